@@ -1,0 +1,67 @@
+"""What an answer could become once the missing values are known.
+
+Every way to fill in a record's missing values leads to one leaf. Which leaves can be reached is exact for
+axis-parallel trees: attributes can be filled in independently of each other, and each has one value however often a
+path tests it, so a leaf is possible when, attribute by attribute, the tests on its path leave some value.
+"""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from core.schema import Kind, Schema
+from core.splits.split import Split, SplitKind
+from core.table import Table, is_missing
+from core.tree import TreeView
+
+Values = tuple[float, float] | frozenset[int]  # an interval (above, at most], or codes
+
+
+def possible_leaves(view: TreeView, records: Table, row: int) -> list[int]:
+    """The leaves that the record can reach by some completion of its missing values, left to right."""
+    leaves = []
+    waiting: list[tuple[int, Mapping[int, Values]]] = [(0, {})]
+    while waiting:
+        node, left_over = waiting.pop()
+        if view.is_leaf[node]:
+            leaves.append(node)
+            continue
+        split, children = view.tree.split(node), view.tree.children(node)
+        cell = records.columns[split.column][row : row + 1]
+        if not is_missing(cell)[0]:
+            waiting.append((children[int(split.branches(cell)[0])], left_over))
+            continue
+        before = left_over.get(split.column) or every_value(records.schema, split.column)
+        for branch in reversed(range(len(children))):
+            values = narrowed(before, split, branch)
+            if is_possible(values):
+                waiting.append((children[branch], {**left_over, split.column: values}))
+    return leaves
+
+
+def every_value(schema: Schema, column: int) -> Values:
+    """All numbers, or all declared categories."""
+    attribute = schema[column]
+    return (-math.inf, math.inf) if attribute.kind is Kind.NUMERIC else frozenset(range(len(attribute.categories)))
+
+
+def narrowed(values: Values, split: Split, branch: int) -> Values:
+    """The values that also pass this branch."""
+    if isinstance(values, tuple):
+        above, at_most = values
+        return (above, min(at_most, split.threshold)) if branch == 0 else (max(above, split.threshold), at_most)
+    if split.kind is SplitKind.THRESHOLD:
+        return frozenset(code for code in values if (code > split.threshold) == bool(branch))
+    return frozenset(code for code in values if split.branch_of[code] == branch)
+
+
+def is_possible(values: Values) -> bool:
+    """Whether any value is left: a half-open interval of numbers, or some code."""
+    return values[0] < values[1] if isinstance(values, tuple) else bool(values)
+
+
+def bounds(view: TreeView, leaves: list[int]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """`[answer, (lowest, highest)]` of each class's probability, or each mean, over the leaves."""
+    answers = view.tree.answers[leaves]
+    return np.stack([answers.min(axis=0), answers.max(axis=0)], axis=1)

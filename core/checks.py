@@ -1,0 +1,222 @@
+"""Whether a configuration makes sense by itself and with a table; every fault is found at once, each with its place."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from core.config import (
+    ColumnDivision,
+    Criterion,
+    CriterionKind,
+    DatasetsDivision,
+    NoDivision,
+    RandomDivision,
+    TrainingConfig,
+)
+from core.division import Part
+from core.errors import Fault, InvalidConfig, Path, raise_any
+from core.preparation import attribute_names, division_column, task_of
+from core.presets import PRESETS
+from core.schema import Attribute, Kind, Schema
+from core.suggestion import did_you_mean, quoted
+from core.summary import ColumnSummary
+from core.target import Task
+
+Columns = Mapping[str, ColumnSummary]
+
+
+def check(
+    config: TrainingConfig, columns: Sequence[ColumnSummary], others: Mapping[Part, Sequence[ColumnSummary]]
+) -> None:
+    """Refuse a configuration that does not fit this table (and those that validate or test), naming every fault."""
+    known = {column.name: column for column in columns}
+    raise_any(InvalidConfig, column_faults(config, known))
+    raise_any(
+        InvalidConfig,
+        [
+            *target_faults(config, known),
+            *attribute_faults(config, known),
+            *weight_faults(config, known),
+            *division_faults(config, known),
+            *stopping_faults(config),
+            *other_table_faults(config, known, others),
+        ],
+    )
+
+
+def schema_of(columns: Iterable[ColumnSummary]) -> Schema:
+    """The schema behind column summaries."""
+    return Schema(tuple(Attribute(column.name, column.kind, column.categories) for column in columns))
+
+
+def column_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """Columns that the dataset does not have."""
+    named: list[tuple[Path, str | None]] = [
+        (("target",), config.target),
+        (("sample_weight",), config.sample_weight),
+        (("division", "column"), division_column(config)),
+        *((("attributes", place), name) for place, name in enumerate(config.attributes or ())),
+    ]
+    for path, name in named:
+        if name is not None and name not in columns:
+            yield Fault(f"{quoted(name)} is not a column of this dataset", path, did_you_mean(name, columns))
+
+
+def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """A target that cannot be learnt, or not by this preset."""
+    column, preset = columns[config.target], PRESETS[config.algorithm.kind]
+    if column.n_values == 0:
+        yield Fault(f"{quoted(column.name)} is missing in every row", ("target",), "choose another target")
+    if column.kind is Kind.IGNORE:
+        yield Fault(f"{quoted(column.name)} was declared as ignored", ("target",), "post the dataset with its kind")
+        return
+    if config.target_kind == Kind.NUMERIC and column.kind is not Kind.NUMERIC:
+        hint = "leave target_kind out, or post the dataset with this column declared numeric"
+        yield Fault(f"{quoted(column.name)} is {column.kind}, it has no numbers", ("target_kind",), hint)
+        return
+    task = task_of(_attribute(column), config.target_kind)
+    if task not in preset.tasks:
+        able = ", ".join(name for name, other in PRESETS.items() if task in other.tasks)
+        yield Fault(
+            f"{preset.title} predicts classes, and {quoted(column.name)} is numeric",
+            ("target",),
+            f'use {able} for numbers; if its numbers are classes (0/1), say "target_kind": "categorical"',
+        )
+        return
+    yield from criterion_faults(config.algorithm.criterion, task)
+    if config.class_weights is not None:
+        yield from class_weight_faults(config.class_weights, column, task)
+
+
+def criterion_faults(criterion: Criterion, task: Task) -> Iterator[Fault]:
+    """A criterion for the other task."""
+    is_for_numbers = criterion.kind is CriterionKind.SQUARED_ERROR
+    if is_for_numbers != (task is Task.REGRESSION):
+        hint = "use squared_error" if not is_for_numbers else "use information_gain, gain_ratio, gini or error_rate"
+        detail = f"{criterion.kind} does not go with {task}"
+        yield Fault(detail, ("algorithm", "criterion", "kind"), hint)
+
+
+def class_weight_faults(class_weights: Mapping[str, float], column: ColumnSummary, task: Task) -> Iterator[Fault]:
+    """Weights of classes that are not there."""
+    if task is Task.REGRESSION:
+        yield Fault("a numeric target has no classes to weigh", ("class_weights",), "leave class_weights out")
+        return
+    for name in class_weights:
+        if column.kind is not Kind.NUMERIC and name not in column.categories:
+            hint = did_you_mean(name, column.categories)
+            yield Fault(f"{quoted(name)} is not a class of {column.name}", ("class_weights", name), hint)
+
+
+def attribute_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """Attributes that something else uses, that are listed twice, or that the preset cannot take."""
+    preset = PRESETS[config.algorithm.kind]
+    names = attribute_names(schema_of(columns.values()), config)
+    if not names:
+        hint = "post a dataset with more columns, or list the attributes to learn from"
+        yield Fault("no column is left to learn from", ("attributes",), hint)
+    taken = {
+        config.target: "the target",
+        config.sample_weight: "the sample weight",
+        division_column(config): "the division",
+    }
+    able = ", ".join(name for name, other in PRESETS.items() if other.attribute_kinds != preset.attribute_kinds)
+    for place, name in enumerate(names):
+        path: Path = ("attributes",) if config.attributes is None else ("attributes", place)
+        kind = columns[name].kind
+        if name in taken:
+            yield Fault(f"{quoted(name)} is {taken[name]}, it cannot be an attribute too", path, "take it off the list")
+        elif name in names[:place]:
+            yield Fault(f"{quoted(name)} is listed twice", path, "list every attribute once")
+        elif kind is Kind.IGNORE:
+            yield Fault(
+                f"{quoted(name)} was declared as ignored", path, "take it off, or post the dataset with its kind"
+            )
+        elif kind not in preset.attribute_kinds:
+            hint = f"use {able}, or list the attributes without it"
+            yield Fault(f"{preset.title} takes categorical attributes, and {quoted(name)} is {kind}", path, hint)
+
+
+def weight_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """A weight column that is not all weights."""
+    if config.sample_weight is None:
+        return
+    column, path = columns[config.sample_weight], ("sample_weight",)
+    if config.sample_weight == config.target:
+        yield Fault(f"{quoted(column.name)} is the target, it cannot be the weight too", path)
+    elif column.kind is not Kind.NUMERIC:
+        yield Fault(f"{quoted(column.name)} is {column.kind}; weights are numbers", path)
+    elif column.n_missing > 0:
+        yield Fault(f"{quoted(column.name)} is missing in {column.n_missing} rows", path, "give every row a weight")
+    elif column.minimum is not None and column.minimum < 0:
+        yield Fault(f"{quoted(column.name)} goes down to {column.minimum:g}", path, "weights are 0 or more")
+    elif column.maximum is not None and column.maximum <= 0:
+        yield Fault(f"{quoted(column.name)} is 0 everywhere", path, "some row must have weight")
+
+
+def division_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """Shares that do not add up, a part column with other words, and no validation rows where they are needed."""
+    division = config.division
+    has_validation = True
+    match division:
+        case RandomDivision(train, validation, test, _):
+            has_validation = validation > 0
+            if abs(train + validation + test - 1) > 1e-9:
+                detail = f"train, validation and test add up to {train + validation + test:g}"
+                yield Fault(detail, ("division",), "make them add up to 1")
+        case ColumnDivision(name):
+            yield from part_column_faults(columns[name], config)
+            has_validation = Part.VALIDATION in columns[name].categories
+        case DatasetsDivision(validation_id, _):
+            has_validation = validation_id is not None
+        case NoDivision():
+            has_validation = False
+    if config.needs_validation and not has_validation:
+        asked = "validate_splits" if config.algorithm.stopping.validate_splits else "reduced-error pruning"
+        detail = f"{asked} judges by validation rows, and this division has none"
+        yield Fault(detail, ("division",), "use a division with a validation part")
+
+
+def part_column_faults(column: ColumnSummary, config: TrainingConfig) -> Iterator[Fault]:
+    """A column that does not say train, validation or test."""
+    path = ("division", "column")
+    if column.name in (config.target, config.sample_weight):
+        yield Fault(f"{quoted(column.name)} is used as target or weight already", path)
+    if column.kind is Kind.NUMERIC or not set(column.categories) <= set(Part):
+        strange = next((name for name in column.categories if name not in tuple(Part)), "numbers")
+        hint = "its values must be train, validation and test"
+        yield Fault(f"{quoted(column.name)} holds {strange}, which is no part", path, hint)
+    elif Part.TRAIN not in column.categories:
+        yield Fault(f"{quoted(column.name)} never says train", path, "some rows must train")
+
+
+def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:
+    """Limits that exclude each other."""
+    stopping = config.algorithm.stopping
+    if stopping.validate_splits and stopping.max_leaves is not None:
+        yield Fault(
+            "max_leaves grows the best node first, validate_splits goes depth first",
+            ("algorithm", "stopping", "max_leaves"),
+            "use one of the two",
+        )
+
+
+def other_table_faults(
+    config: TrainingConfig, columns: Columns, others: Mapping[Part, Sequence[ColumnSummary]]
+) -> Iterator[Fault]:
+    """A validation or test dataset that lacks a column, has it as another kind, or has classes never trained."""
+    names = [*attribute_names(schema_of(columns.values()), config), config.target]
+    for part, summaries in others.items():
+        path, other = ("division", part.value), {column.name: column for column in summaries}
+        for name in [*names, *([config.sample_weight] if config.sample_weight else [])]:
+            if name not in other:
+                yield Fault(f"that dataset has no column {quoted(name)}", path, did_you_mean(name, other))
+            elif other[name].kind is not columns[name].kind:
+                detail = f"{quoted(name)} is {other[name].kind} there and {columns[name].kind} in the training dataset"
+                yield Fault(detail, path, "declare its kind when posting the dataset")
+        target = other.get(config.target)
+        for name in target.categories if target else ():
+            if name not in columns[config.target].categories:
+                yield Fault(f"class {quoted(name)} of that dataset is not in the training dataset", path)
+
+
+def _attribute(column: ColumnSummary) -> Attribute:
+    return Attribute(column.name, column.kind, column.categories)

@@ -1,0 +1,1 @@
+"""Impurities and what a split takes away from them."""

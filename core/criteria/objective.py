@@ -1,0 +1,25 @@
+"""What growth maximises: an impurity to take away from, and how near two values must be to count as equal."""
+
+from dataclasses import dataclass
+
+from core.criteria.gain import impurity_decrease
+from core.criteria.impurity import Impurity
+from core.table import FloatArray
+from core.target import Task
+from core.ties import TIE
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """The impurity of a criterion, over class weights or moments by the task, with the tolerance of its ties.
+
+    For squared error the tolerance is TIE times the root's squared error, since its unit is the target's own.
+    """
+
+    task: Task
+    impurity: Impurity
+    tolerance: float = TIE
+
+    def decrease(self, branches: FloatArray, branch_weights: FloatArray) -> FloatArray:
+        """How much purer the branches are than their union."""
+        return impurity_decrease(self.impurity, branches, branch_weights)

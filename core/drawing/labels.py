@@ -1,0 +1,46 @@
+"""The words on a drawn tree."""
+
+from core.conditions import branch_condition, number_text, says
+from core.model import Model
+from core.target import Task
+from core.tree import TreeView
+
+
+def branch_text(model: Model, node: int) -> str:
+    """What leads to a node from its parent, without the attribute's name; nothing for the root."""
+    parent = int(model.tree.parent[node])
+    if parent < 0:
+        return ""
+    split = model.tree.split(parent)
+    attribute = model.attributes[split.column]
+    return says(branch_condition(split, model.tree.children(parent).index(node), attribute), attribute)
+
+
+def test_text(model: Model, node: int) -> str:
+    """The attribute that an inner node asks for."""
+    return model.attributes[int(model.tree.column[node])].name
+
+
+def answer_text(model: Model, node: int) -> str:
+    """What a node answers: its majority class, or its mean to four digits."""
+    if model.task is Task.CLASSIFICATION:
+        return model.classes[int(model.tree.labels[node])]
+    return f"{float(model.tree.answers[node][0]):.4g}"
+
+
+def counts_text(model: Model, node: int) -> str:
+    """How much weight is behind a node: by class, or in all."""
+    if model.task is Task.CLASSIFICATION:
+        weights = zip(model.classes, model.tree.values[node], strict=True)
+        return ", ".join(f"{name} {weight_text(weight)}" for name, weight in weights if weight > 0) or "no sample"
+    return f"n {weight_text(model.tree.weight[node])}"
+
+
+def weight_text(weight: float) -> str:
+    """A weight to at most two decimals."""
+    return number_text(round(float(weight), 2))
+
+
+def title_text(model: Model, view: TreeView, node: int) -> str:
+    """The main words of a node: what it asks, or what it answers."""
+    return answer_text(model, node) if view.is_leaf[node] else f"{test_text(model, node)}?"

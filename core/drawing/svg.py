@@ -1,0 +1,113 @@
+"""A tree as a picture.
+
+Leaves stand side by side, each as wide as its words; a node stands over the middle of its children, one row per depth.
+"""
+
+import unicodedata
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from core.drawing.labels import branch_text, counts_text, title_text
+from core.model import Model
+from core.tree import TreeView
+
+FONT_SIZE = 13
+LINE, PADDING, GAP, ROW = 17, 10, 18, 104
+BOX_HEIGHT = 2 * LINE + PADDING
+MARGIN = 16
+LONGEST = 40
+
+STYLE = (
+    "text{font-family:'Noto Sans','Noto Sans CJK SC','Noto Sans SC',system-ui,sans-serif;font-size:13px;fill:#1f2d1f;"
+    "text-anchor:middle}.title{font-weight:600}.counts,.branch{font-size:11px;fill:#55604f}"
+    ".inner{fill:#fff;stroke:#6b7d5f}.leaf{fill:#e5f1e0;stroke:#4d7a3f}.edge{fill:none;stroke:#9aa892;stroke-width:1.4}"
+    ".back{fill:#fff;fill-opacity:.9}"
+)
+
+
+@dataclass(slots=True)
+class Box:
+    """A drawn node: its words, how wide they are, and where its middle and top are."""
+
+    title: str
+    counts: str
+    branch: str
+    width: float
+    x: float = 0.0
+    y: float = 0.0
+
+
+def tree_svg(model: Model, step: int) -> str:
+    """The tree as of a step, complete in itself: no script, no font to fetch."""
+    view = model.view(step)
+    boxes = {node: _box(model, view, node) for node in view.nodes}
+    width = _place(view, boxes) + MARGIN
+    height = max(box.y for box in boxes.values()) + BOX_HEIGHT + MARGIN
+    parent = model.tree.parent
+    edges = [_edge(boxes[int(parent[node])], boxes[node]) for node in view.nodes[1:]]
+    shapes = [_shape(box, is_leaf=bool(view.is_leaf[node])) for node, box in boxes.items()]
+    words = [_branch(boxes[node]) for node in view.nodes[1:]]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+        f'height="{height:.0f}" role="img"><title>Decision tree for {escape(model.target)}</title>'
+        f"<style>{STYLE}</style>{''.join(edges)}{''.join(words)}{''.join(shapes)}</svg>\n"
+    )
+
+
+def _box(model: Model, view: TreeView, node: int) -> Box:
+    title, counts = _short(title_text(model, view, node)), _short(counts_text(model, node))
+    branch = _short(branch_text(model, node))
+    widest = max(text_width(title), 0.88 * text_width(counts), 0.88 * text_width(branch))
+    return Box(title, counts, branch, widest + 2 * PADDING)
+
+
+def _place(view: TreeView, boxes: dict[int, Box]) -> float:
+    """Give every box its place, from the leaves up; the right edge of the picture."""
+    right = float(MARGIN)
+    for node in reversed(view.nodes):
+        boxes[node].y = MARGIN + ROW * float(view.tree.depth[node])
+    for leaf in view.leaves:
+        boxes[leaf].x = right + boxes[leaf].width / 2
+        right += boxes[leaf].width + GAP
+    for node in reversed(view.nodes):  # children come after their parent
+        if not view.is_leaf[node]:
+            children = view.tree.children(node)
+            boxes[node].x = (boxes[children[0]].x + boxes[children[-1]].x) / 2
+    overhang = min(box.x - box.width / 2 for box in boxes.values()) - MARGIN
+    for box in boxes.values():
+        box.x -= min(0.0, overhang)
+    return max(max(box.x + box.width / 2 for box in boxes.values()), right - GAP)
+
+
+def _edge(above: Box, below: Box) -> str:
+    start, end = above.y + BOX_HEIGHT, below.y
+    middle = (start + end) / 2
+    bend = f"C{above.x:.1f} {middle:.1f} {below.x:.1f} {middle:.1f} {below.x:.1f} {end:.1f}"
+    return f'<path class="edge" d="M{above.x:.1f} {start:.1f} {bend}"/>'
+
+
+def _branch(below: Box) -> str:
+    """The outcome that leads to a node, on a light ground just above it, so that it is read with its box."""
+    width, y = 0.88 * text_width(below.branch) + 6, below.y - 12
+    ground = f'<rect class="back" x="{below.x - width / 2:.1f}" y="{y - 11:.1f}" width="{width:.1f}" height="15"/>'
+    return f'{ground}<text class="branch" x="{below.x:.1f}" y="{y:.1f}">{escape(below.branch)}</text>'
+
+
+def _shape(box: Box, *, is_leaf: bool) -> str:
+    left = box.x - box.width / 2
+    return (
+        f'<rect class="{"leaf" if is_leaf else "inner"}" x="{left:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
+        f'height="{BOX_HEIGHT}" rx="7"/>'
+        f'<text class="title" x="{box.x:.1f}" y="{box.y + LINE + 1:.1f}">{escape(box.title)}</text>'
+        f'<text class="counts" x="{box.x:.1f}" y="{box.y + 2 * LINE:.1f}">{escape(box.counts)}</text>'
+    )
+
+
+def text_width(text: str) -> float:
+    """About how wide a text is drawn: full-width characters take a whole em, others a bit more than half."""
+    ems = sum(1.0 if unicodedata.east_asian_width(character) in "WF" else 0.58 for character in text)
+    return ems * FONT_SIZE
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -1,0 +1,88 @@
+"""How good a model is on each part of the data, against the simplest answer, and along its pruning history."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.division import Part
+from core.growth.samples import Samples
+from core.measures import Measures, measure_classes, measure_numbers
+from core.model import Model
+from core.prediction import predict
+from core.pruning.held_out_tree import HeldOutTree
+from core.pruning.history import Decision
+from core.table import FloatArray
+from core.target import ClassTarget, Task
+
+Parts = Mapping[Part, Samples | None]
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """Size and error as of a step: the share answered wrongly, or the mean squared error; None for an empty part."""
+
+    step: int
+    leaves: int
+    alpha: float | None
+    errors: Mapping[Part, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Measures of each part, the same for the majority class or the mean of the training rows, and the curve."""
+
+    parts: Mapping[Part, Measures | None]
+    baseline: Mapping[Part, Measures | None]
+    curve: tuple[CurvePoint, ...]
+
+
+def evaluate(model: Model, step: int, parts: Parts) -> Evaluation:
+    """Everything about the tree as of a step."""
+    view, simplest = model.view(step), model.tree.answers[0]
+
+    def of_model(samples: Samples) -> FloatArray:
+        return predict(view, samples.attributes)
+
+    def of_baseline(samples: Samples) -> FloatArray:
+        return np.tile(simplest, (len(samples), 1))
+
+    return Evaluation(
+        parts={part: None if s is None else measure(of_model(s), s) for part, s in parts.items()},
+        baseline={part: None if s is None else measure(of_baseline(s), s) for part, s in parts.items()},
+        curve=curve(model, parts),
+    )
+
+
+def measure(answers: FloatArray, samples: Samples) -> Measures:
+    """All measures of the answers to these samples."""
+    if isinstance(samples.target, ClassTarget):
+        return measure_classes(answers, samples.target.codes, samples.weights, samples.target.classes)
+    return measure_numbers(answers, samples.target.numbers, samples.weights)
+
+
+def curve(model: Model, parts: Parts) -> tuple[CurvePoint, ...]:
+    """The error of every step on every part, from the full tree on."""
+    errors = {part: None if samples is None else errors_by_step(model, samples) for part, samples in parts.items()}
+    sizes = model.history.leaves_by_step
+    alphas = [None, *(step.alpha for step in model.history.steps)]
+    return tuple(
+        CurvePoint(step, sizes[step], alphas[step], {part: e if e is None else e[step] for part, e in errors.items()})
+        for step in range(len(sizes))
+    )
+
+
+def errors_by_step(model: Model, samples: Samples) -> list[float]:
+    """The error as of steps 0, 1, …: the cuts replayed on these samples."""
+    replayed = HeldOutTree(model.view(0), samples)
+    errors = [_error(replayed, model.task)]
+    for step in model.history.steps:
+        if step.decision is Decision.CUT:
+            replayed.cut(step.node)
+        errors.append(_error(replayed, model.task))
+    return errors
+
+
+def _error(replayed: HeldOutTree, task: Task) -> float:
+    measured = replayed.held_out.measure(replayed.held_out.credit)
+    return 1 - measured if task is Task.CLASSIFICATION else measured

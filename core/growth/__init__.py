@@ -1,0 +1,1 @@
+"""TreeGenerate: from samples to a full tree."""

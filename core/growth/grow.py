@@ -1,0 +1,140 @@
+"""TreeGenerate: greedy, top-down.
+
+A node becomes a leaf when (1) all its samples have one class, (2) no attribute is left or all samples agree on every
+attribute, (3) it received no sample, or a limit says so. A categorical attribute used in a multiway split is spent on
+that path; the others may be used again below.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from core.config import Algorithm
+from core.criteria.objective import Objective
+from core.growth.best_split import Candidate, best_split, node_samples, objective_of
+from core.growth.node import GrowingNode, finished_tree
+from core.growth.samples import Samples
+from core.growth.stopping import is_terminal, is_worth_it
+from core.growth.validation_gate import Trial, ValidationGate
+from core.missing.fractional_weights import branch_shares, send_down
+from core.splits.split import SplitKind
+from core.table import FloatArray, RowArray
+from core.ties import first_within_tie
+from core.tree import Tree
+
+Watch = Callable[[float], None]
+
+
+def grow(
+    samples: Samples, algorithm: Algorithm, *, validation: Samples | None = None, watch: Watch = lambda _: None
+) -> tuple[Tree, list[Trial]]:
+    """The full tree, and the splits tried against the validation samples when the algorithm asks for that.
+
+    `watch` hears the part of the work done, from 0 to 1, and may raise to end it.
+    """
+    grower = Grower(samples, algorithm, watch)
+    root = grower.node(samples.rows, samples.weights, depth=0, share=1.0, spent=frozenset(), parent=None)
+    gate = ValidationGate(validation, root) if validation is not None else None
+    if algorithm.stopping.max_leaves is None:
+        grower.grow_depth_first(root, gate)
+    else:
+        grower.grow_best_first(root, algorithm.stopping.max_leaves)
+    return finished_tree(root, samples.target.task), gate.trials if gate else []
+
+
+class Grower:
+    """The samples and rules that all nodes of one tree share."""
+
+    def __init__(self, samples: Samples, algorithm: Algorithm, watch: Watch) -> None:
+        self.samples, self.algorithm, self.watch = samples, algorithm, watch
+        self.objective: Objective = objective_of(algorithm, samples)
+        self.finished_weight = 0.0
+        self.whole_weight = float(samples.weights.sum())
+
+    def grow_depth_first(self, root: GrowingNode, gate: ValidationGate | None) -> None:
+        """Split nodes left to right, each subtree before the next."""
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            found = self.best_split(node)
+            if found is None:
+                self.finish(node)
+                continue
+            self.divide(node, found)
+            if gate is None or gate.lets_pass(node, found.split):
+                waiting.extend(reversed(node.children))
+
+    def grow_best_first(self, root: GrowingNode, max_leaves: int) -> None:
+        """Split the node of largest weight x gain next, ties to the node met first, while the leaves are not too many.
+
+        A split with more branches than there is room for is passed over.
+        """
+        n_leaves = 1
+        waiting = list(self._with_splits([root]))
+        while waiting:
+            merits = np.array([node.weight * found.gain for node, found in waiting])
+            best = first_within_tie(merits, self.objective.tolerance * self.whole_weight)
+            node, found = waiting.pop(best)
+            if n_leaves + found.split.n_branches - 1 > max_leaves:
+                self.finish(node)
+                continue
+            n_leaves += found.split.n_branches - 1
+            self.divide(node, found)
+            waiting.extend(self._with_splits(node.children))
+
+    def _with_splits(self, nodes: list[GrowingNode]) -> Iterator[tuple[GrowingNode, Candidate]]:
+        for node in nodes:
+            found = self.best_split(node)
+            if found is None:
+                self.finish(node)
+            else:
+                yield node, found
+
+    def best_split(self, node: GrowingNode) -> Candidate | None:
+        """The split to make of the node; None when it is to be a leaf."""
+        stopping = self.algorithm.stopping
+        if node.weight == 0 or self.samples.target.is_pure(node.rows):
+            return None
+        if is_terminal(stopping, depth=node.depth, weight=node.weight, impurity=node.impurity):
+            return None
+        here = node_samples(self.samples, node.rows, node.weights)
+        found = best_split(self.samples, here, self.algorithm, self.objective, node.spent)
+        return found if found is not None and is_worth_it(stopping, found, self.objective) else None
+
+    def divide(self, node: GrowingNode, found: Candidate) -> None:
+        """Make the split: give the node its children, known rows whole and the others in parts."""
+        split, shares = found.split, branch_shares(found.branch_weights)
+        spent = node.spent | {split.column} if split.kind is SplitKind.MULTIWAY else node.spent
+        branch = split.branches(self.samples.attributes.columns[split.column][node.rows])
+        node.chosen = found
+        node.children = [
+            self.node(rows, weights, depth=node.depth + 1, share=float(share), spent=spent, parent=node)
+            for (rows, weights), share in zip(send_down(node.rows, node.weights, branch, shares), shares, strict=True)
+        ]
+        node.forget_rows()
+
+    def node(
+        self,
+        rows: RowArray,
+        weights: FloatArray,
+        *,
+        depth: int,
+        share: float,
+        spent: frozenset[int],
+        parent: GrowingNode | None,
+    ) -> GrowingNode:
+        """A node with the figures of its samples; one without samples has no weight and all sums 0."""
+        if len(rows) == 0:
+            assert parent is not None
+            values, variances = np.zeros_like(parent.values), np.zeros_like(parent.variances)
+            return GrowingNode(rows, weights, depth, share, spent, 0.0, 0.0, values, variances)
+        sums = node_samples(self.samples, rows, weights).sums.sum(axis=0)
+        values, variances = self.samples.target.summary(rows, weights)
+        weight, impurity = float(np.cumsum(weights)[-1]), float(self.objective.impurity(sums))
+        return GrowingNode(rows, weights, depth, share, spent, weight, impurity, values, variances)
+
+    def finish(self, node: GrowingNode) -> None:
+        """A leaf is done: say how much of the whole is."""
+        self.finished_weight += node.weight
+        node.forget_rows()
+        self.watch(min(1.0, self.finished_weight / self.whole_weight))

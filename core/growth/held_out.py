@@ -1,0 +1,58 @@
+"""Rows kept aside, and how well a changing tree answers them.
+
+A row's answer is the weight-averaged answer of the leaves it reaches. It is right when the class of largest averaged
+weight is its own; for numbers the loss is the squared error.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.growth.samples import Samples
+from core.table import FloatArray, RowArray
+from core.target import ClassTarget
+from core.ties import TIE
+
+
+@dataclass
+class HeldOut:
+    """Held-out samples with the current answer to each; `credit` is what those answers earn, larger is better."""
+
+    samples: Samples
+    answers: FloatArray
+    credit: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.credit = float(self._credits(self.samples.rows, self.answers).sum())
+
+    def credit_after(self, rows: RowArray, change: FloatArray) -> float:
+        """What all answers would earn if those of some rows changed by so much."""
+        before = self._credits(rows, self.answers[rows])
+        return self.credit + float((self._credits(rows, self.answers[rows] + change) - before).sum())
+
+    def accept(self, rows: RowArray, change: FloatArray) -> None:
+        """Change the answers for good."""
+        self.credit = self.credit_after(rows, change)
+        self.answers[rows] += change
+
+    def measure(self, credit: float) -> float:
+        """Accuracy, or the mean squared error."""
+        per_weight = credit / float(self.samples.weights.sum())
+        return per_weight if isinstance(self.samples.target, ClassTarget) else -per_weight
+
+    def compare(self, credit: float) -> int:
+        """1 when that credit is strictly better than the current one, -1 when worse, 0 on a tie."""
+        scale = float(self.samples.weights.sum()) if isinstance(self.samples.target, ClassTarget) else abs(self.credit)
+        difference = credit - self.credit
+        return 0 if abs(difference) <= TIE * scale else int(np.sign(difference))
+
+    def _credits(self, rows: RowArray, answers: FloatArray) -> FloatArray:
+        target, weights = self.samples.target, self.samples.weights[rows]
+        if isinstance(target, ClassTarget):
+            return weights * (labels_of(answers) == target.codes[rows])
+        return -weights * ((answers - target.numbers[rows]) ** 2).sum(axis=1)
+
+
+def labels_of(answers: FloatArray) -> RowArray:
+    """The class of largest share in each row, ties to the earlier one."""
+    return np.argmax(answers >= answers.max(axis=1, keepdims=True) - TIE, axis=1)

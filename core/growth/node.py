@@ -1,0 +1,71 @@
+"""A node while the tree grows, and the finished tree made from such nodes."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.growth.best_split import Candidate
+from core.table import FloatArray, RowArray
+from core.target import Task
+from core.tree import LEAF, SPLIT_KINDS, Tree
+
+EMPTY = np.empty(0)
+
+
+@dataclass(eq=False)
+class GrowingNode:
+    """What is known of a node; `values` and `impurity` are as in a tree, `number` comes when growth has ended."""
+
+    rows: RowArray
+    weights: FloatArray
+    depth: int
+    share: float
+    spent: frozenset[int]
+    weight: float
+    impurity: float
+    values: FloatArray
+    variances: FloatArray
+    chosen: Candidate | None = None
+    children: list["GrowingNode"] = field(default_factory=list)
+    number: int = -1
+
+    def forget_rows(self) -> None:
+        """A node that was split or became a leaf needs its rows no more."""
+        self.rows, self.weights = EMPTY.astype(np.int64), EMPTY
+
+
+def finished_tree(root: GrowingNode, task: Task) -> Tree:
+    """Number the nodes depth first, left to right, and lay them out as arrays."""
+    nodes = numbered(root)
+    sizes = np.ones(len(nodes), dtype=np.int32)
+    for node in reversed(nodes):
+        sizes[node.number] += sum(int(sizes[child.number]) for child in node.children)
+    branch_of = [() if node.chosen is None else node.chosen.split.branch_of for node in nodes]
+    return Tree(
+        task=task,
+        size=sizes,
+        column=np.array([LEAF if n.chosen is None else n.chosen.split.column for n in nodes], dtype=np.int32),
+        kind=np.array([LEAF if n.chosen is None else SPLIT_KINDS.index(n.chosen.split.kind) for n in nodes], np.int8),
+        threshold=np.array([np.nan if n.chosen is None else n.chosen.split.threshold for n in nodes]),
+        branch_start=np.cumsum([0, *(len(branches) for branches in branch_of)], dtype=np.int64),
+        branch_of=np.array([branch for branches in branch_of for branch in branches], dtype=np.int32),
+        share=np.array([n.share for n in nodes]),
+        weight=np.array([n.weight for n in nodes]),
+        impurity=np.array([n.impurity for n in nodes]),
+        gain=np.array([np.nan if n.chosen is None else n.chosen.gain for n in nodes]),
+        score=np.array([np.nan if n.chosen is None else n.chosen.score for n in nodes]),
+        values=np.array([n.values for n in nodes]),
+        variances=np.array([n.variances for n in nodes]),
+    )
+
+
+def numbered(root: GrowingNode) -> list[GrowingNode]:
+    """All nodes, depth first, left to right, each with its number."""
+    nodes: list[GrowingNode] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        node.number = len(nodes)
+        nodes.append(node)
+        waiting.extend(reversed(node.children))
+    return nodes

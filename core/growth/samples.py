@@ -1,0 +1,24 @@
+"""The samples that a tree is grown from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.table import FloatArray, RowArray, Table
+from core.target import Target
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Attributes, target and weight of each row; every target is known, every weight positive."""
+
+    attributes: Table
+    target: Target
+    weights: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def rows(self) -> RowArray:
+        return np.arange(len(self.weights))

@@ -1,0 +1,23 @@
+"""Limits on growth (pre-pruning); each uses the tolerance of ties, so that a limit met exactly does not stop."""
+
+from core.config import Stopping
+from core.criteria.objective import Objective
+from core.growth.best_split import Candidate
+from core.ties import TIE
+
+
+def is_terminal(stopping: Stopping, *, depth: int, weight: float, impurity: float) -> bool:
+    """Whether a node is a leaf before any split is looked for."""
+    return (
+        (stopping.max_depth is not None and depth >= stopping.max_depth)
+        or weight < stopping.min_samples_split - TIE
+        or impurity <= stopping.min_impurity
+    )
+
+
+def is_worth_it(stopping: Stopping, candidate: Candidate, objective: Objective) -> bool:
+    """Whether the best split gains enough; with limits of 0 also a split that gains nothing is made."""
+    return (
+        candidate.gain >= stopping.min_gain - objective.tolerance
+        and candidate.score >= stopping.min_score - objective.tolerance
+    )

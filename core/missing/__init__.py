@@ -1,0 +1,1 @@
+"""What becomes of samples whose attribute is not known."""

@@ -1,0 +1,82 @@
+"""Records on their way down a tree: one routing for answers, explanations, validation and evaluation.
+
+A record with a missing value goes down every branch with weight r_v; the answer is the weight-averaged answer of the
+leaves it reaches, and the weights of those leaves sum to 1.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from core.missing.fractional_weights import send_down
+from core.table import BoolArray, FloatArray, RowArray, Table
+from core.ties import first_within_tie
+from core.tree import TreeView
+
+
+class MissingPolicy(StrEnum):
+    """What becomes of a record whose tested attribute is missing."""
+
+    WEIGHTED = "weighted"  # every branch, with weight r_v
+    LAST_NODE = "last_node"  # it stops there, and that node answers
+    MAJORITY_BRANCH = "majority_branch"  # the branch of largest r_v
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Rows that reach a node with these weights; `ends` marks those that go no further."""
+
+    node: int
+    rows: RowArray
+    weights: FloatArray
+    ends: BoolArray
+
+
+def visits(
+    view: TreeView,
+    records: Table,
+    policy: MissingPolicy = MissingPolicy.WEIGHTED,
+    *,
+    weights: FloatArray | None = None,
+) -> Iterator[Visit]:
+    """Every node that some record reaches, depth first, left to right; records weigh 1 at the root unless told."""
+    start = np.ones(records.n_rows) if weights is None else weights
+    waiting = [(0, np.arange(records.n_rows), start)]
+    while waiting:
+        node, rows, here = waiting.pop()
+        if len(rows) == 0:
+            continue
+        if view.is_leaf[node]:
+            yield Visit(node, rows, here, np.ones(len(rows), dtype=np.bool_))
+            continue
+        split, children = view.tree.split(node), view.tree.children(node)
+        branch, shares = split.branches(records.columns[split.column][rows]), view.tree.share[children]
+        ends = np.zeros(len(rows), dtype=np.bool_)
+        if policy is MissingPolicy.MAJORITY_BRANCH:
+            branch = np.where(branch < 0, first_within_tie(shares), branch)
+        elif policy is MissingPolicy.LAST_NODE:
+            ends = branch < 0
+            shares = np.zeros_like(shares)
+        yield Visit(node, rows, here, ends)
+        received = send_down(rows, here, branch, shares)
+        waiting.extend((child, *arrived) for child, arrived in zip(reversed(children), reversed(received), strict=True))
+
+
+def predict(view: TreeView, records: Table, policy: MissingPolicy = MissingPolicy.WEIGHTED) -> FloatArray:
+    """`[row, :]`: class probabilities, or means, added up leaf by leaf from left to right."""
+    answers = np.zeros((records.n_rows, view.tree.values.shape[1]))
+    for visit in visits(view, records, policy):
+        rows, weights = visit.rows[visit.ends], visit.weights[visit.ends]
+        answers[rows] += np.outer(weights, view.tree.answers[visit.node])
+    return answers
+
+
+def leaves_reached(view: TreeView, records: Table, policy: MissingPolicy) -> list[list[tuple[int, float]]]:
+    """For each record the nodes that answer it, left to right, with their weights."""
+    reached: list[list[tuple[int, float]]] = [[] for _ in range(records.n_rows)]
+    for visit in visits(view, records, policy):
+        for row, weight in zip(visit.rows[visit.ends], visit.weights[visit.ends], strict=True):
+            reached[row].append((visit.node, float(weight)))
+    return reached

@@ -1,0 +1,168 @@
+"""From a table and a configuration to the samples that train, validate and test."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.config import ColumnDivision, RandomDivision, TrainingConfig
+from core.division import Part, divide_at_random
+from core.errors import Fault, InvalidConfig
+from core.growth.samples import Samples
+from core.inference import category_text
+from core.schema import Attribute, Kind, Schema
+from core.table import MISSING_CODE, Column, FloatArray, RowArray, Table
+from core.target import ClassTarget, NumberTarget, Target, Task
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The samples of each part (None where it has no rows) and what was left out on the way."""
+
+    parts: Mapping[Part, Samples | None]
+    warnings: tuple[str, ...]
+
+    @property
+    def train(self) -> Samples:
+        train = self.parts[Part.TRAIN]
+        assert train is not None
+        return train
+
+
+def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) -> Prepared:
+    """Divide the table's rows, and take validation and test rows from `others` where the division says so.
+
+    Rows without a target or without weight are left out, and counted in a warning.
+    """
+    names = attribute_names(table.schema, config)
+    whole = samples_of(table, table, names, config)
+    usable = whole.target.is_known & (whole.weights > 0)
+    warnings = [
+        _left_out(int(np.count_nonzero(~whole.target.is_known)), "their target is missing"),
+        _left_out(int(np.count_nonzero(whole.target.is_known & ~usable)), "their weight is 0"),
+    ]
+    rows, part_warning = divided_rows(table, config, whole.target, np.flatnonzero(usable))
+    parts: dict[Part, Samples | None] = {part: take(whole, rows[part]) for part in Part}
+    for part, other in others.items():
+        aside = samples_of(other, table, names, config)
+        parts[part] = take(aside, np.flatnonzero(aside.target.is_known & (aside.weights > 0)))
+    if parts[Part.TRAIN] is None:
+        raise InvalidConfig(
+            Fault("no row is left to train on", ("division",), "look at the target, the weights and the division")
+        )
+    if config.needs_validation and parts[Part.VALIDATION] is None:
+        raise InvalidConfig(
+            Fault(
+                "this configuration judges by validation rows, and the division left none",
+                ("division",),
+                "give validation a larger share, or more rows of each class",
+            )
+        )
+    said = [warning for warning in [*warnings, part_warning] if warning is not None]
+    prepared = Prepared(parts, tuple(said))
+    if isinstance(whole.target, ClassTarget) and prepared.train.target.is_pure(prepared.train.rows):
+        said.append("all training rows have one class: the tree is a single leaf")
+    return Prepared(parts, tuple(said))
+
+
+def attribute_names(schema: Schema, config: TrainingConfig) -> tuple[str, ...]:
+    """The attributes asked for, in that order, or every column that nothing else uses."""
+    if config.attributes is not None:
+        return config.attributes
+    taken = {config.target, config.sample_weight, division_column(config)}
+    return tuple(a.name for a in schema if a.kind is not Kind.IGNORE and a.name not in taken)
+
+
+def division_column(config: TrainingConfig) -> str | None:
+    """The column that says which part a row belongs to, if one does."""
+    return config.division.column if isinstance(config.division, ColumnDivision) else None
+
+
+def samples_of(table: Table, reference: Table, names: tuple[str, ...], config: TrainingConfig) -> Samples:
+    """All rows of a table as samples, coded as in the reference table that the model is trained on."""
+    attributes = recoded(table.select(names), reference.select(names).schema)
+    target = target_of(table, reference, config)
+    weights = np.ones(table.n_rows) if config.sample_weight is None else numbers(table.values(config.sample_weight))
+    return Samples(attributes, target, weights)
+
+
+def target_of(table: Table, reference: Table, config: TrainingConfig) -> Target:
+    """The target column, as classes or as numbers; classes in declared order, else in that of first appearance."""
+    attribute, values = reference.schema[reference.schema.column(config.target)], table.values(config.target)
+    if task_of(attribute, config.target_kind) is Task.REGRESSION:
+        return NumberTarget(numbers(values)[:, None])
+    if not attribute.is_numeric:
+        source = table.schema[table.schema.column(config.target)]
+        return ClassTarget(attribute.categories, _recode(values, source, attribute).astype(np.int32))
+    known = reference.values(config.target)
+    known = known[~np.isnan(known)]
+    distinct, first = np.unique(known, return_index=True)
+    ordered = [float(number) for number in distinct[np.argsort(first)]]
+    place = {number: code for code, number in enumerate(ordered)}
+    codes = np.array([place.get(float(value), MISSING_CODE) for value in values], dtype=np.int32)
+    return ClassTarget(tuple(category_text(number) for number in ordered), codes)
+
+
+def task_of(target: Attribute, target_kind: str | None) -> Task:
+    """Numbers are predicted when the target is meant to be numeric, classes otherwise."""
+    meant = target.kind if target_kind is None else Kind(target_kind)
+    return Task.REGRESSION if meant is Kind.NUMERIC else Task.CLASSIFICATION
+
+
+def divided_rows(
+    table: Table, config: TrainingConfig, target: Target, usable: RowArray
+) -> tuple[dict[Part, RowArray], str | None]:
+    """The usable rows of each part, and a warning about rows that belong to none."""
+    nobody = np.empty(0, dtype=np.int64)
+    match config.division:
+        case RandomDivision() as division:
+            is_by_class = division.stratified and isinstance(target, ClassTarget)
+            classes = target.codes[usable] if is_by_class and isinstance(target, ClassTarget) else None
+            places = divide_at_random(division, len(usable), classes, config.seed)
+            return {part: usable[places[part]] for part in Part}, None
+        case ColumnDivision(column=name):
+            categories = table.schema[table.schema.column(name)].categories
+            codes = table.values(name)[usable]
+            rows = {p: usable[codes == (categories.index(p) if p in categories else -2)] for p in Part}
+            return rows, _left_out(int(np.count_nonzero(codes == MISSING_CODE)), f"{name} does not say their part")
+        case _:
+            return {Part.TRAIN: usable, Part.VALIDATION: nobody, Part.TEST: nobody}, None
+
+
+def take(samples: Samples, rows: RowArray) -> Samples | None:
+    """The samples of these rows; None when there are none."""
+    if len(rows) == 0:
+        return None
+    return Samples(samples.attributes.take(rows), samples.target.take(rows), samples.weights[rows])
+
+
+def with_class_weights(samples: Samples, class_weights: Mapping[str, float] | None) -> Samples:
+    """Samples to train on, each weight times that of its class; a class not listed weighs 1."""
+    if class_weights is None or not isinstance(samples.target, ClassTarget):
+        return samples
+    factors = np.array([class_weights.get(name, 1.0) for name in samples.target.classes])
+    return Samples(samples.attributes, samples.target, samples.weights * factors[samples.target.codes])
+
+
+def recoded(table: Table, schema: Schema) -> Table:
+    """The same cells under another schema of the same columns; a category it does not know becomes missing."""
+    columns = tuple(map(_recode, table.columns, table.schema, schema))
+    return Table(schema, columns)
+
+
+def _recode(values: Column, source: Attribute, wanted: Attribute) -> Column:
+    if source.categories == wanted.categories:
+        return values
+    place = {name: code for code, name in enumerate(wanted.categories)}
+    mapping = np.array([*(place.get(name, MISSING_CODE) for name in source.categories), MISSING_CODE], dtype=np.int32)
+    return mapping[values.astype(np.int64)]
+
+
+def numbers(values: Column) -> FloatArray:
+    """A numeric column; a missing weight never gets here, the configuration is refused before."""
+    assert values.dtype == np.float64
+    return values.astype(np.float64)
+
+
+def _left_out(n_rows: int, why: str) -> str | None:
+    return None if n_rows == 0 else f"{n_rows} {'row is' if n_rows == 1 else 'rows are'} left out: {why}"

@@ -1,0 +1,1 @@
+"""Making a tree smaller, with a record of every decision."""

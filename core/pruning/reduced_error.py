@@ -1,0 +1,56 @@
+"""Reduced-error pruning: what does not help on validation rows is cut.
+
+Bottom-up, the deepest nodes first, left to right within a depth; a subtree becomes a leaf when accuracy strictly rises
+(or, on request, stays the same). For numbers the mean squared error takes the place of accuracy. Quinlan 1987.
+"""
+
+import numpy as np
+
+from core.config import OnTie
+from core.growth.held_out import HeldOut
+from core.growth.samples import Samples
+from core.growth.validation_gate import Trial
+from core.pruning.held_out_tree import HeldOutTree
+from core.pruning.history import Decision, Ledger, Method
+from core.target import ClassTarget
+
+
+def prune_by_validation(ledger: Ledger, validation: Samples, on_tie: OnTie) -> None:
+    """Decide about every inner node left, and write each decision down."""
+    tree, view = ledger.tree, ledger.view
+    judged = HeldOutTree(view, validation)
+    for node in sorted(view.nodes, key=lambda node: (-tree.depth[node], node)):
+        if view.is_leaf[node]:
+            continue
+        before, after = judged.held_out.credit, judged.credit_if_cut(node)
+        outcome = judged.held_out.compare(after)
+        is_cut = outcome > 0 or (outcome == 0 and on_tie is OnTie.CUT)
+        if is_cut:
+            judged.cut(node)
+        record_judgement(ledger, node, Method.REDUCED_ERROR, judged.held_out, is_cut, before, after)
+
+
+def record_trials(ledger: Ledger, validation: Samples, trials: list[Trial]) -> None:
+    """Write down the splits that were tried while the tree grew: a refused one is a cut."""
+    held_out = HeldOut(validation, np.zeros((len(validation), ledger.tree.values.shape[1])))
+    for trial in trials:
+        is_cut = not trial.is_made
+        before, after = trial.credit_before, trial.credit_after
+        record_judgement(ledger, trial.node.number, Method.VALIDATE_SPLITS, held_out, is_cut, before, after)
+
+
+def record_judgement(
+    ledger: Ledger, node: int, method: Method, held_out: HeldOut, is_cut: bool, before: float, after: float
+) -> None:
+    """One decision with the counts it came from."""
+    evidence = {"rows": float(len(held_out.samples)), "weight": float(held_out.samples.weights.sum())}
+    if isinstance(held_out.samples.target, ClassTarget):
+        evidence |= {"correct_before": before, "correct_after": after}
+    ledger.record(
+        node,
+        method,
+        Decision.CUT if is_cut else Decision.KEPT,
+        before=held_out.measure(before),
+        after=held_out.measure(after),
+        evidence=evidence,
+    )

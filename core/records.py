@@ -1,0 +1,161 @@
+"""Records that arrive for a prediction, made into a table with the model's attributes.
+
+A value is known, missing (left out or null) or unseen: a category that the model has no branch for, which is routed
+like a missing value and reported. Anything else is a fault, and all faults are reported together.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import Fault, Path, RecordsDoNotFit
+from core.inference import category_text
+from core.schema import Attribute, Schema
+from core.suggestion import did_you_mean, quoted
+from core.table import MISSING_CODE, CodeArray, Column, FloatArray, Table, is_missing
+
+Value = str | float | int | bool | None
+MOST_FAULTS = 100
+
+
+@dataclass(frozen=True)
+class EncodedRecords:
+    """The table, and for each row the attributes that are missing and those with an unseen category."""
+
+    table: Table
+    missing: list[list[str]]
+    unseen: list[list[str]]
+
+
+def encode_records(
+    records: Sequence[Mapping[str, Value]], attributes: Schema, *, ignorable: Collection[str], ignore_unknown: bool
+) -> EncodedRecords:
+    """Encode records; `ignorable` names are columns of the training dataset that the model does not use."""
+    faults = _Faults()
+    if not ignore_unknown:
+        allowed = {*attributes.names, *ignorable}
+        for row, record in enumerate(records):
+            if not record.keys() <= allowed:
+                faults.add(*unknown_names(record, allowed, attributes, ("records", row)))
+    columns = {name: [record.get(name) for record in records] for name in attributes.names}
+    return _encode(columns, len(records), attributes, faults, lambda name, row: ("records", row, name))
+
+
+def encode_columns(
+    columns: Mapping[str, Sequence[Value]], attributes: Schema, *, ignorable: Collection[str], ignore_unknown: bool
+) -> EncodedRecords:
+    """Encode records that arrive column by column, all of one length."""
+    faults = _Faults()
+    if not ignore_unknown:
+        faults.add(*unknown_names(columns, {*attributes.names, *ignorable}, attributes, ("columns",)))
+    lengths = {name: len(values) for name, values in columns.items()}
+    n_rows = next(iter(lengths.values()), 0)
+    for name, length in lengths.items():
+        if length != n_rows:
+            faults.add(Fault(f"has {length} values where the first column has {n_rows}", ("columns", name)))
+    faults.raise_any()
+    cells = {name: columns.get(name, [None] * n_rows) for name in attributes.names}
+    return _encode(cells, n_rows, attributes, faults, lambda name, row: ("columns", name, row))
+
+
+class _Faults:
+    """The first hundred faults."""
+
+    def __init__(self) -> None:
+        self.found: list[Fault] = []
+
+    def add(self, *faults: Fault) -> None:
+        self.found.extend(faults[: MOST_FAULTS - len(self.found)])
+
+    def raise_any(self) -> None:
+        if self.found:
+            raise RecordsDoNotFit(*self.found)
+
+
+def unknown_names(names: Collection[str], allowed: Collection[str], attributes: Schema, path: Path) -> Iterator[Fault]:
+    """A fault for every name that the model does not know."""
+    for name in names:
+        if name not in allowed:
+            hint = did_you_mean(name, attributes.names) or "ignore_unknown drops what the model does not know"
+            yield Fault(f"not an attribute of this model: {quoted(name)}", (*path, name), hint)
+
+
+def _encode(
+    columns: Mapping[str, Sequence[Value]],
+    n_rows: int,
+    attributes: Schema,
+    faults: _Faults,
+    path: Callable[[str, int], Path],
+) -> EncodedRecords:
+    encoded: list[Column] = []
+    missing: list[list[str]] = [[] for _ in range(n_rows)]
+    unseen: list[list[str]] = [[] for _ in range(n_rows)]
+    for attribute in attributes:
+        values = columns[attribute.name]
+        encode = encode_numbers if attribute.is_numeric else encode_categories
+        cells, wrong = encode(values, attribute)
+        faults.add(*(Fault(detail, path(attribute.name, row), hint) for row, detail, hint in wrong))
+        encoded.append(cells)
+        for row in map(int, np.flatnonzero(is_missing(cells))):
+            (missing if values[row] is None else unseen)[row].append(attribute.name)
+    faults.raise_any()
+    return EncodedRecords(Table(attributes, tuple(encoded)), missing, unseen)
+
+
+Wrong = tuple[int, str, str | None]
+
+
+def encode_numbers(values: Sequence[Value], attribute: Attribute) -> tuple[FloatArray, list[Wrong]]:
+    """A numeric column; text and booleans are of the wrong type."""
+    cells, wrong = np.full(len(values), np.nan), list[Wrong]()
+    for row, value in enumerate(values):
+        if value is None:
+            continue
+        if _is_number(value):
+            cells[row] = value
+        else:
+            detail = f"{_shown(value)} is not a number, and {attribute.name} is numeric"
+            wrong.append((row, detail, "send a number or null"))
+    return cells, wrong
+
+
+def encode_categories(values: Sequence[Value], attribute: Attribute) -> tuple[CodeArray, list[Wrong]]:
+    """A categorical column. Numbers and booleans are taken where some category reads as one, or none is known."""
+    names = attribute.categories
+    takes_numbers = not names or any(map(reads_as_number, names))
+    takes_booleans = not names or "true" in names or "false" in names
+    codes = {name: code for code, name in enumerate(names)}
+    cells, wrong = np.full(len(values), MISSING_CODE, dtype=np.int32), list[Wrong]()
+    for row, value in enumerate(values):
+        if value is None:
+            continue
+        if (
+            isinstance(value, str)
+            or (isinstance(value, bool) and takes_booleans)
+            or (_is_number(value) and takes_numbers)
+        ):
+            cells[row] = codes.get(category_text(value), MISSING_CODE)
+        else:
+            detail = f"{_shown(value)} is not text, and {attribute.name} takes text"
+            wrong.append((row, detail, f"send text such as {quoted(names[0])}" if names else "send text or null"))
+    return cells, wrong
+
+
+def reads_as_number(text: str) -> bool:
+    """Whether a category is the text of a number."""
+    try:
+        return category_text(float(text)) == text
+    except (ValueError, OverflowError):
+        return False
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _shown(value: object) -> str:
+    """A value of the wrong type, in a few words; JSON may hold lists and objects too."""
+    if isinstance(value, str):
+        return quoted(value)
+    return category_text(value) if isinstance(value, int | float) else f"a {type(value).__name__}"

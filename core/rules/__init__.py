@@ -1,0 +1,1 @@
+"""If-then rules read off a tree."""

@@ -1,0 +1,46 @@
+"""Every root-to-leaf path is a rule; together they are mutually exclusive and complete.
+
+Conditions on the same attribute are merged into one interval or one set, so each complete record satisfies exactly one
+rule.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from core.conditions import Condition, merged, path_conditions, says, sentence
+from core.schema import Schema
+from core.tree import TreeView
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A leaf's conditions; `support` is its share of the training weight. `id` is the same for equal conditions."""
+
+    id: str
+    leaf: int
+    conditions: tuple[Condition, ...]
+    support: float
+
+
+def path_rules(view: TreeView, schema: Schema) -> list[Rule]:
+    """One rule per leaf, left to right."""
+    rules = []
+    for leaf in view.leaves:
+        conditions = tuple(merged(path_conditions(view.tree, leaf, schema)))
+        support = float(view.tree.weight[leaf] / view.tree.weight[0])
+        rules.append(Rule(rule_id(conditions, schema), leaf, conditions, support))
+    return rules
+
+
+def rule_id(conditions: tuple[Condition, ...], schema: Schema) -> str:
+    """A short name for a set of conditions: the same in every step, version and model that has them."""
+    said = sorted([schema[c.column].name, says(c, schema[c.column])] for c in conditions)
+    return "rule_" + hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def rule_text(rule: Rule, schema: Schema, answer: str) -> str:
+    """`if 纹理 = 清晰 and 密度 <= 0.38 then 是`; a rule without conditions is `always 是`."""
+    if not rule.conditions:
+        return f"always {answer}"
+    return f"if {' and '.join(sentence(c, schema[c.column]) for c in rule.conditions)} then {answer}"

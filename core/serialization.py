@@ -1,0 +1,130 @@
+"""A model as bytes, and back.
+
+    "NIWAKI" | format, one byte | length of the header, 8 bytes | header | arrays
+
+All numbers are little-endian. The header is JSON (UTF-8, keys sorted, no blanks): the task, target, classes and
+attributes, and for each array its name, type and shape; the arrays follow in that order, one after the other. Nothing
+in it depends on when, where or under which name a model was trained, so the same data, configuration and seed give the
+same bytes. Readers for every format ever released stay.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from core.model import Model
+from core.pruning.history import Decision, History, Method, PruningStep
+from core.schema import Attribute, Kind, Schema
+from core.target import Task
+from core.tree import Tree
+
+MAGIC = b"NIWAKI"
+FORMAT = 1
+ArrayOf = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+TREE_ARRAYS = tuple(field.name for field in fields(Tree) if field.name != "task")
+METHODS, DECISIONS = tuple(Method), tuple(Decision)
+
+
+class UnknownFormatError(ValueError):
+    """The bytes are not a model, or of a format this version does not read."""
+
+
+def dump(model: Model) -> bytes:
+    """The model in the newest format."""
+    arrays = {f"tree.{name}": getattr(model.tree, name) for name in TREE_ARRAYS} | history_arrays(model.history)
+    arrays = {name: np.ascontiguousarray(values, values.dtype.newbyteorder("<")) for name, values in arrays.items()}
+    header = {
+        "task": model.task,
+        "target": model.target,
+        "classes": model.classes,
+        "attributes": [
+            {"name": a.name, "kind": a.kind, "categories": a.categories, "range": limits}
+            for a, limits in zip(model.attributes, model.ranges, strict=True)
+        ],
+        "methods": METHODS,
+        "decisions": DECISIONS,
+        "arrays": [{"name": n, "type": v.dtype.str, "shape": v.shape} for n, v in arrays.items()],
+    }
+    text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    start = MAGIC + bytes([FORMAT]) + len(text).to_bytes(8, "little") + text
+    return start + b"".join(values.tobytes() for values in arrays.values())
+
+
+def load(content: bytes) -> Model:
+    """The model that `dump` wrote, now or in any earlier release."""
+    if content[: len(MAGIC)] != MAGIC:
+        raise UnknownFormatError("these bytes are not a Niwaki model")
+    if content[len(MAGIC)] != FORMAT:
+        raise UnknownFormatError(f"this version reads model format {FORMAT}, not {content[len(MAGIC)]}")
+    start = len(MAGIC) + 9
+    end = start + int.from_bytes(content[start - 8 : start], "little")
+    header = json.loads(content[start:end])
+    arrays = read_arrays(header["arrays"], content, end)
+    tree = Tree(task=Task(header["task"]), **{name: arrays[f"tree.{name}"] for name in TREE_ARRAYS})
+    attributes = header["attributes"]
+    return Model(
+        task=tree.task,
+        target=header["target"],
+        classes=tuple(header["classes"]),
+        attributes=Schema(tuple(Attribute(a["name"], Kind(a["kind"]), tuple(a["categories"])) for a in attributes)),
+        ranges=tuple(None if a["range"] is None else (a["range"][0], a["range"][1]) for a in attributes),
+        history=read_history(tree, header, arrays),
+    )
+
+
+def read_arrays(described: list[dict[str, Any]], content: bytes, start: int) -> dict[str, ArrayOf]:
+    """The arrays by name, in this machine's byte order."""
+    arrays = {}
+    for entry in described:
+        stored = np.dtype(entry["type"])
+        shape = tuple(entry["shape"])
+        values = np.frombuffer(content, stored, count=int(np.prod(shape)), offset=start).reshape(shape)
+        arrays[entry["name"]] = values.astype(stored.newbyteorder("="))
+        start += values.nbytes
+    return arrays
+
+
+def history_arrays(history: History) -> dict[str, ArrayOf]:
+    """The steps as columns; an absent alpha or piece of evidence is NaN."""
+    steps = history.steps
+    evidence = sorted({name for step in steps for name in step.evidence})
+    columns: dict[str, ArrayOf] = {
+        "node": np.array([step.node for step in steps], dtype=np.int32),
+        "method": np.array([METHODS.index(step.method) for step in steps], dtype=np.int8),
+        "decision": np.array([DECISIONS.index(step.decision) for step in steps], dtype=np.int8),
+        "before": np.array([step.before for step in steps], dtype=np.float64),
+        "after": np.array([step.after for step in steps], dtype=np.float64),
+        "alpha": np.array([np.nan if step.alpha is None else step.alpha for step in steps], dtype=np.float64),
+        "leaves": np.array([step.leaves for step in steps], dtype=np.int32),
+        "depth": np.array([step.depth for step in steps], dtype=np.int32),
+    }
+    for name in evidence:
+        values = [step.evidence.get(name, np.nan) for step in steps]
+        columns[f"evidence.{name}"] = np.array(values, dtype=np.float64)
+    return {f"history.{name}": values for name, values in columns.items()}
+
+
+def read_history(tree: Tree, header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> History:
+    """The steps from their columns."""
+    columns = {n.removeprefix("history."): v for n, v in arrays.items() if n.startswith("history.")}
+    evidence = {n.removeprefix("evidence."): v for n, v in columns.items() if n.startswith("evidence.")}
+    steps = tuple(
+        PruningStep(
+            number=place + 1,
+            node=int(columns["node"][place]),
+            method=Method(header["methods"][columns["method"][place]]),
+            decision=Decision(header["decisions"][columns["decision"][place]]),
+            before=float(columns["before"][place]),
+            after=float(columns["after"][place]),
+            alpha=None if np.isnan(columns["alpha"][place]) else float(columns["alpha"][place]),
+            evidence={n: float(values[place]) for n, values in evidence.items() if not np.isnan(values[place])},
+            leaves=int(columns["leaves"][place]),
+            depth=int(columns["depth"][place]),
+        )
+        for place in range(len(columns["node"]))
+    )
+    return History(tree, steps)

@@ -1,0 +1,1 @@
+"""Ways to divide the samples of a node on one attribute."""

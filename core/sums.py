@@ -1,0 +1,17 @@
+"""Sums by group, always added up in row order, so that the same rows give the same bits whoever adds them."""
+
+import numpy as np
+
+from core.table import CodeArray, FloatArray, RowArray
+
+
+def weights_by(groups: RowArray | CodeArray, weights: FloatArray, n_groups: int) -> FloatArray:
+    """`[group]`: the weights of each group."""
+    return np.bincount(groups, weights, minlength=n_groups).astype(np.float64)
+
+
+def sums_by(groups: RowArray | CodeArray, sums: FloatArray, n_groups: int) -> FloatArray:
+    """`[group, :]`: the statistics of each group."""
+    width = sums.shape[1]
+    cells = (groups[:, None].astype(np.int64) * width + np.arange(width)).ravel()
+    return weights_by(cells, sums.ravel(), n_groups * width).reshape(n_groups, width)

@@ -1,0 +1,85 @@
+"""What is to be predicted: a class, or numbers."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from core.sums import weights_by
+from core.table import BoolArray, CodeArray, FloatArray, RowArray
+
+
+class Task(StrEnum):
+    """What a tree answers with: a class, or a number."""
+
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+
+
+@dataclass(frozen=True)
+class ClassTarget:
+    """A class per row, as codes into `classes`; -1 where it is missing."""
+
+    classes: tuple[str, ...]
+    codes: CodeArray
+
+    task = Task.CLASSIFICATION
+
+    @property
+    def is_known(self) -> BoolArray:
+        return self.codes >= 0
+
+    def take(self, rows: RowArray) -> "ClassTarget":
+        return ClassTarget(self.classes, self.codes[rows])
+
+    def statistics(self, rows: RowArray, weights: FloatArray) -> FloatArray:  # noqa: ARG002
+        """`[row, class]`: 1 in the row's class; times weights these add up to class weights."""
+        return np.eye(len(self.classes))[self.codes[rows]]
+
+    def summary(self, rows: RowArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Class weights, added up in row order; no variances."""
+        return weights_by(self.codes[rows], weights, len(self.classes)), np.empty(0)
+
+    def is_pure(self, rows: RowArray) -> bool:
+        """Whether all these rows have one class."""
+        return bool((self.codes[rows] == self.codes[rows[0]]).all())
+
+
+@dataclass(frozen=True)
+class NumberTarget:
+    """`numbers[row, output]`; NaN where it is missing."""
+
+    numbers: FloatArray
+
+    task = Task.REGRESSION
+
+    @property
+    def is_known(self) -> BoolArray:
+        return np.logical_not(np.isnan(self.numbers).any(axis=1))
+
+    def take(self, rows: RowArray) -> "NumberTarget":
+        return NumberTarget(self.numbers[rows])
+
+    def statistics(self, rows: RowArray, weights: FloatArray) -> FloatArray:
+        """`[row, moment]`: 1, the outputs less their mean over these rows, and their squares."""
+        centred = self.numbers[rows] - self._centre(rows, weights)
+        return np.hstack([np.ones((len(rows), 1)), centred, centred**2])
+
+    def summary(self, rows: RowArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of each output."""
+        total = weights.sum()
+        centre = self._centre(rows, weights)
+        means = centre + weights @ (self.numbers[rows] - centre) / total
+        return means, weights @ (self.numbers[rows] - means) ** 2 / total
+
+    def _centre(self, rows: RowArray, weights: FloatArray) -> FloatArray:
+        """Means near enough to keep the digits of sums of squares; weighted, or a far row of no weight would move them."""
+        centre: FloatArray = (self.numbers[rows] * (weights / weights.sum())[:, None]).sum(axis=0)
+        return centre
+
+    def is_pure(self, rows: RowArray) -> bool:
+        """Whether all these rows have the same numbers."""
+        return bool((self.numbers[rows] == self.numbers[rows[0]]).all())
+
+
+Target = ClassTarget | NumberTarget

@@ -1,0 +1,21 @@
+"""How equals are told apart, once for every search.
+
+The winner is the first candidate, in the documented order, whose value is within a tolerance of the largest; so
+the order in which candidates are visited, and the last bits of their sums, do not matter.
+"""
+
+import numpy as np
+
+from core.table import FloatArray
+
+TIE = 1e-12
+
+
+def first_within_tie(values: FloatArray, tolerance: float = TIE) -> int:
+    """The first place whose value is within the tolerance of the largest; there is at least one value."""
+    return int(np.argmax(values >= values.max() - tolerance))
+
+
+def majority(class_weights: FloatArray) -> int:
+    """The class of largest share, ties to the earlier one; the total weight is positive."""
+    return first_within_tie(class_weights / class_weights.sum())

@@ -1,0 +1,145 @@
+"""A finished tree: flat arrays, one entry per node.
+
+Nodes are numbered depth first, left to right, so a subtree is a range of ids:
+
+    node           0
+                 / | \\
+                1  4  5            size  6 3 1 1 1 1
+               / \\                 the children of n: n+1, then on by each child's size, until n + size[n]
+              2   3
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.criteria.impurity import shares
+from core.splits.split import Split, SplitKind
+from core.table import BoolArray, FloatArray, RowArray
+from core.target import Task
+from core.ties import majority
+
+LEAF = -1
+SPLIT_KINDS = tuple(SplitKind)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Every node as grown, before any pruning.
+
+    column      the attribute tested, -1 in a leaf          kind        of the split, a place in SPLIT_KINDS
+    threshold   NaN unless the split has one                branch_of   codes -> branch, rows of `branch_start`
+    share       r_v: the part of the parent's known weight that came here; 1 at the root
+    weight      of the samples here                         impurity    by the criterion
+    gain, score of the chosen split, NaN in a leaf
+    values      class weights (classification) or means (regression); `variances` empty or of each output
+    """
+
+    task: Task
+    size: NDArray[np.int32]
+    column: NDArray[np.int32]
+    kind: NDArray[np.int8]
+    threshold: FloatArray
+    branch_start: NDArray[np.int64]
+    branch_of: NDArray[np.int32]
+    share: FloatArray
+    weight: FloatArray
+    impurity: FloatArray
+    gain: FloatArray
+    score: FloatArray
+    values: FloatArray
+    variances: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @cached_property
+    def parent(self) -> NDArray[np.int32]:
+        """The node above; -1 for the root."""
+        parents = np.full(len(self), -1, dtype=np.int32)
+        for node in range(len(self)):
+            parents[self.children(node)] = node
+        return parents
+
+    @cached_property
+    def depth(self) -> NDArray[np.int32]:
+        """How many tests lead to the node."""
+        depths = np.zeros(len(self), dtype=np.int32)
+        for node in range(1, len(self)):  # a parent comes before its children
+            depths[node] = depths[self.parent[node]] + 1
+        return depths
+
+    def children(self, node: int) -> list[int]:
+        """The nodes right below, in branch order."""
+        below, child, end = [], node + 1, node + int(self.size[node])
+        while child < end:
+            below.append(child)
+            child += int(self.size[child])
+        return below
+
+    def split(self, node: int) -> Split:
+        """The test of an inner node."""
+        start, end = self.branch_start[node], self.branch_start[node + 1]
+        return Split(
+            column=int(self.column[node]),
+            kind=SPLIT_KINDS[self.kind[node]],
+            n_branches=len(self.children(node)),
+            threshold=float(self.threshold[node]),
+            branch_of=tuple(int(branch) for branch in self.branch_of[start:end]),
+        )
+
+    @cached_property
+    def answering(self) -> RowArray:
+        """The node whose samples answer for each node: itself, or its parent where it received nothing."""
+        return np.where(self.weight > 0, np.arange(len(self)), self.parent)
+
+    @cached_property
+    def answers(self) -> FloatArray:
+        """What each node answers as a leaf: class shares, or means."""
+        values = self.values[self.answering]
+        return shares(values) if self.task is Task.CLASSIFICATION else values
+
+    @cached_property
+    def labels(self) -> RowArray:
+        """The majority class of each node, the parent's where it received nothing; classification only."""
+        return np.array([majority(values) for values in self.values[self.answering]], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class TreeView:
+    """The tree with some subtrees cut off: a view, not a copy. `is_leaf[n]` holds for leaves and for cut nodes."""
+
+    tree: Tree
+    is_leaf: BoolArray
+
+    @cached_property
+    def is_visible(self) -> BoolArray:
+        """Which nodes are left: all but those below a cut."""
+        visible = np.ones(len(self.tree), dtype=np.bool_)
+        node = 0
+        while node < len(self.tree):
+            step = int(self.tree.size[node]) if self.is_leaf[node] else 1
+            visible[node + 1 : node + step] = False
+            node += step
+        return visible
+
+    @property
+    def nodes(self) -> list[int]:
+        """The ids of the nodes left, in order."""
+        return [int(node) for node in np.flatnonzero(self.is_visible)]
+
+    @property
+    def leaves(self) -> list[int]:
+        """The ids of the leaves, left to right."""
+        return [int(node) for node in np.flatnonzero(self.is_visible & self.is_leaf)]
+
+    @property
+    def max_depth(self) -> int:
+        return int(self.tree.depth[self.is_visible].max())
+
+
+def full_view(tree: Tree) -> TreeView:
+    """The tree as grown."""
+    return TreeView(tree, tree.size == 1)

@@ -1,0 +1,144 @@
+"""The command line: `niwaki serve`, `worker`, `migrate`, `openapi`, `health`.
+
+Each command imports only what it needs, so that a worker's supervisor stays light.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
+
+from pydantic import ValidationError
+
+from service.logs import configure_logs, log_event
+from service.settings import Settings
+
+HEALTH_SECONDS = 3.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it went well."""
+    arguments = _parser().parse_args(argv)
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        return _refuse(error)
+    configure_logs(settings.log_level)
+    try:
+        code: int = arguments.run(settings, arguments)
+    except KeyboardInterrupt:
+        return 0
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="niwaki",
+        description="Trains, prunes, stores and serves decision trees. Settings come from variables NIWAKI_….",
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+    serve = commands.add_parser("serve", help="bring the database up to date, then answer HTTP requests")
+    serve.set_defaults(run=lambda settings, _: _serve(settings))
+    worker = commands.add_parser("worker", help="run trainings from the queue")
+    worker.add_argument("--slots", type=_slots, help="how many trainings at a time")
+    worker.add_argument("--watch-stdin", action="store_true", help="end when standard input ends")
+    worker.add_argument("--work", metavar="MODULE:FUNCTION", help="what runs a job; for tests")
+    worker.set_defaults(run=_worker)
+    migrate = commands.add_parser("migrate", help="bring the database up to date")
+    migrate.set_defaults(run=lambda settings, _: _migrate(settings))
+    openapi = commands.add_parser("openapi", help="print the OpenAPI document")
+    openapi.set_defaults(run=lambda settings, _: _openapi(settings))
+    health = commands.add_parser("health", help="ask a running service whether it is ready: exit code 0 or 1")
+    health.set_defaults(run=lambda settings, _: _health(settings))
+    return parser
+
+
+def _slots(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number from 1")
+    return int(text)
+
+
+def _serve(settings: Settings) -> int:
+    from service.server import CannotListen, run_server
+
+    code = _migrate(settings)
+    if code != 0:
+        return code
+    try:
+        return run_server(settings)
+    except CannotListen as error:
+        return _fail(error)
+
+
+def _worker(settings: Settings, arguments: argparse.Namespace) -> int:
+    from service.jobs.worker import run_worker
+    from service.store.transactions import InvalidDatabaseUrl
+
+    try:
+        run_worker(
+            settings,
+            slots=arguments.slots or settings.worker_slots,
+            watch_stdin=arguments.watch_stdin,
+            child_arguments=["--work", arguments.work] if arguments.work else [],
+        )
+    except (InvalidDatabaseUrl, OSError) as error:
+        return _fail(error)
+    return 0
+
+
+def _migrate(settings: Settings) -> int:
+    from service.errors import StoreUnavailable
+    from service.store.migrate import head_revision, upgrade
+    from service.store.transactions import InvalidDatabaseUrl
+
+    try:
+        upgrade(settings)
+    except (InvalidDatabaseUrl, OSError) as error:
+        return _fail(error)
+    except StoreUnavailable as error:
+        return _fail(f"the database does not answer: {getattr(error.__cause__, 'orig', error)}")
+    log_event("migrated", revision=head_revision())
+    return 0
+
+
+def _openapi(settings: Settings) -> int:
+    from service.app import create_app
+
+    print(json.dumps(create_app(settings).openapi(), ensure_ascii=False, indent=2))
+    return 0
+
+
+def _health(settings: Settings) -> int:
+    # A service that listens on every address is asked on this machine's own.
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
+    connection = HTTPConnection(host, settings.port, timeout=HEALTH_SECONDS)
+    try:
+        connection.request("GET", "/readyz")
+        status = connection.getresponse().status
+    except (OSError, HTTPException) as error:
+        return _fail(f"{host} port {settings.port} does not answer: {error}")
+    finally:
+        connection.close()
+    return 0 if status == HTTPStatus.OK else _fail(f"{host} port {settings.port} is not ready: status {status}")
+
+
+def _refuse(error: ValidationError) -> int:
+    for fault in error.errors():
+        if fault["loc"]:
+            name = "NIWAKI_" + "_".join(str(part) for part in fault["loc"]).upper()
+            _fail(f"{name}: {fault['msg']}; it is {fault['input']!r}")
+        else:  # about several settings together; the message names them
+            _fail(fault["msg"].removeprefix("Value error, "))
+    return 2
+
+
+def _fail(reason: object) -> int:
+    print(f"niwaki: {reason}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+"""One file of routes for each resource; a new one is added to these lists and to nothing else."""
+
+from service.api.routes import datasets, health, models, predictions, problems, trainings
+from service.api.schemas.datasets import CsvText, DatasetForm, DatasetUpload
+
+ROUTERS = (
+    datasets.router,
+    trainings.router,
+    models.router,
+    predictions.router,
+    health.router,
+    problems.router,
+)
+
+TAGS = [
+    {"name": "datasets", "description": "Tables to learn from. A dataset never changes."},
+    {"name": "trainings", "description": "Work that makes a model out of a dataset, in the background."},
+    {"name": "models", "description": "Trees: their nodes, rules, pruning history and figures. A model never changes."},
+    {"name": "predictions", "description": "Records in, answers and reasons out."},
+    {"name": "operation", "description": "Whether the service is well, its metrics, and what its problems mean."},
+]
+
+# Bodies that routes read by themselves, so that FastAPI does not see them.
+DESCRIBED_BODIES = (CsvText, DatasetForm, DatasetUpload)

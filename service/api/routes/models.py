@@ -1,0 +1,239 @@
+"""Models: list them, read them as of any step of their pruning, delete them."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from anyio import to_thread
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from core import model as core
+from core.drawing.dot import tree_dot
+from core.drawing.svg import tree_svg
+from core.drawing.text import tree_text
+from core.rules.extraction import path_rules
+from service.api.bodies import StrictRoute
+from service.api.dependencies import (
+    WITH_ETAG,
+    AppDatabase,
+    Files,
+    Models,
+    Paging,
+    ReadSession,
+    is_unchanged,
+    not_modified,
+    page_of,
+    write_cursor,
+)
+from service.api.problems import documented
+from service.api.schemas.evaluations import Evaluation
+from service.api.schemas.exports import ModelExport
+from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep
+from service.api.schemas.pruning import PruningEntry, PruningPage
+from service.api.schemas.rules import Rules, rules_of, text_of
+from service.api.schemas.trees import Tree, tree_of
+from service.errors import ModelNotFound, ModelNotReady, StepNotFound
+from service.serving.loaded_models import LoadedModel
+from service.store import models
+from service.usecases import delete_model as deletion
+from service.usecases.read_model import read_candidates, read_evaluation
+from service.usecases.resolve_step import resolve_step
+
+router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
+
+ModelRef = Annotated[
+    str, Path(description="An id, a name (its newest version) or `name@3`.", examples=["melon", "melon@3"])
+]
+StepQuery = Annotated[
+    str,
+    Query(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01."),
+]
+READ = documented(ModelNotFound, ModelNotReady) | WITH_ETAG
+READ_STEP = documented(ModelNotFound, ModelNotReady, StepNotFound) | WITH_ETAG
+
+
+class TreeFormat(StrEnum):
+    """How a tree is shown."""
+
+    JSON = "json"
+    TEXT = "text"
+    DOT = "dot"
+    SVG = "svg"
+
+
+class RulesFormat(StrEnum):
+    """How rules are shown."""
+
+    JSON = "json"
+    TEXT = "text"
+
+
+DRAWINGS: dict[TreeFormat, tuple[str, Callable[[core.Model, int], str]]] = {
+    TreeFormat.TEXT: ("text/plain", tree_text),
+    TreeFormat.DOT: ("text/vnd.graphviz", tree_dot),
+    TreeFormat.SVG: ("image/svg+xml", tree_svg),
+}
+
+
+def other_formats(*media_types: str) -> dict[int | str, dict[str, Any]]:
+    """For `responses=`: what the answer may be besides JSON."""
+    return {200: {"content": {media_type: {"schema": {"type": "string"}} for media_type in media_types}}}
+
+
+def etag_of(loaded: LoadedModel) -> str:
+    """The content's digest, and the id: a name may come to mean another model with the same content."""
+    return f"{loaded.record.digest};{loaded.record.id}"
+
+
+@router.get("")
+async def list_models(
+    session: ReadSession,
+    paging: Paging,
+    name: Annotated[str | None, Query(description="Only the versions of this name.")] = None,
+) -> ModelPage:
+    """List the models that are ready, newest first."""
+    page = await models.page(session, paging.limit, paging.after, name=name)
+    return ModelPage(items=[ModelListed.of(one) for one in page.items], next_cursor=write_cursor(page.next_cursor))
+
+
+@router.get("/{model}", responses=READ, response_model=Model)
+async def get_model(model: ModelRef, loaded_models: Models, request: Request, response: Response) -> Model | Response:
+    """Show a model with its configuration."""
+    loaded = await loaded_models.get(model)
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    return Model.whole(loaded.record)
+
+
+@router.delete("/{model}", status_code=204, responses=documented(ModelNotFound, ModelNotReady))
+async def delete_model(model: ModelRef, database: AppDatabase, files: Files, loaded_models: Models) -> None:
+    """Delete a model, and with it the dataset file that only it still needed. Its version number is not used again."""
+    await deletion.delete_model(database, files, loaded_models, model)
+
+
+@router.get("/{model}/schema", responses=READ, response_model=ModelSchema)
+async def get_schema(
+    model: ModelRef, loaded_models: Models, request: Request, response: Response
+) -> ModelSchema | Response:
+    """Show what a record for this model looks like, with an example that can be sent as it is."""
+    loaded = await loaded_models.get(model)
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    return ModelSchema.of(loaded, loaded.model.history.selected)
+
+
+@router.get(
+    "/{model}/tree",
+    responses=READ_STEP | other_formats(*(media_type for media_type, _ in DRAWINGS.values())),
+    response_model=Tree,
+)
+async def get_tree(
+    model: ModelRef,
+    loaded_models: Models,
+    database: AppDatabase,
+    files: Files,
+    request: Request,
+    response: Response,
+    step: StepQuery = "selected",
+    format: Annotated[TreeFormat, Query(description="JSON, indented text, Graphviz, or a picture.")] = TreeFormat.JSON,
+    candidates: Annotated[bool, Query(description="Also show what else each node could have been split on.")] = False,
+) -> Tree | Response:
+    """Show the tree: every node with its counts, its split and the shares of its branches."""
+    loaded = await loaded_models.get(model)
+    number = resolve_step(loaded.model.history, step)
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    if format is not TreeFormat.JSON:
+        media_type, draw = DRAWINGS[format]
+        drawn = await to_thread.run_sync(draw, loaded.model, number)
+        return Response(drawn, media_type=media_type, headers={"ETag": response.headers["ETag"]})
+    considered = await read_candidates(database, files, loaded, number) if candidates else None
+    return await to_thread.run_sync(tree_of, loaded, number, considered)
+
+
+@router.get("/{model}/pruning", responses=READ, response_model=PruningPage)
+async def list_pruning_steps(
+    model: ModelRef, loaded_models: Models, paging: Paging, request: Request, response: Response
+) -> PruningPage | Response:
+    """List every decision about cutting, in order, with what it was based on."""
+    loaded = await loaded_models.get(model)
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    entries, next_cursor = page_of(loaded.model.history.steps, paging)
+    return PruningPage(items=[PruningEntry.of(entry) for entry in entries], next_cursor=next_cursor)
+
+
+@router.get("/{model}/pruning/{step}", responses=READ_STEP, response_model=Tree)
+async def get_pruned_tree(
+    model: ModelRef,
+    step: Annotated[str, Path(description="As in `step=`: a number, selected, full, leaves:7 or alpha:0.01.")],
+    loaded_models: Models,
+    request: Request,
+    response: Response,
+) -> Tree | Response:
+    """Show the tree as of a step of its pruning."""
+    loaded = await loaded_models.get(model)
+    number = resolve_step(loaded.model.history, step, place="path")
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    return await to_thread.run_sync(tree_of, loaded, number, None)
+
+
+@router.get("/{model}/rules", responses=READ_STEP | other_formats("text/plain"), response_model=Rules)
+async def get_rules(
+    model: ModelRef,
+    loaded_models: Models,
+    paging: Paging,
+    request: Request,
+    response: Response,
+    step: StepQuery = "selected",
+    style: Annotated[Literal["paths"], Query(description="One rule per leaf.")] = "paths",  # noqa: ARG001
+    format: Annotated[RulesFormat, Query(description="JSON in pages, or all rules as text.")] = RulesFormat.JSON,
+) -> Rules | Response:
+    """Show the tree as if-then rules: each complete record satisfies exactly one."""
+    loaded = await loaded_models.get(model)
+    number = resolve_step(loaded.model.history, step)
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    rules = await to_thread.run_sync(path_rules, loaded.view(number), loaded.model.attributes)
+    if format is RulesFormat.TEXT:
+        text = "".join(f"{text_of(loaded.model, rule)}\n" for rule in rules)
+        return Response(text, media_type="text/plain", headers={"ETag": response.headers["ETag"]})
+    shown, next_cursor = page_of(rules, paging)
+    return rules_of(loaded.model, ModelStep.of(loaded, number), list(shown), next_cursor)
+
+
+@router.get("/{model}/evaluation", responses=READ_STEP, response_model=Evaluation)
+async def get_evaluation(
+    model: ModelRef,
+    loaded_models: Models,
+    database: AppDatabase,
+    files: Files,
+    request: Request,
+    response: Response,
+    step: StepQuery = "selected",
+) -> Any:
+    """Show how good the tree is on each part of the data, against the simplest answer, and along its pruning."""
+    loaded = await loaded_models.get(model)
+    number = resolve_step(loaded.model.history, step)
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    evaluation = await read_evaluation(database, files, loaded, number)
+    return {"model": ModelStep.of(loaded, number), "task": loaded.model.task, **evaluation}
+
+
+@router.get("/{model}/export", responses=READ_STEP, response_model=ModelExport)
+async def export_model(
+    model: ModelRef,
+    loaded_models: Models,
+    request: Request,
+    response: Response,
+    step: StepQuery = "selected",
+    format: Annotated[Literal["json"], Query(description="The model's own form.")] = "json",  # noqa: ARG001
+) -> ModelExport | Response:
+    """Export a model as one document: attributes, configuration, tree and pruning history."""
+    loaded = await loaded_models.get(model)
+    number = resolve_step(loaded.model.history, step)
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    return await to_thread.run_sync(ModelExport.of, loaded, number)

@@ -1,0 +1,62 @@
+"""Predictions: records in, answers and reasons out."""
+
+import time
+
+from anyio import to_thread
+from fastapi import APIRouter
+
+from core.errors import Fault, RecordsDoNotFit
+from core.prediction import MissingPolicy
+from service.api.bodies import StrictRoute
+from service.api.dependencies import AppMetrics, Models
+from service.api.problems import documented
+from service.api.routes.models import ModelRef
+from service.api.schemas.predictions import (
+    ClassPredictions,
+    NumberPredictions,
+    PredictionRequest,
+    Predictions,
+    predictions_of,
+)
+from service.errors import InvalidBody, InvalidParameter, ModelNotFound, ModelNotReady, StepNotFound
+from service.serving.loaded_models import LoadedModel
+from service.usecases.predict import predict_records
+
+INLINE_RECORDS = 20  # more than these are answered in a thread, so that nobody waits for them
+
+router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predictions"])
+
+
+@router.post(
+    "/{model}/predict",
+    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit),
+    response_model=Predictions,
+)
+async def predict(
+    model: ModelRef, body: PredictionRequest, loaded_models: Models, metrics: AppMetrics
+) -> ClassPredictions | NumberPredictions:
+    """Answer each record; one with missing values goes down every branch with part of its weight."""
+    loaded = await loaded_models.get(model)
+    started = time.perf_counter()
+    if len(body.records or ()) <= INLINE_RECORDS and body.columns is None:
+        answered = _answer(loaded, body)
+    else:
+        answered = await to_thread.run_sync(_answer, loaded, body)
+    record = loaded.record
+    metrics.observe_prediction(record.name, record.version, len(answered.predictions), time.perf_counter() - started)
+    return answered
+
+
+def _answer(loaded: LoadedModel, body: PredictionRequest) -> ClassPredictions | NumberPredictions:
+    try:
+        step, answers = predict_records(
+            loaded,
+            body.to_records(),
+            step=str(body.step),
+            policy=body.missing or MissingPolicy.WEIGHTED,
+            explain=body.explain,
+        )
+    except InvalidParameter as error:  # the step stands in the body here
+        fault = error.faults[0]
+        raise InvalidBody(error.detail, Fault(fault.detail, ("step",), fault.hint)) from error
+    return predictions_of(loaded, step, answers)

@@ -1,0 +1,100 @@
+"""Shapes that every resource shares: bodies, answers, pages and problems."""
+
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, StrictBool, StrictInt
+from pydantic_core import CoreSchema
+
+# JSON says what is a number, a truth value or text; pydantic would also take "3" for 3 and 1 for true.
+WholeNumber = StrictInt
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Flag = StrictBool
+
+
+class Body(BaseModel):
+    """What a client sends: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Answer(BaseModel):
+    """What a client gets: no field has a default, so every field is always there."""
+
+    model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
+
+
+class OneOf:
+    """Marks a union whose members exclude each other, so that the document says `oneOf` instead of `anyOf`.
+
+    Give the union a public name with it: `Step = TypeAliasType("Step", Annotated[int | str, OneOf()])`.
+    """
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        described = handler(schema)
+        if "anyOf" in described:
+            described["oneOf"] = described.pop("anyOf")
+        return described
+
+
+Item = TypeVar("Item")
+
+
+class Page(Answer, Generic[Item]):
+    """A part of a list; send `next_cursor` as `cursor` to get the next part.
+
+    Subclass it with a name for each resource: `class DatasetPage(Page[DatasetListed])`.
+    """
+
+    items: list[Item]
+    next_cursor: Annotated[str | None, Field(description="Null on the last page.", examples=["eyJhIjoiZHNfMDFrOSJ9"])]
+
+
+Place = Literal["body", "query", "path", "header", "file"]
+
+
+class ProblemError(Answer):
+    """One thing that is wrong, where it is, and the way out."""
+
+    place: Annotated[Place, Field(alias="in", description="Which part of the request is meant.")]
+    pointer: Annotated[
+        str | None,
+        Field(
+            description="For a body: `#` and an RFC 6901 JSON Pointer in plain Unicode.",
+            examples=["#/schema/纹理/kind"],
+        ),
+    ]
+    parameter: Annotated[
+        str | None, Field(description="For a query, path or header parameter, or a part of a form: its name.")
+    ]
+    line: Annotated[int | None, Field(description="For a file: the line, counted from 1.")]
+    detail: Annotated[str, Field(description="What is wrong.", examples=["not a known key here"])]
+    hint: Annotated[str | None, Field(description="The way out, where there is one.", examples=["did you mean kind?"])]
+
+
+class Problem(Answer):
+    """Why a request was not done (RFC 9457, `application/problem+json`)."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "type": "/problems/dataset_not_found",
+                    "title": "There is no such dataset",
+                    "status": 404,
+                    "detail": "there is no dataset ds_01k9; GET /v1/datasets lists those there are",
+                    "instance": "/v1/datasets/ds_01k9",
+                    "request_id": "req_5f0c1f9f2b7d4e0c",
+                    "errors": [],
+                }
+            ]
+        }
+    )
+
+    type: Annotated[str, Field(description="`/problems/<word>`; a GET there explains the word.")]
+    title: Annotated[str, Field(description="The kind of problem, in a few words.")]
+    status: Annotated[int, Field(description="The HTTP status code.")]
+    detail: Annotated[str, Field(description="What happened this time.")]
+    instance: Annotated[str, Field(description="The path that was asked for.")]
+    request_id: Annotated[str, Field(description="Names this request in the service's logs.")]
+    errors: Annotated[list[ProblemError], Field(description="Each thing that is wrong, at most 100 of them.")]

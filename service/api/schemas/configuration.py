@@ -1,0 +1,304 @@
+"""How to train: what a client may say, and the same complete with every default.
+
+A class like `Stopping` has every field and is what answers show. Its twin `StoppingOptions` is what clients send: the
+same fields, each of which may be left out (or null) to take the preset's default. Members without such fields have no
+twin.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypeAliasType
+
+from core import config
+from core.config import Categorical, GainFilter, NumericKind, OnTie
+from service.api.schemas.common import Body, Flag, Number, WholeNumber
+
+Depth = Annotated[WholeNumber, Field(ge=0, description="How many tests a path has at most; null for no limit.")]
+Leaves = Annotated[WholeNumber, Field(ge=1, description="How many leaves at most, the best node split first.")]
+SplitSize = Annotated[Number, Field(ge=0, description="A node of less weight is a leaf.")]
+LeafSize = Annotated[Number, Field(ge=0, description="The least weight in both branches, or in two of many.")]
+LeastGain = Annotated[Number, Field(ge=0, description="A split that gains less is not made.")]
+LeastScore = Annotated[Number, Field(ge=0, description="The same for the criterion's own score.")]
+LeastImpurity = Annotated[Number, Field(ge=0, description="A node at most this impure is a leaf.")]
+ValidateSplits = Annotated[Flag, Field(description="Split only if accuracy on the validation rows strictly rises.")]
+
+
+class Stopping(Body):
+    """When a node is not split any further. Sizes are sums of weights."""
+
+    max_depth: Depth | None
+    max_leaves: Leaves | None
+    min_samples_split: SplitSize
+    min_samples_leaf: LeafSize
+    min_gain: LeastGain
+    min_score: LeastScore
+    min_impurity: LeastImpurity
+    validate_splits: ValidateSplits
+
+
+class StoppingOptions(Body):
+    """When a node is not split any further. Sizes are sums of weights."""
+
+    max_depth: Depth | None = None
+    max_leaves: Leaves | None = None
+    min_samples_split: SplitSize | None = None
+    min_samples_leaf: LeafSize | None = None
+    min_gain: LeastGain | None = None
+    min_score: LeastScore | None = None
+    min_impurity: LeastImpurity | None = None
+    validate_splits: ValidateSplits | None = None
+
+
+class InformationGain(Body):
+    """The fall of entropy (ID3)."""
+
+    kind: Literal["information_gain"]
+
+
+Filter = Annotated[
+    GainFilter,
+    Field(description="Among which attributes it chooses: those of above-average gain, the better half, all."),
+]
+
+
+class GainRatio(Body):
+    """The gain in proportion to the split's own entropy (C4.5)."""
+
+    kind: Literal["gain_ratio"]
+    filter: Filter
+
+
+class GainRatioOptions(Body):
+    """The gain in proportion to the split's own entropy (C4.5)."""
+
+    kind: Literal["gain_ratio"]
+    filter: Filter | None = None
+
+
+class Gini(Body):
+    """The fall of the Gini value (CART)."""
+
+    kind: Literal["gini"]
+
+
+class ErrorRate(Body):
+    """The fall of the share that the majority class gets wrong."""
+
+    kind: Literal["error_rate"]
+
+
+class SquaredError(Body):
+    """The fall of the mean squared error; for numeric targets."""
+
+    kind: Literal["squared_error"]
+
+
+Criterion = TypeAliasType(
+    "Criterion", Annotated[InformationGain | GainRatio | Gini | ErrorRate | SquaredError, Field(discriminator="kind")]
+)
+CriterionOptions = TypeAliasType(
+    "CriterionOptions",
+    Annotated[InformationGain | GainRatioOptions | Gini | ErrorRate | SquaredError, Field(discriminator="kind")],
+)
+
+
+class NumericCuts(Body):
+    """Where numeric and ordinal attributes may be cut: at every midpoint, or only where the class changes."""
+
+    kind: NumericKind
+
+
+Branching = Annotated[
+    Categorical, Field(description="One branch per value, one value against the rest, or two groups of values.")
+]
+MissingStrategy = Annotated[
+    Literal["weighted"], Field(description="A row without the value goes down every branch with part of its weight.")
+]
+
+
+class TreeMethod(Body):
+    """The parts every single-tree method is made of."""
+
+    kind: str
+    criterion: Criterion
+    categorical: Branching
+    numeric: NumericCuts
+    missing: MissingStrategy
+    stopping: Stopping
+
+
+class TreeMethodOptions(Body):
+    """The parts every single-tree method is made of; what is left out takes the method's own default."""
+
+    kind: str
+    criterion: CriterionOptions | None = None
+    categorical: Branching | None = None
+    numeric: NumericCuts | None = None
+    missing: MissingStrategy | None = None
+    stopping: StoppingOptions | None = None
+
+    def overrides(self) -> dict[str, Any]:
+        """What the client said, without the kind."""
+        return self.model_dump(exclude_none=True, exclude={"kind"})
+
+
+class Id3(TreeMethod):
+    """ID3: information gain, one branch per value; categorical attributes and a class to predict."""
+
+    kind: Literal["id3"]
+
+
+class Id3Options(TreeMethodOptions):
+    """ID3: information gain, one branch per value; categorical attributes and a class to predict."""
+
+    kind: Literal["id3"]
+
+
+class C45(TreeMethod):
+    """C4.5: gain ratio among the attributes of above-average gain; a class to predict."""
+
+    kind: Literal["c45"]
+
+
+class C45Options(TreeMethodOptions):
+    """C4.5: gain ratio among the attributes of above-average gain; a class to predict."""
+
+    kind: Literal["c45"]
+
+
+class Cart(TreeMethod):
+    """CART: binary splits, by Gini for a class and by squared error for a number."""
+
+    kind: Literal["cart"]
+
+
+class CartOptions(TreeMethodOptions):
+    """CART: binary splits, by Gini for a class and by squared error for a number."""
+
+    kind: Literal["cart"]
+
+
+Algorithm = TypeAliasType("Algorithm", Annotated[Id3 | C45 | Cart, Field(discriminator="kind")])
+AlgorithmOptions = TypeAliasType(
+    "AlgorithmOptions", Annotated[Id3Options | C45Options | CartOptions, Field(discriminator="kind")]
+)
+
+TrainShare = Annotated[Number, Field(gt=0, le=1)]
+AsideShare = Annotated[Number, Field(ge=0, le=1)]
+
+
+class RandomDivision(Body):
+    """Shares of the rows, drawn with the seed. A class too small to divide stays in train."""
+
+    kind: Literal["random"]
+    train: TrainShare
+    validation: AsideShare
+    test: AsideShare
+    stratified: Annotated[Flag, Field(description="Divide each class by itself.")]
+
+
+class RandomDivisionOptions(Body):
+    """Shares of the rows that add up to 1, drawn with the seed. A class too small to divide stays in train."""
+
+    kind: Literal["random"]
+    train: TrainShare = 0.6
+    validation: AsideShare = 0.2
+    test: AsideShare = 0.2
+    stratified: Annotated[Flag, Field(description="Divide each class by itself.")] = True
+
+
+class NoDivision(Body):
+    """All rows train."""
+
+    kind: Literal["none"]
+
+
+class ColumnDivision(Body):
+    """A column says of each row: train, validation or test."""
+
+    kind: Literal["column"]
+    column: str
+
+
+class DatasetsDivision(Body):
+    """All rows train; validation and test rows come from other datasets, named by their ids."""
+
+    kind: Literal["datasets"]
+    validation: str | None
+    test: str | None
+
+
+class DatasetsDivisionOptions(Body):
+    """All rows train; validation and test rows come from other datasets, named by their ids."""
+
+    kind: Literal["datasets"]
+    validation: str | None = None
+    test: str | None = None
+
+
+Division = TypeAliasType(
+    "Division",
+    Annotated[RandomDivision | NoDivision | ColumnDivision | DatasetsDivision, Field(discriminator="kind")],
+)
+DivisionOptions = TypeAliasType(
+    "DivisionOptions",
+    Annotated[
+        RandomDivisionOptions | NoDivision | ColumnDivision | DatasetsDivisionOptions, Field(discriminator="kind")
+    ],
+)
+
+WhenEqual = Annotated[OnTie, Field(description="What to do when accuracy stays the same.")]
+
+
+class NoPruning(Body):
+    """The tree stays as it was grown."""
+
+    kind: Literal["none"]
+
+
+class ReducedErrorPruning(Body):
+    """Cut every subtree whose removal raises accuracy on the validation rows."""
+
+    kind: Literal["reduced_error"]
+    on_tie: WhenEqual
+
+
+class ReducedErrorPruningOptions(Body):
+    """Cut every subtree whose removal raises accuracy on the validation rows."""
+
+    kind: Literal["reduced_error"]
+    on_tie: WhenEqual = OnTie.KEEP
+
+
+Pruning = TypeAliasType("Pruning", Annotated[NoPruning | ReducedErrorPruning, Field(discriminator="kind")])
+PruningOptions = TypeAliasType(
+    "PruningOptions", Annotated[NoPruning | ReducedErrorPruningOptions, Field(discriminator="kind")]
+)
+
+ClassWeights = TypeAliasType("ClassWeights", dict[str, Annotated[Number, Field(gt=0)]])
+TargetKind = Literal["categorical", "ordinal", "numeric"]
+
+
+class Configuration(Body):
+    """Everything about a training but the data, with every default filled in."""
+
+    target: str
+    target_kind: TargetKind | None
+    attributes: Annotated[list[str], Field(description="In the order that decides ties.")]
+    sample_weight: str | None
+    class_weights: ClassWeights | None
+    seed: int
+    division: Division
+    algorithm: Algorithm
+    pruning: Pruning
+
+
+def core_division(options: Any) -> config.Division:
+    """The division in core's terms."""
+    return config.division_from_json(options.model_dump())
+
+
+def core_pruning(options: Any) -> config.Pruning:
+    """The pruning in core's terms."""
+    return config.pruning_from_json(options.model_dump())

@@ -1,0 +1,102 @@
+"""How good a model is, as numbers."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypeAliasType
+
+from service.api.schemas.common import Answer
+from service.api.schemas.models import ModelStep
+
+
+class ClassScores(Answer):
+    """How well one class is found."""
+
+    label: str
+    precision: float
+    recall: float
+    f1: float
+    support: float
+
+
+class Confusion(Answer):
+    """`matrix[actual][predicted]`, in the order of the classes; weights."""
+
+    classes: list[str]
+    matrix: list[list[float]]
+
+
+class ClassMeasures(Answer):
+    """Measures of class answers on one part of the data."""
+
+    rows: int
+    weight: float
+    accuracy: float
+    log_loss: Annotated[float, Field(description="Natural logarithm; a class given no chance counts as 2.2e-16.")]
+    auc: Annotated[float | None, Field(description="One class against the rest, averaged; null with one class only.")]
+    confusion: Confusion
+    per_class: list[ClassScores]
+
+
+class NumberMeasures(Answer):
+    """Measures of numeric answers on one part of the data."""
+
+    rows: int
+    weight: float
+    mae: float
+    rmse: float
+    r2: Annotated[float | None, Field(description="Null when the target does not vary.")]
+
+
+class ClassParts(Answer):
+    """Measures by part; null where a part has no rows."""
+
+    train: ClassMeasures | None
+    validation: ClassMeasures | None
+    test: ClassMeasures | None
+    out_of_bag: ClassMeasures | None
+
+
+class NumberParts(Answer):
+    """Measures by part; null where a part has no rows."""
+
+    train: NumberMeasures | None
+    validation: NumberMeasures | None
+    test: NumberMeasures | None
+    out_of_bag: NumberMeasures | None
+
+
+class CurvePoint(Answer):
+    """Size and error of the tree as of a step: the share answered wrongly, or the mean squared error."""
+
+    step: int
+    leaves: int
+    alpha: float | None
+    train: float | None
+    validation: float | None
+    test: float | None
+    cross_validation: float | None
+    spread: float | None
+
+
+class ClassEvaluation(Answer):
+    """How good a classification model is."""
+
+    model: ModelStep
+    task: Literal["classification"]
+    parts: ClassParts
+    baseline: Annotated[ClassParts, Field(description="The same for always answering the majority class.")]
+    curve: list[CurvePoint]
+
+
+class NumberEvaluation(Answer):
+    """How good a regression model is."""
+
+    model: ModelStep
+    task: Literal["regression"]
+    parts: NumberParts
+    baseline: Annotated[NumberParts, Field(description="The same for always answering the mean.")]
+    curve: list[CurvePoint]
+
+
+Evaluation = TypeAliasType("Evaluation", Annotated[ClassEvaluation | NumberEvaluation, Field(discriminator="task")])

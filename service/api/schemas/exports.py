@@ -1,0 +1,39 @@
+"""A whole model as one document."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from service.api.schemas.common import Answer
+from service.api.schemas.configuration import Configuration
+from service.api.schemas.models import ModelAttribute, ModelStep, attribute_of
+from service.api.schemas.pruning import PruningEntry
+from service.api.schemas.trees import Tree, tree_of
+from service.serving.loaded_models import LoadedModel
+
+
+class ModelExport(Answer):
+    """Everything there is to know about a model, to keep or to read elsewhere."""
+
+    format: Literal["niwaki-tree"]
+    format_version: Annotated[Literal[1], Field(description="Grows when this shape changes.")]
+    model: ModelStep
+    target: str
+    attributes: list[ModelAttribute]
+    configuration: Configuration
+    tree: Annotated[Tree, Field(description="As of the step asked for; `step=full` has every node ever grown.")]
+    pruning: Annotated[list[PruningEntry], Field(description="Every decision, in order.")]
+
+    @classmethod
+    def of(cls, loaded: LoadedModel, step: int) -> "ModelExport":
+        model = loaded.model
+        return cls(
+            format="niwaki-tree",
+            format_version=1,
+            model=ModelStep.of(loaded, step),
+            target=model.target,
+            attributes=[attribute_of(model, column) for column in range(len(model.attributes))],
+            configuration=Configuration.model_validate(loaded.record.configuration),
+            tree=tree_of(loaded, step, None),
+            pruning=[PruningEntry.of(entry) for entry in model.history.steps],
+        )

@@ -1,0 +1,160 @@
+"""Models as they are listed and shown, and what a record for one looks like."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypeAliasType
+
+from core.model import Model as CoreModel
+from core.schema import Kind
+from core.target import Task
+from service.api.schemas.common import Answer, Page
+from service.api.schemas.configuration import Configuration
+from service.serving.loaded_models import LoadedModel
+from service.store.models import ModelRecord, ModelSummary
+
+
+class ModelStep(Answer):
+    """Which model answered, as of which step of its pruning history."""
+
+    id: Annotated[str, Field(examples=["mdl_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
+    name: Annotated[str, Field(examples=["melon"])]
+    version: Annotated[int, Field(examples=[3])]
+    step: Annotated[int, Field(description="0 is the tree before any pruning.", examples=[5])]
+    digest: Annotated[str, Field(description="Names the model by what it says.", examples=["sha256:9f2c…"])]
+
+    @classmethod
+    def of(cls, loaded: LoadedModel, step: int) -> "ModelStep":
+        record = loaded.record
+        return cls(id=record.id, name=record.name, version=record.version, step=step, digest=record.digest)
+
+
+class ModelListed(Answer):
+    """A ready model in a list; the figures are those of the tree that is served unless another step is asked for."""
+
+    id: Annotated[str, Field(examples=["mdl_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
+    name: Annotated[str, Field(examples=["melon"])]
+    version: int
+    task: Task
+    target: str
+    classes: Annotated[list[str], Field(description="In the order that decides ties; empty for numbers.")]
+    dataset_id: str
+    digest: str
+    size: Annotated[int, Field(description="Bytes in memory form.")]
+    n_attributes: int
+    n_nodes: int
+    n_leaves: int
+    depth: int
+    n_steps: Annotated[int, Field(description="How many decisions its pruning history has.")]
+    selected_step: int
+    created_at: datetime
+    ready_at: datetime
+
+    @classmethod
+    def values(cls, model: ModelSummary) -> dict[str, Any]:
+        """Fields of a record, and of its facts."""
+        names = ModelListed.model_fields
+        return {name: model.facts[name] if name in model.facts else getattr(model, name) for name in names}
+
+    @classmethod
+    def of(cls, model: ModelSummary) -> "ModelListed":
+        return cls.model_validate(cls.values(model))
+
+
+class ModelPage(Page[ModelListed]):
+    """Ready models, newest first."""
+
+
+class Model(ModelListed):
+    """A ready model."""
+
+    configuration: Configuration
+
+    @classmethod
+    def whole(cls, model: ModelRecord) -> "Model":
+        return cls.model_validate(cls.values(model) | {"configuration": model.configuration})
+
+
+class ModelAttribute(Answer):
+    """An attribute that a record may have."""
+
+    name: Annotated[str, Field(examples=["密度"])]
+    kind: Annotated[Literal["numeric", "ordinal", "categorical"], Field(examples=["numeric"])]
+    categories: Annotated[list[str] | None, Field(description="In declared order; null for numbers.")]
+    minimum: Annotated[float | None, Field(description="Smallest in training; null for other kinds.")]
+    maximum: Annotated[float | None, Field(description="Largest in training; null for other kinds.")]
+    cost: Annotated[float, Field(description="What it costs to ask for it.")]
+    cuts: Annotated[list[float] | None, Field(description="Where it was cut into intervals before training.")]
+
+
+JsonSchema = TypeAliasType("JsonSchema", Annotated[dict[str, Any], Field(description="A JSON Schema.")])
+
+
+class ModelSchema(Answer):
+    """What a record for this model looks like."""
+
+    model: ModelStep
+    target: str
+    attributes: list[ModelAttribute]
+    example: Annotated[dict[str, str | float], Field(description="A record that can be sent as it is.")]
+    json_schema: JsonSchema
+
+    @classmethod
+    def of(cls, loaded: LoadedModel, step: int) -> "ModelSchema":
+        model = loaded.model
+        return cls(
+            model=ModelStep.of(loaded, step),
+            target=model.target,
+            attributes=[attribute_of(model, column) for column in range(len(model.attributes))],
+            example=example_record(model),
+            json_schema=record_json_schema(model),
+        )
+
+
+def attribute_of(model: CoreModel, column: int) -> ModelAttribute:
+    """An attribute as shown."""
+    attribute, limits = model.attributes[column], model.ranges[column]
+    return ModelAttribute.model_validate(
+        {
+            "name": attribute.name,
+            "kind": attribute.kind.value,
+            "categories": None if attribute.is_numeric else list(attribute.categories),
+            "minimum": None if limits is None else limits[0],
+            "maximum": None if limits is None else limits[1],
+            "cost": 1.0,
+            "cuts": None,
+        }
+    )
+
+
+def example_record(model: CoreModel) -> dict[str, str | float]:
+    """A complete record: first categories, and the middle of each range; attributes never known are left out."""
+    record: dict[str, str | float] = {}
+    for attribute, limits in zip(model.attributes, model.ranges, strict=True):
+        if limits is not None:
+            record[attribute.name] = limits[0] / 2 + limits[1] / 2
+        elif attribute.categories:
+            record[attribute.name] = attribute.categories[0]
+    return record
+
+
+def record_json_schema(model: CoreModel) -> dict[str, Any]:
+    """A JSON Schema of one record: any attribute may be left out or null."""
+    properties: dict[str, Any] = {}
+    for attribute in model.attributes:
+        if attribute.kind is Kind.NUMERIC:
+            properties[attribute.name] = {"type": ["number", "null"]}
+        else:
+            known = ", ".join(attribute.categories[:20])
+            properties[attribute.name] = {
+                "type": ["string", "number", "boolean", "null"],
+                "description": f"Known values: {known}{', …' if len(attribute.categories) > 20 else ''}",
+            }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"A record for {model.target}",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }

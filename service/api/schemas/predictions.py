@@ -1,0 +1,203 @@
+"""Records to predict, and the answers with their reasons."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+from typing_extensions import TypeAliasType
+
+from core.explanation import Outcome, Path
+from core.model import Model
+from core.prediction import MissingPolicy
+from service.api.schemas.common import Answer, Body, Flag, OneOf, WholeNumber
+from service.api.schemas.datasets import Cell
+from service.api.schemas.models import ModelStep
+from service.serving.loaded_models import LoadedModel
+from service.usecases.predict import Prediction, Records
+
+Step = TypeAliasType("Step", Annotated[Annotated[WholeNumber, Field(ge=0)] | str, OneOf()])
+Record = TypeAliasType("Record", dict[str, Cell])
+RecordColumns = TypeAliasType("RecordColumns", dict[str, list[Cell]])
+Probabilities = TypeAliasType(
+    "Probabilities",
+    Annotated[dict[str, float], Field(description="Of each class.", examples=[{"是": 0.57, "否": 0.43}])],
+)
+Bounds = TypeAliasType(
+    "Bounds", Annotated[list[float], Field(min_length=2, max_length=2, description="Lowest and highest.")]
+)
+ClassBounds = TypeAliasType("ClassBounds", dict[str, Bounds])
+
+
+class PredictionRequest(Body):
+    """Records to predict: either `records` or `columns`. A key left out and null both mean missing."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"records": [{"纹理": None, "触感": "硬滑"}], "explain": True}]}
+    )
+
+    records: list[Record] | None = None
+    columns: Annotated[RecordColumns | None, Field(description="Each attribute's values, all of one length.")] = None
+    missing: Annotated[
+        MissingPolicy | None,
+        Field(description="Every branch by weight (the default), the last node reached, or the main branch."),
+    ] = None
+    step: Annotated[
+        Step, Field(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01.")
+    ] = "selected"
+    explain: Annotated[Flag, Field(description="Also answer with every path that the record took.")] = False
+    ignore_unknown: Annotated[Flag, Field(description="Drop attributes that the model does not know.")] = False
+
+    @model_validator(mode="after")
+    def _has_one_table(self) -> "PredictionRequest":
+        if (self.records is None) == (self.columns is None):
+            raise ValueError("send either records or columns")
+        return self
+
+    def to_records(self) -> Records:
+        """What is to be predicted, in the service's own terms."""
+        return Records(self.records, self.columns, self.ignore_unknown)
+
+
+class PathTest(Answer):
+    """A test on the way to a leaf."""
+
+    node: int
+    attribute: str
+    test: Annotated[str, Field(examples=["= 清晰"])]
+    outcome: Annotated[Outcome, Field(description="`true` when the value is known and passes.")]
+    weight: Annotated[float, Field(description="What the test multiplies the record's weight by.")]
+
+
+class ClassPath(Answer):
+    """One way of the record down the tree, to a class distribution."""
+
+    leaf: int
+    weight: Annotated[float, Field(description="The product of its tests' weights; all paths together weigh 1.")]
+    label: str
+    probabilities: Probabilities
+    tests: list[PathTest]
+
+
+class NumberPath(Answer):
+    """One way of the record down the tree, to a mean."""
+
+    leaf: int
+    weight: Annotated[float, Field(description="The product of its tests' weights; all paths together weigh 1.")]
+    mean: float
+    tests: list[PathTest]
+
+
+Decided = Annotated[bool, Field(description="Whether no value that is missing could change this answer.")]
+BoundsKind = Annotated[Literal["exact"], Field(description="How tight the bounds are.")]
+MissingNames = Annotated[list[str], Field(description="The attributes without a value.")]
+UnseenNames = Annotated[list[str], Field(description="The attributes with a category never seen; routed like missing.")]
+
+
+class ClassPrediction(Answer):
+    """A class, with how probable each class is: the sum of weight times probability over all paths."""
+
+    label: str
+    probabilities: Probabilities
+    decided: Decided
+    bounds: Annotated[ClassBounds, Field(description="What each probability can become once all values are known.")]
+    bounds_kind: BoundsKind
+    missing: MissingNames
+    unseen: UnseenNames
+    paths: list[ClassPath] | None
+
+
+class NumberPrediction(Answer):
+    """A number: the sum of weight times mean over all paths."""
+
+    mean: float
+    spread: Annotated[float, Field(description="The standard deviation of the training targets behind the answer.")]
+    count: Annotated[float, Field(description="The training weight behind the answer.")]
+    decided: Decided
+    bounds: Annotated[Bounds, Field(description="What the mean can become once all values are known.")]
+    bounds_kind: BoundsKind
+    missing: MissingNames
+    unseen: UnseenNames
+    paths: list[NumberPath] | None
+
+
+class ClassPredictions(Answer):
+    """Answers of a classification model, in the order of the records."""
+
+    model: ModelStep
+    task: Literal["classification"]
+    predictions: list[ClassPrediction]
+
+
+class NumberPredictions(Answer):
+    """Answers of a regression model, in the order of the records."""
+
+    model: ModelStep
+    task: Literal["regression"]
+    predictions: list[NumberPrediction]
+
+
+Predictions = TypeAliasType("Predictions", Annotated[ClassPredictions | NumberPredictions, Field(discriminator="task")])
+
+
+def predictions_of(loaded: LoadedModel, step: int, answers: list[Prediction]) -> ClassPredictions | NumberPredictions:
+    """The answers as they are sent."""
+    shown, model = ModelStep.of(loaded, step), loaded.model
+    if model.classes:
+        predictions = [_class_prediction(model, answer) for answer in answers]
+        return ClassPredictions(model=shown, task="classification", predictions=predictions)
+    numbers = [_number_prediction(model, answer) for answer in answers]
+    return NumberPredictions(model=shown, task="regression", predictions=numbers)
+
+
+def _class_prediction(model: Model, answer: Prediction) -> ClassPrediction:
+    assert answer.label is not None
+    return ClassPrediction(
+        label=answer.label,
+        probabilities=_by_class(model, answer.answer.tolist()),
+        decided=answer.is_decided,
+        bounds=dict(zip(model.classes, answer.bounds.tolist(), strict=True)),
+        bounds_kind="exact",
+        missing=answer.missing,
+        unseen=answer.unseen,
+        paths=None if answer.paths is None else [_class_path(model, path) for path in answer.paths],
+    )
+
+
+def _number_prediction(model: Model, answer: Prediction) -> NumberPrediction:
+    assert answer.spread is not None
+    return NumberPrediction(
+        mean=float(answer.answer[0]),
+        spread=answer.spread,
+        count=answer.count,
+        decided=answer.is_decided,
+        bounds=answer.bounds[0].tolist(),
+        bounds_kind="exact",
+        missing=answer.missing,
+        unseen=answer.unseen,
+        paths=None if answer.paths is None else [_number_path(model, path) for path in answer.paths],
+    )
+
+
+def _class_path(model: Model, path: Path) -> ClassPath:
+    return ClassPath(
+        leaf=path.leaf,
+        weight=path.weight,
+        label=model.classes[int(model.tree.labels[path.leaf])],
+        probabilities=_by_class(model, model.tree.answers[path.leaf].tolist()),
+        tests=_tests(path),
+    )
+
+
+def _number_path(model: Model, path: Path) -> NumberPath:
+    mean = float(model.tree.answers[path.leaf][0])
+    return NumberPath(leaf=path.leaf, weight=path.weight, mean=mean, tests=_tests(path))
+
+
+def _tests(path: Path) -> list[PathTest]:
+    return [
+        PathTest(node=t.node, attribute=t.attribute, test=t.test, outcome=t.outcome, weight=t.weight)
+        for t in path.tests
+    ]
+
+
+def _by_class(model: Model, values: list[float]) -> dict[str, float]:
+    return dict(zip(model.classes, values, strict=True))

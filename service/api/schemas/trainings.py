@@ -1,0 +1,143 @@
+"""Trainings: how they are ordered, and how they are shown."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from service.api.schemas.common import Answer, Body, Page, ProblemError, WholeNumber
+from service.api.schemas.configuration import (
+    AlgorithmOptions,
+    ClassWeights,
+    Configuration,
+    DivisionOptions,
+    NoPruning,
+    PruningOptions,
+    RandomDivisionOptions,
+    TargetKind,
+    core_division,
+    core_pruning,
+)
+from service.store.models import ID_PREFIX
+from service.store.trainings import TrainingRecord
+from service.usecases.start_training import TrainingOrder
+
+LARGEST_SEED = 2**63 - 1
+
+
+def _is_model_name(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must not hold control characters")
+    if "/" in text or "@" in text:
+        raise ValueError("must not hold / or @, which have a meaning in addresses")
+    if text != text.strip():
+        raise ValueError("must not begin or end with a blank")
+    if text.startswith(ID_PREFIX):
+        raise ValueError(f"must not begin with {ID_PREFIX}, as ids do")
+    if text in (".", ".."):
+        raise ValueError("must not be . or .., which addresses lose")
+    return text
+
+
+ModelName = Annotated[str, Field(min_length=1, max_length=200, examples=["melon"]), AfterValidator(_is_model_name)]
+
+
+class TrainingRequest(Body):
+    """An order to train a model. What is left out takes the preset's default."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "name": "melon",
+                    "dataset_id": "ds_01k9x6v0m2b7c4d5e6f7g8h9ja",
+                    "target": "好瓜",
+                    "algorithm": {"kind": "c45", "stopping": {"max_depth": 4}},
+                    "division": {"kind": "random", "train": 0.7, "validation": 0.3, "test": 0},
+                    "pruning": {"kind": "reduced_error"},
+                }
+            ]
+        }
+    )
+
+    name: Annotated[ModelName, Field(description="The model's name; training it again makes its next version.")]
+    dataset_id: str
+    target: Annotated[str, Field(description="The column to predict.")]
+    target_kind: Annotated[
+        TargetKind | None, Field(description="When the column's kind is not what is meant: 0/1 columns look numeric.")
+    ] = None
+    attributes: Annotated[
+        list[str] | None,
+        Field(
+            min_length=1,
+            description="The columns to learn from, in the order that decides ties; else every column but the target, "
+            "the weight, the division and the ignored ones.",
+        ),
+    ] = None
+    sample_weight: Annotated[str | None, Field(description="A numeric column with the weight of each row.")] = None
+    class_weights: Annotated[
+        ClassWeights | None, Field(description="How much each class weighs in training; 1 where not given.")
+    ] = None
+    seed: Annotated[WholeNumber, Field(ge=0, le=LARGEST_SEED, description="Decides everything left to chance.")] = 0
+    division: DivisionOptions = RandomDivisionOptions(kind="random")
+    algorithm: AlgorithmOptions
+    pruning: PruningOptions = NoPruning(kind="none")
+
+    def order(self) -> TrainingOrder:
+        """The order in the service's own terms."""
+        return TrainingOrder(
+            name=self.name,
+            dataset_id=self.dataset_id,
+            target=self.target,
+            target_kind=self.target_kind,
+            attributes=None if self.attributes is None else tuple(self.attributes),
+            sample_weight=self.sample_weight,
+            class_weights=self.class_weights,
+            seed=self.seed,
+            division=core_division(self.division),
+            preset=self.algorithm.kind,
+            overrides=self.algorithm.overrides(),
+            pruning=core_pruning(self.pruning),
+        )
+
+
+class TrainingProblem(Answer):
+    """Why a training failed."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[ProblemError]
+
+
+class Training(Answer):
+    """A training and how far it is."""
+
+    id: Annotated[str, Field(examples=["trn_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
+    name: Annotated[str, Field(examples=["melon"])]
+    status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
+    stage: Annotated[
+        Literal["loading", "growing", "pruning", "evaluating", "storing"] | None, Field(description="While it runs.")
+    ]
+    progress: Annotated[float, Field(ge=0, le=1, description="From 0 to 1.")]
+    model_id: Annotated[str | None, Field(description="The model to be, at once; null when there will be none.")]
+    version: Annotated[int, Field(description="The model's version under its name.")]
+    dataset_id: str
+    configuration: Configuration
+    warnings: list[str]
+    problem: Annotated[TrainingProblem | None, Field(description="When it failed.")]
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @classmethod
+    def of(cls, training: TrainingRecord) -> "Training":
+        return cls.model_validate(
+            {name: getattr(training, name) for name in cls.model_fields if name != "warnings"}
+            | {"warnings": list(training.warnings)}
+        )
+
+
+class TrainingPage(Page[Training]):
+    """Trainings, newest first."""

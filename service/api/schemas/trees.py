@@ -1,0 +1,207 @@
+"""Trees as data: every node with its counts, its split and the shares of its branches."""
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypeAliasType
+
+from core.conditions import branch_condition
+from core.growth.best_split import Candidate
+from core.model import Model
+from core.splits.split import SplitKind
+from core.target import Task
+from service.api.schemas.common import Answer
+from service.api.schemas.conditions import Condition, condition_of
+from service.api.schemas.models import ModelStep
+from service.serving.loaded_models import LoadedModel
+
+Distribution = TypeAliasType(
+    "Distribution",
+    Annotated[dict[str, float], Field(description="The weight of each class.", examples=[{"是": 8, "否": 9}])],
+)
+CandidatesByNode = dict[int, list[Candidate]]
+
+
+class SplitCandidate(Answer):
+    """An attribute that the node could have been split on."""
+
+    attribute: str
+    gain: Annotated[float, Field(description="The fall of impurity, times the share of weight that is known.")]
+    score: Annotated[float, Field(description="What attributes are compared by.")]
+    threshold: Annotated[float | None, Field(description="For numbers: the best one.")]
+    known: Annotated[float, Field(description="The share of the node's weight whose value is known.")]
+    n_thresholds: Annotated[int | None, Field(description="How many thresholds were tried.")]
+
+
+class NodeSplit(Answer):
+    """What an inner node asks."""
+
+    attribute: str
+    kind: SplitKind
+    threshold: Annotated[float | None, Field(description="For numbers: `<=` goes to the first child.")]
+    score: float
+    gain: float
+    candidates: Annotated[list[SplitCandidate] | None, Field(description="With `candidates=true`: every valid one.")]
+
+
+NodeId = Annotated[int, Field(description="The same in every step.")]
+Test = Annotated[Condition | None, Field(description="What leads here from the parent; null for the root.")]
+Weight = Annotated[float, Field(description="Of the training samples that came here.")]
+Split = Annotated[NodeSplit | None, Field(description="Null in a leaf.")]
+Shares = Annotated[list[float], Field(description="Which part of an unknown value's weight each child gets.")]
+
+
+class ClassNode(Answer):
+    """A node of a classification tree."""
+
+    id: NodeId
+    parent: int | None
+    depth: int
+    test: Test
+    weight: Weight
+    distribution: Distribution
+    label: str
+    impurity: float
+    split: Split
+    children: list[int]
+    shares: Shares
+
+
+class NumberNode(Answer):
+    """A node of a regression tree."""
+
+    id: NodeId
+    parent: int | None
+    depth: int
+    test: Test
+    weight: Weight
+    mean: float
+    spread: Annotated[float, Field(description="The standard deviation of the target.")]
+    n_outputs: int
+    impurity: float
+    split: Split
+    children: list[int]
+    shares: Shares
+
+
+class ClassTree(Answer):
+    """A tree that answers with a class."""
+
+    model: ModelStep
+    task: Literal["classification"]
+    classes: list[str]
+    n_nodes: int
+    n_leaves: int
+    depth: int
+    nodes: Annotated[list[ClassNode], Field(description="The root first, then depth first, left to right.")]
+
+
+class NumberTree(Answer):
+    """A tree that answers with a number."""
+
+    model: ModelStep
+    task: Literal["regression"]
+    n_nodes: int
+    n_leaves: int
+    depth: int
+    nodes: Annotated[list[NumberNode], Field(description="The root first, then depth first, left to right.")]
+
+
+Tree = TypeAliasType("Tree", Annotated[ClassTree | NumberTree, Field(discriminator="task")])
+
+
+def tree_of(loaded: LoadedModel, step: int, candidates: CandidatesByNode | None) -> ClassTree | NumberTree:
+    """The tree as of a step."""
+    model, view = loaded.model, loaded.view(step)
+    shown = ModelStep.of(loaded, step)
+    n_nodes, n_leaves, depth = len(view.nodes), len(view.leaves), view.max_depth
+    if model.task is Task.REGRESSION:
+        return NumberTree(
+            model=shown,
+            task="regression",
+            n_nodes=n_nodes,
+            n_leaves=n_leaves,
+            depth=depth,
+            nodes=[_number_node(model, _node(model, n, bool(view.is_leaf[n]), candidates), n) for n in view.nodes],
+        )
+    return ClassTree(
+        model=shown,
+        task="classification",
+        classes=list(model.classes),
+        n_nodes=n_nodes,
+        n_leaves=n_leaves,
+        depth=depth,
+        nodes=[_class_node(model, _node(model, n, bool(view.is_leaf[n]), candidates), n) for n in view.nodes],
+    )
+
+
+def _class_node(model: Model, shared: dict[str, object], node: int) -> ClassNode:
+    weights = {name: float(weight) for name, weight in zip(model.classes, model.tree.values[node], strict=True)}
+    return ClassNode.model_validate(
+        shared | {"distribution": weights, "label": model.classes[int(model.tree.labels[node])]}
+    )
+
+
+def _number_node(model: Model, shared: dict[str, object], node: int) -> NumberNode:
+    answering = int(model.tree.answering[node])
+    return NumberNode.model_validate(
+        shared
+        | {
+            "mean": float(model.tree.answers[node][0]),
+            "spread": math.sqrt(float(model.tree.variances[answering][0])),
+            "n_outputs": model.tree.values.shape[1],
+        }
+    )
+
+
+def _node(model: Model, node: int, is_leaf: bool, candidates: CandidatesByNode | None) -> dict[str, object]:
+    tree = model.tree
+    parent = int(tree.parent[node])
+    children = [] if is_leaf else tree.children(node)
+    return {
+        "id": node,
+        "parent": None if parent < 0 else parent,
+        "depth": int(tree.depth[node]),
+        "test": None if parent < 0 else _test(model, parent, node),
+        "weight": float(tree.weight[node]),
+        "impurity": float(tree.impurity[node]),
+        "split": None if is_leaf else _split(model, node, candidates),
+        "children": children,
+        "shares": [float(share) for share in tree.share[children]],
+    }
+
+
+def _test(model: Model, parent: int, node: int) -> object:
+    split = model.tree.split(parent)
+    branch = model.tree.children(parent).index(node)
+    return condition_of(branch_condition(split, branch, model.attributes[split.column]), model.attributes)
+
+
+def _split(model: Model, node: int, candidates: CandidatesByNode | None) -> NodeSplit:
+    split = model.tree.split(node)
+    return NodeSplit(
+        attribute=model.attributes[split.column].name,
+        kind=split.kind,
+        threshold=_threshold(model, split.column, split.threshold),
+        score=float(model.tree.score[node]),
+        gain=float(model.tree.gain[node]),
+        candidates=None if candidates is None else [_candidate(model, one) for one in candidates[node]],
+    )
+
+
+def _candidate(model: Model, candidate: Candidate) -> SplitCandidate:
+    split = candidate.split
+    return SplitCandidate(
+        attribute=model.attributes[split.column].name,
+        gain=candidate.gain,
+        score=candidate.score,
+        threshold=_threshold(model, split.column, split.threshold),
+        known=candidate.known,
+        n_thresholds=candidate.n_thresholds,
+    )
+
+
+def _threshold(model: Model, column: int, threshold: float) -> float | None:
+    """A threshold says something about numbers only; ordinals show the values on each side instead."""
+    return threshold if model.attributes[column].is_numeric else None

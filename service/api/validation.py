@@ -1,0 +1,167 @@
+"""Pydantic's findings as faults in plain words, with true pointers into what the client sent."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from typing_extensions import TypeAliasType
+
+from core.errors import Fault
+from core.errors import Path as FaultPath
+from core.suggestion import did_you_mean, quoted
+from service.errors import InvalidBody
+
+MOST_FAULTS = 100
+
+# Where pydantic's own words speak of its inner life; {names} come from the finding's context.
+WORDS = {
+    "missing": "required, but missing",
+    "extra_forbidden": "not a known key here",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "none_required": "must be null",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must match {pattern}",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+    "union_tag_invalid": "must be one of {expected_tags}",
+    "union_tag_not_found": "required, but missing",
+}
+
+
+def validated(shape: Any, value: Any) -> Any:
+    """The value as a `shape` (a model or any type), or InvalidBody with every fault in it."""
+    try:
+        return TypeAdapter(shape).validate_python(value)
+    except ValidationError as error:
+        faults = body_faults(error.errors(include_url=False), value, shape)
+        raise InvalidBody("the body does not fit", *faults) from error
+
+
+def parameter_fault(finding: Mapping[str, Any]) -> tuple[str, str, Fault]:
+    """Where a parameter stands (query, path or header), its name, and what is wrong with it."""
+    place, name = finding["loc"][:2]
+    return place, str(name), Fault(_words(finding), hint=_word_hint(finding))
+
+
+def body_faults(findings: Sequence[Mapping[str, Any]], body: Any, shape: Any) -> list[Fault]:
+    """The faults of a body of type `shape`; what a union's members each say about one place becomes one fault."""
+    by_place: dict[FaultPath, list[Fault]] = {}
+    for finding in findings[: 10 * MOST_FAULTS]:
+        path = _path_into(body, finding["loc"], finding)
+        by_place.setdefault(path, []).append(Fault(_words(finding), path, _hint(finding, shape)))
+    return [_merged(same) for same in by_place.values()][:MOST_FAULTS]
+
+
+def _merged(same: list[Fault]) -> Fault:
+    details = dict.fromkeys(fault.detail for fault in same)
+    hints = [fault.hint for fault in same if fault.hint]
+    return Fault(", or ".join(details), same[0].path, hints[0] if hints else None)
+
+
+def _path_into(body: Any, loc: Sequence[str | int], finding: Mapping[str, Any]) -> FaultPath:
+    """The place in the body: pydantic's, without the tags of union members, which the client never sent."""
+    path: list[str | int] = []
+    for part in loc:
+        is_there = part in body if isinstance(body, dict) else isinstance(body, list) and isinstance(part, int)
+        if is_there:
+            path.append(part)
+            body = body[part]
+    if finding["type"] == "missing" and loc:
+        path.append(loc[-1])
+    if finding["type"].startswith("union_tag"):
+        path.append(finding["ctx"]["discriminator"].strip("'"))
+    return tuple(path)
+
+
+def _words(finding: Mapping[str, Any]) -> str:
+    context = finding.get("ctx", {})
+    if not finding["loc"] and finding["type"] == "missing":
+        return "the body is empty, but this call needs one"
+    if finding["type"] == "value_error":
+        return str(context["error"])
+    if finding["type"] in WORDS:
+        return WORDS[finding["type"]].format(**context)
+    message = str(finding["msg"])
+    return message[:1].lower() + message[1:]
+
+
+def _hint(finding: Mapping[str, Any], shape: Any) -> str | None:
+    if finding["type"] == "extra_forbidden":
+        loc = finding["loc"]
+        known = sorted(_known_keys(shape, loc[:-1]))
+        return did_you_mean(str(loc[-1]), known) or (f"known here: {', '.join(known)}" if known else None)
+    return _word_hint(finding)
+
+
+def _word_hint(finding: Mapping[str, Any]) -> str | None:
+    """For a word that is not one of those possible: the nearest one, else what was sent."""
+    context = finding.get("ctx", {})
+    expected = context.get("expected_tags") or context.get("expected")
+    sent = context.get("tag", finding.get("input"))
+    if not isinstance(expected, str) or not isinstance(sent, str):
+        return None
+    choices = [choice.strip(" '") for choice in expected.replace(" or ", ",").split(",")]
+    return did_you_mean(sent, choices) or f"{quoted(sent)} was sent"
+
+
+def _known_keys(shape: Any, loc: Iterable[str | int]) -> set[str]:
+    """The keys of the models that can stand at a place."""
+    shapes = _members(shape)
+    for part in loc:
+        below = [inner for one in shapes for inner in _members(_child(one, part))]
+        # No type has such a child: it is the tag of a union's member, and narrows the choice.
+        shapes = below or [one for one in shapes if _is_tagged(one, part)] or shapes
+    return {field.alias or name for one in shapes if _is_model(one) for name, field in one.model_fields.items()}
+
+
+def _members(shape: Any) -> list[Any]:
+    """The plain types a type stands for: aliases opened, annotations taken off, unions spread out."""
+    if isinstance(shape, TypeAliasType):
+        return _members(shape.__value__)
+    origin = get_origin(shape)
+    if origin is Annotated:
+        return _members(get_args(shape)[0])
+    if origin in (Union, UnionType):
+        return [one for member in get_args(shape) for one in _members(member)]
+    return [] if shape in (None, NoneType) else [shape]
+
+
+def _child(shape: Any, part: str | int) -> Any:
+    if _is_model(shape):
+        return next((f.annotation for name, f in shape.model_fields.items() if (f.alias or name) == part), None)
+    inner = get_args(shape)
+    if get_origin(shape) is dict:
+        return inner[1]
+    return inner[0] if inner and isinstance(part, int) else None
+
+
+def _is_model(shape: Any) -> bool:
+    return isinstance(shape, type) and issubclass(shape, BaseModel)
+
+
+def _is_tagged(shape: Any, tag: str | int) -> bool:
+    """Whether one of the model's fields can only be this word."""
+    return _is_model(shape) and any(
+        get_origin(field.annotation) is Literal and tag in get_args(field.annotation)
+        for field in shape.model_fields.values()
+    )

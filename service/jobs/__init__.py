@@ -1,0 +1,1 @@
+"""The queue's workers: a light supervisor that claims jobs, and child processes that run them."""

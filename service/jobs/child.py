@@ -1,0 +1,143 @@
+"""The process that runs jobs, one at a time: `python -m service.jobs.child`, started by the supervisor.
+
+It lives only as long as its supervisor: when standard input ends, it ends, also in the middle of a computation.
+"""
+
+import argparse
+import asyncio
+import importlib
+import json
+import os
+import queue
+import resource
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from service.jobs.faults import problem_of
+from service.jobs.processes import Message
+from service.logs import configure_logs, log_event
+from service.settings import Settings
+from service.store import trainings
+from service.store.artifacts import Artifacts
+from service.store.jobs import Job, LeaseLost
+from service.store.transactions import Database
+
+TRAINING = "service.usecases.run_training:run_training"
+MOST_MEMORY = 1024**3  # bytes; a process that once needed more ends after its job and gives all of it back
+REPORT_SECONDS = 0.1  # between two reports from the same stage
+
+Report = Callable[[str, float], None]
+Send = Callable[[Message], None]
+
+
+class Work(Protocol):
+    """What runs a job: it publishes the result and finishes the job in one transaction, or raises."""
+
+    def __call__(
+        self, database: Database, artifacts: Artifacts, *, training_id: str, job: Job, report: Report
+    ) -> Awaitable[Any]: ...
+
+
+def main() -> None:
+    """Import what is heavy, say so, then run jobs as they come."""
+    parser = argparse.ArgumentParser(prog="service.jobs.child", description="Runs the trainings a worker hands over.")
+    parser.add_argument("--work", default=TRAINING, metavar="MODULE:FUNCTION", help="the function that runs a job")
+    arguments = parser.parse_args()
+    send = _sender()
+    orders = _orders()
+    settings = Settings()
+    os.nice(settings.worker_nice)
+    configure_logs(settings.log_level)
+    work = _load(arguments.work)
+    send({"event": "ready"})
+    while True:
+        order = orders.get()
+        outcome = asyncio.run(carry_out(work, settings, Job(order["job"], order["attempt"]), send))
+        is_leaving = _peak_memory() > MOST_MEMORY
+        send({**outcome, "leaving": is_leaving})
+        if is_leaving:
+            return
+
+
+async def carry_out(work: Work, settings: Settings, job: Job, send: Send) -> Message:
+    """Run one job; how it ended."""
+    database = Database(settings)
+    try:
+        async with database.reading() as session:
+            training_id = await trainings.id_of_job(session, job.id)
+        artifacts = Artifacts(settings.data_dir)
+        await work(database, artifacts, training_id=training_id, job=job, report=_reporter(send))
+    except LeaseLost:
+        return {"event": "lost"}
+    except Exception as error:
+        problem = problem_of(error)
+        if problem is not None:
+            return {"event": "failed", "problem": problem}
+        log_event("training_crashed", level="error", error=error, job=job.id, attempt=job.attempt)
+        return {"event": "crashed"}
+    finally:
+        await database.close()
+    return {"event": "done"}
+
+
+def _reporter(send: Send) -> Report:
+    """A function that tells the supervisor how far the job is, but not more often than anybody wants to know."""
+    last_stage, next_time = "", 0.0
+
+    def report(stage: str, progress: float) -> None:
+        nonlocal last_stage, next_time
+        now = time.monotonic()
+        if stage != last_stage or now >= next_time:
+            last_stage, next_time = stage, now + REPORT_SECONDS
+            send({"event": "progress", "stage": str(stage), "progress": float(progress)})
+
+    return report
+
+
+def _sender() -> Send:
+    """Keep standard output for messages; whatever else is printed goes to standard error."""
+    descriptor = os.dup(1)
+    os.dup2(2, 1)
+    lock = threading.Lock()
+
+    def send(message: Message) -> None:
+        line = json.dumps(message, ensure_ascii=False).encode() + b"\n"
+        with lock:
+            while line:
+                line = line[os.write(descriptor, line) :]
+
+    return send
+
+
+def _orders() -> "queue.SimpleQueue[dict[str, Any]]":
+    """The jobs that come in, read by a thread that ends the process when the supervisor is gone."""
+    orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+
+    def read() -> None:
+        rest = b""
+        while data := os.read(0, 65536):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                orders.put(json.loads(line))
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    return orders
+
+
+def _load(path: str) -> Work:
+    module, _, function = path.partition(":")
+    work: Work = getattr(importlib.import_module(module), function)
+    return work
+
+
+def _peak_memory() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Answering HTTP requests with uvicorn until somebody ends it."""
+
+import signal
+import socket
+from contextlib import suppress
+
+import uvicorn
+
+from service.app import create_app
+from service.logs import log_event
+from service.settings import Settings
+
+GRACE_SECONDS = 5  # for requests under way when the service is told to stop
+FAILED_START = 3
+
+
+class CannotListen(Exception):
+    """The address is taken, or is not one of this machine's."""
+
+
+def run_server(settings: Settings) -> int:
+    """Serve until SIGINT or SIGTERM, both of which are a good end; the exit code."""
+    listener = _listen(settings)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            lambda: create_app(settings),
+            factory=True,
+            loop="uvloop",
+            http="httptools",
+            access_log=False,
+            log_config=None,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+    )
+    log_event("serving", address=_address(listener))
+    # After its shutdown uvicorn sends itself the signal again; by default that one would kill.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listener])
+    return 0 if server.started else FAILED_START
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Take the address before anything is started, so that a second service on it ends at once and plainly."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CannotListen(f"cannot listen on {settings.host} port {settings.port}: {reason}") from error
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

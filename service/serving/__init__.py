@@ -1,0 +1,1 @@
+"""Models in memory, ready to answer."""

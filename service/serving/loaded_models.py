@@ -1,0 +1,73 @@
+"""The models that were used last, loaded once and kept; what changes in the store is noticed within a second."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from functools import lru_cache
+
+from core.model import Model
+from core.serialization import load
+from core.tree import TreeView
+from service.store import models
+from service.store.models import ModelRecord
+from service.store.transactions import Database
+
+FRESH_SECONDS = 1.0
+VIEWS_KEPT = 16
+
+
+class LoadedModel:
+    """A model with its record, and the views of the steps asked for last."""
+
+    def __init__(self, record: ModelRecord, model: Model) -> None:
+        self.record, self.model = record, model
+        self.view = lru_cache(maxsize=VIEWS_KEPT)(self._view)
+
+    def _view(self, step: int) -> TreeView:
+        return self.model.view(step)
+
+
+class LoadedModels:
+    """Finds models by id, `name` or `name@version`, and keeps a limited number of them in memory."""
+
+    def __init__(self, database: Database, *, limit: int) -> None:
+        self._database, self._limit = database, limit
+        self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()  # by id, the one used last at the end
+        self._found: OrderedDict[str, tuple[float, str]] = OrderedDict()  # what a reference meant, and until when
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def get(self, ref: str) -> LoadedModel:
+        """The ready model that the reference names now, or at most a second ago."""
+        until, model_id = self._found.get(ref, (0.0, ""))
+        if time.monotonic() < until and model_id in self._loaded:
+            self._loaded.move_to_end(model_id)
+            return self._loaded[model_id]
+        async with self._database.reading() as session:
+            record = await models.get(session, ref)
+        loaded = await self._load(record)
+        self._remember(ref, record.id)
+        return loaded
+
+    def forget(self, model_id: str) -> None:
+        """Drop a model that was deleted here."""
+        self._loaded.pop(model_id, None)
+
+    async def _load(self, record: ModelRecord) -> LoadedModel:
+        """Read the content once, however many requests wait for it."""
+        async with self._locks.setdefault(record.id, asyncio.Lock()):
+            loaded = self._loaded.get(record.id)
+            if loaded is None:
+                async with self._database.reading() as session:
+                    content = await models.read_content(session, record.id)
+                loaded = LoadedModel(record, await asyncio.to_thread(load, content))
+                self._loaded[record.id] = loaded
+                while len(self._loaded) > self._limit:
+                    self._loaded.popitem(last=False)
+        self._locks.pop(record.id, None)
+        return loaded
+
+    def _remember(self, ref: str, model_id: str) -> None:
+        self._found[ref] = (time.monotonic() + FRESH_SECONDS, model_id)
+        self._found.move_to_end(ref)
+        while len(self._found) > 4 * self._limit:
+            self._found.popitem(last=False)

@@ -1,0 +1,44 @@
+"""Every setting, read once from the environment with the prefix NIWAKI_."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MIB = 1024 * 1024
+
+
+class Settings(BaseSettings):
+    """How this process runs; documented one by one in docs/settings.md."""
+
+    model_config = SettingsConfigDict(env_prefix="NIWAKI_", frozen=True)
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=0, le=65535)
+    data_dir: Path = Path("data")
+    database_url: str | None = None
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    max_dataset_bytes: PositiveInt = 256 * MIB
+    max_body_bytes: PositiveInt = 32 * MIB
+
+    embedded_worker: bool = True
+    worker_slots: PositiveInt = 1
+    worker_nice: int = Field(default=10, ge=0, le=19)
+    lease_seconds: PositiveFloat = 6.0
+    heartbeat_seconds: PositiveFloat = 1.0
+    max_attempts: PositiveInt = 3
+
+    loaded_models: PositiveInt = 64
+
+    @model_validator(mode="after")
+    def _leases_outlive_heartbeats(self) -> Self:
+        if self.heartbeat_seconds * 2 > self.lease_seconds:
+            raise ValueError("NIWAKI_LEASE_SECONDS must be at least twice NIWAKI_HEARTBEAT_SECONDS")
+        return self
+
+    @property
+    def store_url(self) -> str:
+        """The database asked for, or a SQLite file in the data directory."""
+        return self.database_url or f"sqlite:///{self.data_dir / 'niwaki.db'}"

@@ -1,0 +1,1 @@
+"""Rows, queries and files: what leaves the store is a frozen value."""

@@ -1,0 +1,259 @@
+"""Models in SQL: a row that waits while its training runs, then a ready one that never changes."""
+
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, insert, select, update
+from sqlalchemy import delete as delete_from
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.errors import ModelNotFound, ModelNotReady
+from service.store import datasets, tables
+from service.store.clock import database_now, moment
+from service.store.ids import new_id
+from service.store.pages import Page, newest_first
+from service.store.transactions import is_sqlite
+
+CHUNK_BYTES = 4 * 1024 * 1024
+ID_PREFIX = "mdl_"
+
+_models, _chunks = tables.models, tables.model_chunks
+
+
+class ModelState(StrEnum):
+    """Whether a model's training has ended."""
+
+    WAITING = "waiting"
+    READY = "ready"
+
+
+class Role(StrEnum):
+    """What a model used a dataset for."""
+
+    TRAIN = "train"
+    VALIDATION = "validation"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingModel:
+    """A model that will be: its id and the version its name has come to."""
+
+    id: str
+    name: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummary:
+    """A ready model as a list shows it."""
+
+    id: str
+    name: str
+    version: int
+    task: str
+    target: str | list[str] | None
+    dataset_id: str
+    digest: str
+    format: int
+    size: int
+    facts: dict[str, Any]
+    created_at: datetime
+    ready_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord(ModelSummary):
+    """A ready model in full, except for its content."""
+
+    configuration: dict[str, Any]
+    evaluation: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedContent:
+    """A model's content, compressed and cut into chunks; `size` counts its bytes before."""
+
+    size: int
+    chunks: tuple[bytes, ...]
+
+
+def pack(content: bytes) -> PackedContent:
+    """Compress a model's content; done before the transaction that stores it, which then stays short."""
+    packed = zlib.compress(content)
+    return PackedContent(
+        len(content), tuple(packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES))
+    )
+
+
+async def add_waiting(
+    session: AsyncSession,
+    *,
+    name: str,
+    configuration: Mapping[str, Any],
+    train: str,
+    validation: str | None = None,
+    test: str | None = None,
+) -> WaitingModel:
+    """Give `name` its next version and record the model to come; its datasets (by id) stay until it is deleted."""
+    used = {Role.TRAIN: train, Role.VALIDATION: validation, Role.TEST: test}
+    uses = [
+        {"role": role.value, "dataset_id": dataset_id} for role, dataset_id in used.items() if dataset_id is not None
+    ]
+    await datasets.hold(session, [use["dataset_id"] for use in uses])
+    waiting = WaitingModel(new_id("mdl"), name, await _next_version(session, name))
+    values = {
+        "id": waiting.id,
+        "name": name,
+        "version": waiting.version,
+        "state": ModelState.WAITING.value,
+        "dataset_id": train,
+        "configuration": configuration,
+        "created_at": database_now(),
+    }
+    await session.execute(insert(_models).values(values))
+    await session.execute(insert(tables.model_datasets), [{"model_id": waiting.id, **use} for use in uses])
+    return waiting
+
+
+async def publish(
+    session: AsyncSession,
+    model_id: str,
+    *,
+    content: PackedContent,
+    digest: str,
+    task: str,
+    target: str | list[str] | None,
+    format: int,
+    facts: Mapping[str, Any],
+    evaluation: Mapping[str, Any],
+) -> None:
+    """Make a waiting model ready.
+
+    Call `jobs.finish_succeeded` first in the same transaction: it makes sure that this worker still may, and every
+    transaction then locks the job before the model.
+    """
+    ready = (
+        update(_models)
+        .where(_models.c.id == model_id, _models.c.state == ModelState.WAITING.value)
+        .values(
+            state=ModelState.READY.value,
+            digest=digest,
+            task=task,
+            target=target,
+            format=format,
+            size=content.size,
+            facts=facts,
+            evaluation=evaluation,
+            ready_at=database_now(),
+        )
+    )
+    published = await session.scalar(ready.returning(_models.c.id))
+    assert published is not None, f"{model_id} is not waiting"
+    for number, data in enumerate(content.chunks):
+        # One statement for each, so that a large model never stands in memory many times over.
+        await session.execute(insert(_chunks).values(model_id=model_id, number=number, data=data))
+
+
+async def get(session: AsyncSession, ref: str) -> ModelRecord:
+    """The ready model `ref` names: an id, `name@3` for a version, or `name` for its newest ready version."""
+    matching = _matching(ref)
+    query = (
+        select(_models).where(matching).order_by(_models.c.state == ModelState.WAITING.value, _models.c.version.desc())
+    )
+    row = (await session.execute(query.limit(1))).one_or_none()
+    if row is None:
+        raise ModelNotFound(f"there is no model {ref}; GET /v1/models lists those there are")
+    if row.state == ModelState.WAITING.value:
+        raise ModelNotReady(f"the training of model {ref} has not ended yet; ask again when it has")
+    return ModelRecord(**_shared(row), configuration=row.configuration, evaluation=row.evaluation)
+
+
+async def read_content(session: AsyncSession, model_id: str) -> bytes:
+    """A ready model's content, as it was before packing; ModelNotFound when it has just been deleted."""
+    unpacked = zlib.decompressobj()
+    parts = []
+    number = 0
+    # Chunk by chunk: drivers read a whole answer into memory.
+    while (data := await _chunk(session, model_id, number)) is not None:
+        parts.append(unpacked.decompress(data))
+        number += 1
+    if not unpacked.eof:
+        raise ModelNotFound(f"there is no model {model_id}; it may have been deleted a moment ago")
+    return b"".join(parts)
+
+
+async def page(session: AsyncSession, limit: int, cursor: str | None, *, name: str | None = None) -> Page[ModelSummary]:
+    """Ready models, newest first; only those called `name` when it is given."""
+    left_out = {"configuration", "evaluation"}
+    query = select(*(column for column in _models.c if column.name not in left_out))
+    query = query.where(_models.c.state == ModelState.READY.value)
+    if name is not None:
+        query = query.where(_models.c.name == name)
+    return await newest_first(session, query, _models.c.id, _summary, limit=limit, cursor=cursor)
+
+
+async def delete(session: AsyncSession, ref: str) -> ModelRecord:
+    """Delete a ready model and its content; what it was. Its training's record stays and forgets it."""
+    record = await get(session, ref)
+    gone = delete_from(_models).where(_models.c.id == record.id).returning(_models.c.id)
+    if await session.scalar(gone) is None:
+        raise ModelNotFound(f"there is no model {ref}; it was deleted a moment ago")
+    return record
+
+
+async def still_there(session: AsyncSession, model_ids: Iterable[str]) -> set[str]:
+    """Which of these models have not been deleted."""
+    return set((await session.scalars(select(_models.c.id).where(_models.c.id.in_(list(model_ids))))).all())
+
+
+async def _next_version(session: AsyncSession, name: str) -> int:
+    names = tables.model_names
+    dialect = sqlite if is_sqlite(session) else postgresql
+    first = dialect.insert(names).values(name=name, last_version=1)
+    next_one = first.on_conflict_do_update(index_elements=["name"], set_={"last_version": names.c.last_version + 1})
+    version: int = (await session.execute(next_one.returning(names.c.last_version))).scalar_one()
+    return version
+
+
+async def _chunk(session: AsyncSession, model_id: str, number: int) -> bytes | None:
+    query = select(_chunks.c.data).where(_chunks.c.model_id == model_id, _chunks.c.number == number)
+    data: bytes | None = await session.scalar(query)
+    return data
+
+
+def _matching(ref: str) -> ColumnElement[bool]:
+    if ref.startswith(ID_PREFIX):
+        return _models.c.id == ref
+    name, at, version = ref.partition("@")
+    if not at:
+        return _models.c.name == name
+    if not (version.isascii() and version.isdigit() and len(version) <= 9):
+        raise ModelNotFound(f"there is no model {ref}; after the @ stands a version number, as in {name}@1")
+    return (_models.c.name == name) & (_models.c.version == int(version))
+
+
+def _summary(row: Row[Any]) -> ModelSummary:
+    return ModelSummary(**_shared(row))
+
+
+def _shared(row: Row[Any]) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "name": row.name,
+        "version": row.version,
+        "task": row.task,
+        "target": row.target,
+        "dataset_id": row.dataset_id,
+        "digest": row.digest,
+        "format": row.format,
+        "size": row.size,
+        "facts": row.facts,
+        "created_at": moment(row.created_at),
+        "ready_at": moment(row.ready_at),
+    }

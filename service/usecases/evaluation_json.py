@@ -1,0 +1,56 @@
+"""An evaluation as JSON values: the form in which it is stored and answered."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.division import Part
+from core.evaluation import Evaluation
+from core.measures import ClassificationMeasures, Measures
+
+
+def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Parts without rows are null; there is no out-of-bag part in a single tree, and no cross-validation."""
+    return {
+        "parts": _parts(evaluation.parts),
+        "baseline": _parts(evaluation.baseline),
+        "curve": [
+            {
+                "step": point.step,
+                "leaves": point.leaves,
+                "alpha": point.alpha,
+                **{part.value: point.errors[part] for part in Part},
+                "cross_validation": None,
+                "spread": None,
+            }
+            for point in evaluation.curve
+        ],
+    }
+
+
+def _parts(parts: Mapping[Part, Measures | None]) -> dict[str, Any]:
+    return {**{part.value: _measures(parts[part]) for part in Part}, "out_of_bag": None}
+
+
+def _measures(measures: Measures | None) -> dict[str, Any] | None:
+    if measures is None:
+        return None
+    if not isinstance(measures, ClassificationMeasures):
+        return {
+            "rows": measures.rows,
+            "weight": measures.weight,
+            "mae": measures.mae,
+            "rmse": measures.rmse,
+            "r2": measures.r2,
+        }
+    return {
+        "rows": measures.rows,
+        "weight": measures.weight,
+        "accuracy": measures.accuracy,
+        "log_loss": measures.log_loss,
+        "auc": measures.auc,
+        "confusion": {"classes": list(measures.classes), "matrix": [list(row) for row in measures.matrix]},
+        "per_class": [
+            {"label": c.label, "precision": c.precision, "recall": c.recall, "f1": c.f1, "support": c.support}
+            for c in measures.per_class
+        ],
+    }

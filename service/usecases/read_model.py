@@ -1,0 +1,59 @@
+"""Read a model together with the data behind it: candidates of its nodes, and its evaluation as of a step."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from core.config import from_json
+from core.evaluation import evaluate
+from core.growth.best_split import Candidate
+from core.growth.considered import candidates_by_node
+from core.preparation import Prepared, with_class_weights
+from service.serving.loaded_models import LoadedModel
+from service.store.artifacts import Artifacts
+from service.store.transactions import Database
+from service.usecases.evaluation_json import evaluation_json
+from service.usecases.training_data import digests_of, prepared_data
+
+Result = TypeVar("Result")
+
+# Reading a whole dataset again is work: one at a time, so that it never takes more than one core from the others.
+_one_at_a_time = asyncio.Semaphore(1)
+
+
+async def read_candidates(
+    database: Database, artifacts: Artifacts, loaded: LoadedModel, step: int
+) -> dict[int, list[Candidate]]:
+    """What every inner node could have been split on, from the rows it was trained on."""
+    config = from_json(loaded.record.configuration)
+
+    def compute(prepared: Prepared) -> dict[int, list[Candidate]]:
+        samples = with_class_weights(prepared.train, config.class_weights)
+        return candidates_by_node(loaded.view(step), samples, config.algorithm)
+
+    return await _with_data(database, artifacts, loaded, compute)
+
+
+async def read_evaluation(database: Database, artifacts: Artifacts, loaded: LoadedModel, step: int) -> dict[str, Any]:
+    """How good the tree as of a step is; that of the selected step was stored with the model."""
+    if step == loaded.model.history.selected:
+        return loaded.record.evaluation
+
+    def compute(prepared: Prepared) -> dict[str, Any]:
+        return evaluation_json(evaluate(loaded.model, step, prepared.parts))
+
+    return await _with_data(database, artifacts, loaded, compute)
+
+
+async def _with_data(
+    database: Database, artifacts: Artifacts, loaded: LoadedModel, compute: Callable[[Prepared], Result]
+) -> Result:
+    record = loaded.record
+    async with database.reading() as session:
+        digests = await digests_of(session, record.dataset_id, record.configuration)
+
+    def work() -> Result:
+        return compute(prepared_data(artifacts, digests, from_json(record.configuration)))
+
+    async with _one_at_a_time:
+        return await asyncio.to_thread(work)

@@ -1,0 +1,52 @@
+"""Which tree of a pruning history is meant: an index, `selected`, `full`, `leaves:7` or `alpha:0.01`."""
+
+import math
+import re
+
+from core.pruning.history import History
+from service.errors import InvalidParameter, StepNotFound
+
+FORMS = "a step's number, selected, full, leaves:7 or alpha:0.01"
+
+
+def resolve_step(history: History, step: str, *, place: str = "query") -> int:
+    """The number of the step; StepNotFound when there is none like that, InvalidParameter when it says nothing."""
+    if step == "selected":
+        return history.selected
+    if step == "full":
+        return 0
+    if re.fullmatch(r"[0-9]{1,9}", step):
+        return _numbered(history, int(step))
+    kind, _, value = step.partition(":")
+    if kind == "leaves" and re.fullmatch(r"[0-9]{1,9}", value):
+        return _with_leaves(history, int(value))
+    if kind == "alpha":
+        return _with_alpha(history, value, place)
+    raise InvalidParameter("step", f"{step!r} names no step", hint=f"use {FORMS}", place=place)
+
+
+def _numbered(history: History, number: int) -> int:
+    if number > len(history.steps):
+        raise StepNotFound(f"there is no step {number}; this model has steps 0 (full) to {len(history.steps)}")
+    return number
+
+
+def _with_leaves(history: History, n_leaves: int) -> int:
+    number = history.largest_with_leaves(n_leaves)
+    if number is None:
+        fewest = min(history.leaves_by_step)
+        raise StepNotFound(f"no step has at most {n_leaves} leaves; the smallest tree has {fewest}")
+    return number
+
+
+def _with_alpha(history: History, value: str, place: str) -> int:
+    try:
+        alpha = float(value)
+    except ValueError:
+        alpha = math.nan
+    if math.isnan(alpha):
+        raise InvalidParameter("step", f"{value!r} is not a number", hint="use a number, as in alpha:0.01", place=place)
+    if all(step.alpha is None for step in history.steps):
+        detail = "this model was not pruned by cost-complexity: its steps have no alpha"
+        raise InvalidParameter("step", detail, hint="use a step's number, selected, full or leaves:7", place=place)
+    return max((step.number for step in history.steps if step.alpha is not None and step.alpha <= alpha), default=0)

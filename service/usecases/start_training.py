@@ -1,0 +1,99 @@
+"""Order a training: check everything against the dataset, then record model and job together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from core.checks import check, schema_of
+from core.config import DatasetsDivision, Division, Pruning, TrainingConfig, to_json
+from core.division import Part
+from core.errors import Fault, Path
+from core.preparation import attribute_names, task_of
+from core.presets import resolve
+from core.target import Task
+from service.errors import DatasetNotFound
+from service.store import datasets, jobs, models, trainings
+from service.store.datasets import DatasetRecord
+from service.store.trainings import TrainingRecord
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOrder:
+    """What a client asks for; `overrides` are the parts of the preset that it replaces."""
+
+    name: str
+    dataset_id: str
+    target: str
+    target_kind: str | None
+    attributes: tuple[str, ...] | None
+    sample_weight: str | None
+    class_weights: Mapping[str, float] | None
+    seed: int
+    division: Division
+    preset: str
+    overrides: Mapping[str, Any]
+    pruning: Pruning
+
+
+async def start_training(session: AsyncSession, order: TrainingOrder) -> TrainingRecord:
+    """Record a model and queue its training; both happen or neither."""
+    dataset = await _dataset(session, order.dataset_id, ("dataset_id",))
+    others = await _other_datasets(session, order.division)
+    config = complete_config(order, dataset)
+    check(config, dataset.columns, {part: other.columns for part, other in others.items()})
+    config = replace(config, attributes=attribute_names(schema_of(dataset.columns), config))
+    configuration = to_json(config)
+    waiting = await models.add_waiting(
+        session,
+        name=order.name,
+        configuration=configuration,
+        train=dataset.id,
+        **{part.value: other.id for part, other in others.items()},
+    )
+    return await trainings.add(
+        session,
+        job_id=await jobs.enqueue(session),
+        model_id=waiting.id,
+        name=waiting.name,
+        version=waiting.version,
+        dataset_id=dataset.id,
+        configuration=configuration,
+    )
+
+
+def complete_config(order: TrainingOrder, dataset: DatasetRecord) -> TrainingConfig:
+    """The order with the preset's parts filled in, which depend on what kind of target it has."""
+    schema = schema_of(dataset.columns)
+    has_target = order.target in schema
+    task = task_of(schema[schema.column(order.target)], order.target_kind) if has_target else Task.CLASSIFICATION
+    return TrainingConfig(
+        target=order.target,
+        target_kind=order.target_kind,
+        attributes=order.attributes,
+        sample_weight=order.sample_weight,
+        class_weights=order.class_weights,
+        seed=order.seed,
+        division=order.division,
+        algorithm=resolve(order.preset, order.overrides, task),
+        pruning=order.pruning,
+    )
+
+
+async def _other_datasets(session: AsyncSession, division: Division) -> dict[Part, DatasetRecord]:
+    if not isinstance(division, DatasetsDivision):
+        return {}
+    named = {Part.VALIDATION: division.validation, Part.TEST: division.test}
+    return {
+        part: await _dataset(session, dataset_id, ("division", part.value))
+        for part, dataset_id in named.items()
+        if dataset_id is not None
+    }
+
+
+async def _dataset(session: AsyncSession, dataset_id: str, path: Path) -> DatasetRecord:
+    try:
+        return await datasets.get(session, dataset_id)
+    except DatasetNotFound as error:
+        raise DatasetNotFound(error.detail, Fault(error.detail, path)) from error
