@@ -9,7 +9,7 @@ serve: $(VENV)/.runtime
 	@exec $(BIN)/python -m service serve
 
 test: $(VENV)/.development
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.development
 	$(BIN)/ruff format --check .

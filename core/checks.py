@@ -8,12 +8,13 @@ from core.config import (
     CriterionKind,
     DatasetsDivision,
     NoDivision,
+    NumericKind,
     RandomDivision,
     TrainingConfig,
 )
 from core.division import Part
 from core.errors import Fault, InvalidConfig, Path, raise_any
-from core.preparation import attribute_names, division_column, task_of
+from core.preparation import attribute_names, division_column, task_of, unknown_classes
 from core.presets import PRESETS
 from core.schema import Attribute, Kind, Schema
 from core.suggestion import did_you_mean, quoted
@@ -82,6 +83,9 @@ def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
         )
         return
     yield from criterion_faults(config.algorithm.criterion, task)
+    if task is Task.REGRESSION and config.algorithm.numeric.kind is NumericKind.BOUNDARY:
+        detail = "boundary looks for changes of class, and numbers have none"
+        yield Fault(detail, ("algorithm", "numeric", "kind"), "use exact")
     if config.class_weights is not None:
         yield from class_weight_faults(config.class_weights, column, task)
 
@@ -100,10 +104,8 @@ def class_weight_faults(class_weights: Mapping[str, float], column: ColumnSummar
     if task is Task.REGRESSION:
         yield Fault("a numeric target has no classes to weigh", ("class_weights",), "leave class_weights out")
         return
-    for name in class_weights:
-        if column.kind is not Kind.NUMERIC and name not in column.categories:
-            hint = did_you_mean(name, column.categories)
-            yield Fault(f"{quoted(name)} is not a class of {column.name}", ("class_weights", name), hint)
+    if column.kind is not Kind.NUMERIC:  # which numbers there are, only the rows tell: see `with_class_weights`
+        yield from unknown_classes(class_weights, column.categories)
 
 
 def attribute_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:

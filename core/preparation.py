@@ -1,16 +1,17 @@
 """From a table and a configuration to the samples that train, validate and test."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.config import ColumnDivision, RandomDivision, TrainingConfig
 from core.division import Part, divide_at_random
-from core.errors import Fault, InvalidConfig
+from core.errors import Fault, InvalidConfig, raise_any
 from core.growth.samples import Samples
 from core.inference import category_text
 from core.schema import Attribute, Kind, Schema
+from core.suggestion import did_you_mean, quoted
 from core.table import MISSING_CODE, Column, FloatArray, RowArray, Table
 from core.target import ClassTarget, NumberTarget, Target, Task
 
@@ -38,14 +39,17 @@ def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) 
     whole = samples_of(table, table, names, config)
     usable = whole.target.is_known & (whole.weights > 0)
     warnings = [
-        _left_out(int(np.count_nonzero(~whole.target.is_known)), "their target is missing"),
-        _left_out(int(np.count_nonzero(whole.target.is_known & ~usable)), "their weight is 0"),
+        _left_out(int(np.count_nonzero(~whole.target.is_known)), "the target is missing"),
+        _left_out(int(np.count_nonzero(whole.target.is_known & ~usable)), "the weight is 0"),
     ]
     rows, part_warning = divided_rows(table, config, whole.target, np.flatnonzero(usable))
     parts: dict[Part, Samples | None] = {part: take(whole, rows[part]) for part in Part}
     for part, other in others.items():
         aside = samples_of(other, table, names, config)
-        parts[part] = take(aside, np.flatnonzero(aside.target.is_known & (aside.weights > 0)))
+        is_usable = aside.target.is_known & (aside.weights > 0)
+        parts[part] = take(aside, np.flatnonzero(is_usable))
+        why = f"in the {part} dataset, the target is missing, not a class of the training dataset, or without weight"
+        warnings.append(_left_out(int(np.count_nonzero(~is_usable)), why))
     if parts[Part.TRAIN] is None:
         raise InvalidConfig(
             Fault("no row is left to train on", ("division",), "look at the target, the weights and the division")
@@ -124,7 +128,7 @@ def divided_rows(
             categories = table.schema[table.schema.column(name)].categories
             codes = table.values(name)[usable]
             rows = {p: usable[codes == (categories.index(p) if p in categories else -2)] for p in Part}
-            return rows, _left_out(int(np.count_nonzero(codes == MISSING_CODE)), f"{name} does not say their part")
+            return rows, _left_out(int(np.count_nonzero(codes == MISSING_CODE)), f"{name} does not say which part")
         case _:
             return {Part.TRAIN: usable, Part.VALIDATION: nobody, Part.TEST: nobody}, None
 
@@ -140,8 +144,16 @@ def with_class_weights(samples: Samples, class_weights: Mapping[str, float] | No
     """Samples to train on, each weight times that of its class; a class not listed weighs 1."""
     if class_weights is None or not isinstance(samples.target, ClassTarget):
         return samples
+    raise_any(InvalidConfig, unknown_classes(class_weights, samples.target.classes))
     factors = np.array([class_weights.get(name, 1.0) for name in samples.target.classes])
     return Samples(samples.attributes, samples.target, samples.weights * factors[samples.target.codes])
+
+
+def unknown_classes(class_weights: Mapping[str, float], classes: tuple[str, ...]) -> Iterator[Fault]:
+    """A fault for every weight of a class that is not there."""
+    for name in class_weights:
+        if name not in classes:
+            yield Fault(f"{quoted(name)} is not a class", ("class_weights", name), did_you_mean(name, classes))
 
 
 def recoded(table: Table, schema: Schema) -> Table:

@@ -4,6 +4,7 @@ A value is known, missing (left out or null) or unseen: a category that the mode
 like a missing value and reported. Anything else is a fault, and all faults are reported together.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -151,11 +152,18 @@ def reads_as_number(text: str) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond float64
+        return False
 
 
 def _shown(value: object) -> str:
     """A value of the wrong type, in a few words; JSON may hold lists and objects too."""
     if isinstance(value, str):
         return quoted(value)
-    return category_text(value) if isinstance(value, int | float) else f"a {type(value).__name__}"
+    if isinstance(value, bool) or _is_number(value):
+        return category_text(value)  # type: ignore[arg-type]
+    return "a number beyond float64" if isinstance(value, int | float) else f"a {type(value).__name__}"

@@ -55,7 +55,14 @@ def dump(model: Model) -> bytes:
 
 
 def load(content: bytes) -> Model:
-    """The model that `dump` wrote, now or in any earlier release."""
+    """The model that `dump` wrote, now or in any earlier release; UnknownFormatError for anything else."""
+    try:
+        return _load(content)
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise UnknownFormatError(f"these bytes are not a whole Niwaki model: {error}") from error
+
+
+def _load(content: bytes) -> Model:
     if content[: len(MAGIC)] != MAGIC:
         raise UnknownFormatError("these bytes are not a Niwaki model")
     if content[len(MAGIC)] != FORMAT:
@@ -85,6 +92,8 @@ def read_arrays(described: list[dict[str, Any]], content: bytes, start: int) -> 
         values = np.frombuffer(content, stored, count=int(np.prod(shape)), offset=start).reshape(shape)
         arrays[entry["name"]] = values.astype(stored.newbyteorder("="))
         start += values.nbytes
+    if start != len(content):
+        raise ValueError(f"{len(content) - start} bytes follow the last array")
     return arrays
 
 

@@ -5,6 +5,12 @@ import numpy as np
 from core.table import CodeArray, FloatArray, RowArray
 
 
+def in_row_order(values: FloatArray) -> FloatArray:
+    """The sum over the first axis, one after the other: NumPy's own sum adds in an order of its own."""
+    total: FloatArray = np.add.accumulate(values, axis=0)[-1]
+    return total
+
+
 def weights_by(groups: RowArray | CodeArray, weights: FloatArray, n_groups: int) -> FloatArray:
     """`[group]`: the weights of each group."""
     return np.bincount(groups, weights, minlength=n_groups).astype(np.float64)

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.sums import weights_by
+from core.sums import in_row_order, weights_by
 from core.table import BoolArray, CodeArray, FloatArray, RowArray
 
 
@@ -32,9 +32,9 @@ class ClassTarget:
     def take(self, rows: RowArray) -> "ClassTarget":
         return ClassTarget(self.classes, self.codes[rows])
 
-    def statistics(self, rows: RowArray, weights: FloatArray) -> FloatArray:  # noqa: ARG002
-        """`[row, class]`: 1 in the row's class; times weights these add up to class weights."""
-        return np.eye(len(self.classes))[self.codes[rows]]
+    def statistics(self, rows: RowArray, weights: FloatArray) -> FloatArray:
+        """`[row, class]`: the row's weight in its class; these add up to class weights."""
+        return np.eye(len(self.classes))[self.codes[rows]] * weights[:, None]
 
     def summary(self, rows: RowArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Class weights, added up in row order; no variances."""
@@ -61,21 +61,19 @@ class NumberTarget:
         return NumberTarget(self.numbers[rows])
 
     def statistics(self, rows: RowArray, weights: FloatArray) -> FloatArray:
-        """`[row, moment]`: 1, the outputs less their mean over these rows, and their squares."""
+        """`[row, moment]`: 1, the outputs less their mean here, and their squares, each times the row's weight."""
         centred = self.numbers[rows] - self._centre(rows, weights)
-        return np.hstack([np.ones((len(rows), 1)), centred, centred**2])
+        return np.hstack([np.ones((len(rows), 1)), centred, centred**2]) * weights[:, None]
 
     def summary(self, rows: RowArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of each output."""
-        total = weights.sum()
-        centre = self._centre(rows, weights)
-        means = centre + weights @ (self.numbers[rows] - centre) / total
-        return means, weights @ (self.numbers[rows] - means) ** 2 / total
+        total, centre = in_row_order(weights), self._centre(rows, weights)
+        means = centre + in_row_order(weights[:, None] * (self.numbers[rows] - centre)) / total
+        return means, in_row_order(weights[:, None] * (self.numbers[rows] - means) ** 2) / total
 
     def _centre(self, rows: RowArray, weights: FloatArray) -> FloatArray:
-        """Means near enough to keep the digits of sums of squares; weighted, or a far row of no weight would move them."""
-        centre: FloatArray = (self.numbers[rows] * (weights / weights.sum())[:, None]).sum(axis=0)
-        return centre
+        """Means near enough to keep the digits of sums of squares; by weight, or a far row of none would move them."""
+        return in_row_order(weights[:, None] * self.numbers[rows]) / in_row_order(weights)
 
     def is_pure(self, rows: RowArray) -> bool:
         """Whether all these rows have the same numbers."""

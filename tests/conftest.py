@@ -137,3 +137,12 @@ def with_database(server: str, name: str) -> str:
 def run_sql(server: str, statement: str) -> None:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(statement.encode())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail the run when a test did not run: a skipped test proves nothing."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and any(reporter.stats.get(outcome) for outcome in ("skipped", "xfailed", "xpassed")):
+        reporter.write_line("some tests were skipped or expected to fail; every test must run", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -7,7 +7,7 @@ import numpy as np
 
 from core.criteria.impurity import Impurity, entropy
 from core.table import BoolArray, FloatArray
-from core.ties import TIE
+from core.ties import TIE, first_within_tie
 
 
 def impurity_decrease(impurity: Impurity, branches: FloatArray, branch_weights: FloatArray) -> FloatArray:
@@ -45,7 +45,8 @@ def above_average(gains: FloatArray) -> BoolArray:
 
 def better_half(gains: FloatArray) -> BoolArray:
     """The ceil(n/2) candidates of largest gain, ties to the earlier column."""
-    order = np.argsort(-gains, kind="stable")
-    chosen = np.zeros(len(gains), dtype=np.bool_)
-    chosen[order[: (len(gains) + 1) // 2]] = True
+    left_over, chosen = gains.astype(np.float64), np.zeros(len(gains), dtype=np.bool_)
+    for _ in range((len(gains) + 1) // 2):
+        best = first_within_tie(left_over)
+        chosen[best], left_over[best] = True, -np.inf
     return chosen

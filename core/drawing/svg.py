@@ -1,8 +1,10 @@
 """A tree as a picture.
 
-Leaves stand side by side, each as wide as its words; a node stands over the middle of its children, one row per depth.
+Subtrees stand side by side, each in a strip as wide as its words need; a node stands in the middle of its strip, one
+row per depth.
 """
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
@@ -16,6 +18,7 @@ LINE, PADDING, GAP, ROW = 17, 10, 18, 104
 BOX_HEIGHT = 2 * LINE + PADDING
 MARGIN = 16
 LONGEST = 40
+NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 STYLE = (
     "text{font-family:'Noto Sans','Noto Sans CJK SC','Noto Sans SC',system-ui,sans-serif;font-size:13px;fill:#1f2d1f;"
@@ -49,7 +52,7 @@ def tree_svg(model: Model, step: int) -> str:
     words = [_branch(boxes[node]) for node in view.nodes[1:]]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" role="img"><title>Decision tree for {escape(model.target)}</title>'
+        f'height="{height:.0f}" role="img"><title>Decision tree for {_text(model.target)}</title>'
         f"<style>{STYLE}</style>{''.join(edges)}{''.join(words)}{''.join(shapes)}</svg>\n"
     )
 
@@ -62,21 +65,26 @@ def _box(model: Model, view: TreeView, node: int) -> Box:
 
 
 def _place(view: TreeView, boxes: dict[int, Box]) -> float:
-    """Give every box its place, from the leaves up; the right edge of the picture."""
-    right = float(MARGIN)
-    for node in reversed(view.nodes):
-        boxes[node].y = MARGIN + ROW * float(view.tree.depth[node])
-    for leaf in view.leaves:
-        boxes[leaf].x = right + boxes[leaf].width / 2
-        right += boxes[leaf].width + GAP
+    """Give every box its place; the right edge of the picture.
+
+    Every subtree has a strip of its own, as wide as its own box or all its children's strips, whichever is wider.
+    """
+    strips: dict[int, float] = {}
     for node in reversed(view.nodes):  # children come after their parent
+        below = [] if view.is_leaf[node] else [strips[child] for child in view.tree.children(node)]
+        strips[node] = max(boxes[node].width, sum(below) + GAP * (len(below) - 1))
+    left = {0: float(MARGIN)}
+    for node in view.nodes:
+        boxes[node].x = left[node] + strips[node] / 2
+        boxes[node].y = MARGIN + ROW * float(view.tree.depth[node])
         if not view.is_leaf[node]:
             children = view.tree.children(node)
-            boxes[node].x = (boxes[children[0]].x + boxes[children[-1]].x) / 2
-    overhang = min(box.x - box.width / 2 for box in boxes.values()) - MARGIN
-    for box in boxes.values():
-        box.x -= min(0.0, overhang)
-    return max(max(box.x + box.width / 2 for box in boxes.values()), right - GAP)
+            taken = sum(strips[child] for child in children) + GAP * (len(children) - 1)
+            start = left[node] + (strips[node] - taken) / 2
+            for child in children:
+                left[child] = start
+                start += strips[child] + GAP
+    return left[0] + strips[0]
 
 
 def _edge(above: Box, below: Box) -> str:
@@ -90,7 +98,7 @@ def _branch(below: Box) -> str:
     """The outcome that leads to a node, on a light ground just above it, so that it is read with its box."""
     width, y = 0.88 * text_width(below.branch) + 6, below.y - 12
     ground = f'<rect class="back" x="{below.x - width / 2:.1f}" y="{y - 11:.1f}" width="{width:.1f}" height="15"/>'
-    return f'{ground}<text class="branch" x="{below.x:.1f}" y="{y:.1f}">{escape(below.branch)}</text>'
+    return f'{ground}<text class="branch" x="{below.x:.1f}" y="{y:.1f}">{_text(below.branch)}</text>'
 
 
 def _shape(box: Box, *, is_leaf: bool) -> str:
@@ -98,8 +106,8 @@ def _shape(box: Box, *, is_leaf: bool) -> str:
     return (
         f'<rect class="{"leaf" if is_leaf else "inner"}" x="{left:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
         f'height="{BOX_HEIGHT}" rx="7"/>'
-        f'<text class="title" x="{box.x:.1f}" y="{box.y + LINE + 1:.1f}">{escape(box.title)}</text>'
-        f'<text class="counts" x="{box.x:.1f}" y="{box.y + 2 * LINE:.1f}">{escape(box.counts)}</text>'
+        f'<text class="title" x="{box.x:.1f}" y="{box.y + LINE + 1:.1f}">{_text(box.title)}</text>'
+        f'<text class="counts" x="{box.x:.1f}" y="{box.y + 2 * LINE:.1f}">{_text(box.counts)}</text>'
     )
 
 
@@ -107,6 +115,11 @@ def text_width(text: str) -> float:
     """About how wide a text is drawn: full-width characters take a whole em, others a bit more than half."""
     ems = sum(1.0 if unicodedata.east_asian_width(character) in "WF" else 0.58 for character in text)
     return ems * FONT_SIZE
+
+
+def _text(text: str) -> str:
+    """A text as XML; control characters, which XML has no way to write, are replaced."""
+    return escape(NOT_IN_XML.sub("\ufffd", text))
 
 
 def _short(text: str) -> str:

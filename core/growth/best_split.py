@@ -53,7 +53,7 @@ class NodeSamples:
 
 def node_samples(samples: Samples, rows: RowArray, weights: FloatArray) -> NodeSamples:
     """The samples of a node, ready to be summed."""
-    return NodeSamples(rows, weights, samples.target.statistics(rows, weights) * weights[:, None])
+    return NodeSamples(rows, weights, samples.target.statistics(rows, weights))
 
 
 def objective_of(algorithm: Algorithm, samples: Samples) -> Objective:

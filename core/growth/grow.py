@@ -18,6 +18,7 @@ from core.growth.stopping import is_terminal, is_worth_it
 from core.growth.validation_gate import Trial, ValidationGate
 from core.missing.fractional_weights import branch_shares, send_down
 from core.splits.split import SplitKind
+from core.sums import in_row_order
 from core.table import FloatArray, RowArray
 from core.ties import first_within_tie
 from core.tree import Tree
@@ -130,7 +131,7 @@ class Grower:
             return GrowingNode(rows, weights, depth, share, spent, 0.0, 0.0, values, variances)
         sums = node_samples(self.samples, rows, weights).sums.sum(axis=0)
         values, variances = self.samples.target.summary(rows, weights)
-        weight, impurity = float(np.cumsum(weights)[-1]), float(self.objective.impurity(sums))
+        weight, impurity = float(in_row_order(weights)), float(self.objective.impurity(sums))
         return GrowingNode(rows, weights, depth, share, spent, weight, impurity, values, variances)
 
     def finish(self, node: GrowingNode) -> None:

@@ -10,16 +10,20 @@ import numpy as np
 
 from core.growth.samples import Samples
 from core.table import FloatArray, RowArray
-from core.target import ClassTarget
+from core.target import ClassTarget, Task
 from core.ties import TIE
 
 
 @dataclass
 class HeldOut:
-    """Held-out samples with the current answer to each; `credit` is what those answers earn, larger is better."""
+    """Held-out samples with the current answer to each; `credit` is what those answers earn, larger is better.
+
+    Answers are differences from `origin`, which for numbers is near their mean: far from 0 sums lose their digits.
+    """
 
     samples: Samples
     answers: FloatArray
+    origin: FloatArray
     credit: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -50,7 +54,12 @@ class HeldOut:
         target, weights = self.samples.target, self.samples.weights[rows]
         if isinstance(target, ClassTarget):
             return weights * (labels_of(answers) == target.codes[rows])
-        return -weights * ((answers - target.numbers[rows]) ** 2).sum(axis=1)
+        return -weights * ((answers - (target.numbers[rows] - self.origin)) ** 2).sum(axis=1)
+
+
+def origin_of(root_answer: FloatArray, task: Task) -> FloatArray:
+    """Where answers are counted from: class shares from 0, numbers from the root's mean."""
+    return np.zeros_like(root_answer) if task is Task.CLASSIFICATION else root_answer
 
 
 def labels_of(answers: FloatArray) -> RowArray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.criteria.impurity import shares
-from core.growth.held_out import HeldOut
+from core.growth.held_out import HeldOut, origin_of
 from core.growth.node import GrowingNode
 from core.growth.samples import Samples
 from core.missing.fractional_weights import send_down
@@ -30,8 +30,9 @@ class ValidationGate:
     """Tries splits in the order of growth, judging each by the whole tree with undecided nodes as leaves."""
 
     def __init__(self, validation: Samples, root: GrowingNode) -> None:
-        weights = np.ones(len(validation))
-        self.held_out = HeldOut(validation, np.outer(weights, answer_of(root, root, validation.target.task)))
+        weights, answer = np.ones(len(validation)), answer_of(root, root, validation.target.task)
+        origin = origin_of(answer, validation.target.task)
+        self.held_out = HeldOut(validation, np.outer(weights, answer - origin), origin)
         self.trials: list[Trial] = []
         self._arrived: dict[GrowingNode, Arrivals] = {root: (validation.rows, weights)}
 
@@ -51,11 +52,11 @@ class ValidationGate:
 
     def _change(self, node: GrowingNode, rows: RowArray, weights: FloatArray, arrivals: list[Arrivals]) -> FloatArray:
         """How the rows' answers change when the children answer in the node's place."""
-        task = self.held_out.samples.target.task
+        task, origin = self.held_out.samples.target.task, self.held_out.origin
         change = np.zeros_like(self.held_out.answers)
-        change[rows] -= np.outer(weights, answer_of(node, node, task))
+        change[rows] -= np.outer(weights, answer_of(node, node, task) - origin)
         for child, (child_rows, child_weights) in zip(node.children, arrivals, strict=True):
-            change[child_rows] += np.outer(child_weights, answer_of(child, node, task))
+            change[child_rows] += np.outer(child_weights, answer_of(child, node, task) - origin)
         changed: FloatArray = change[rows]
         return changed
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from core.growth.held_out import HeldOut
+from core.growth.held_out import HeldOut, origin_of
 from core.growth.samples import Samples
-from core.prediction import predict, visits
+from core.prediction import visits
 from core.table import FloatArray, RowArray
 from core.tree import TreeView
 
@@ -16,9 +16,15 @@ class HeldOutTree:
 
     def __init__(self, view: TreeView, samples: Samples) -> None:
         self.tree = view.tree
-        self.held_out = HeldOut(samples, predict(view, samples.attributes))
         self._is_leaf = view.is_leaf.copy()
         self._arrived = {visit.node: (visit.rows, visit.weights) for visit in visits(view, samples.attributes)}
+        origin = origin_of(self.tree.answers[0], self.tree.task)
+        self._answers = self.tree.answers - origin
+        answers = np.zeros((len(samples), len(origin)))
+        for node, (rows, weights) in self._arrived.items():
+            if self._is_leaf[node]:
+                answers[rows] += np.outer(weights, self._answers[node])
+        self.held_out = HeldOut(samples, answers, origin)
 
     def credit_if_cut(self, node: int) -> float:
         """What the answers would earn with the node as a leaf."""
@@ -32,10 +38,10 @@ class HeldOutTree:
     def _change_if_cut(self, node: int) -> tuple[RowArray, FloatArray]:
         """The rows that arrive at the node, and how their answers change when it answers instead of its leaves."""
         rows, weights = self._arrived.get(node, NOTHING)
-        change = np.outer(weights, self.tree.answers[node])
+        change = np.outer(weights, self._answers[node])
         for leaf in self._leaves_below(node):
             arrived, leaf_weights = self._arrived.get(leaf, NOTHING)
-            change[np.searchsorted(rows, arrived)] -= np.outer(leaf_weights, self.tree.answers[leaf])
+            change[np.searchsorted(rows, arrived)] -= np.outer(leaf_weights, self._answers[leaf])
         return rows, change
 
     def _leaves_below(self, node: int) -> list[int]:

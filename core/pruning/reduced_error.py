@@ -32,7 +32,8 @@ def prune_by_validation(ledger: Ledger, validation: Samples, on_tie: OnTie) -> N
 
 def record_trials(ledger: Ledger, validation: Samples, trials: list[Trial]) -> None:
     """Write down the splits that were tried while the tree grew: a refused one is a cut."""
-    held_out = HeldOut(validation, np.zeros((len(validation), ledger.tree.values.shape[1])))
+    nothing = np.zeros((len(validation), ledger.tree.values.shape[1]))
+    held_out = HeldOut(validation, nothing, nothing[0])
     for trial in trials:
         is_cut = not trial.is_made
         before, after = trial.credit_before, trial.credit_after

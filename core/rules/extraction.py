@@ -8,8 +8,8 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from core.conditions import Condition, merged, path_conditions, says, sentence
-from core.schema import Schema
+from core.conditions import Condition, IsOneOf, merged, path_conditions, says, sentence
+from core.schema import Attribute, Schema
 from core.tree import TreeView
 
 
@@ -35,8 +35,15 @@ def path_rules(view: TreeView, schema: Schema) -> list[Rule]:
 
 def rule_id(conditions: tuple[Condition, ...], schema: Schema) -> str:
     """A short name for a set of conditions: the same in every step, version and model that has them."""
-    said = sorted([schema[c.column].name, says(c, schema[c.column])] for c in conditions)
+    said = sorted([schema[c.column].name, *_spelled(c, schema[c.column])] for c in conditions)
     return "rule_" + hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def _spelled(condition: Condition, attribute: Attribute) -> list[str]:
+    """The condition in words that no other has: a list keeps `a, b` and `c` apart from `a` and `b, c`."""
+    if isinstance(condition, IsOneOf):
+        return ["in", *(attribute.categories[code] for code in condition.codes)]
+    return [says(condition, attribute)]
 
 
 def rule_text(rule: Rule, schema: Schema, answer: str) -> str:

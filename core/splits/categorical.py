@@ -33,16 +33,18 @@ def best_two_groups(
     """The two groups of values of largest gain; the earliest value in the node is in the first.
 
     With two classes, or one number to predict, the best grouping is a cut of the levels in the order of their share or
-    mean (Breiman et al. 1984, theorem 4.5; Fisher 1958). Otherwise all groupings are tried up to 12 levels, and beyond
-    that a search from several orders. Values that no sample of the node has join the heavier group.
+    mean (Breiman et al. 1984, theorem 4.5; Fisher 1958), as long as no size limit excludes one. Otherwise all groupings
+    are tried up to 12 levels, and beyond that a search from several orders. Values that no sample of the node has join
+    the heavier group.
     """
     present = np.flatnonzero(level_weights > 0)
     if len(present) < 2:
         return None
     seen, seen_weights = levels[present], level_weights[present]
     directions = splitting_directions(seen, seen_weights, objective.task)
-    if len(directions) == 1:
-        masks = prefixes(np.argsort(directions[0], kind="stable"))
+    in_order = prefixes(np.argsort(directions[0], kind="stable"))
+    if len(directions) == 1 and not excludes_any(in_order, seen_weights, min_weight):
+        masks = in_order
     elif len(present) <= EXHAUSTIVE_LEVELS:
         masks = all_groupings(len(present))
     else:
@@ -56,6 +58,12 @@ def best_two_groups(
     mask = np.full(len(level_weights), bool(first_is_heavier))
     mask[present] = best
     return mask
+
+
+def excludes_any(masks: BoolArray, level_weights: FloatArray, min_weight: float) -> bool:
+    """Whether some grouping leaves too little on a side."""
+    on_first = masks @ level_weights
+    return bool((np.minimum(on_first, level_weights.sum() - on_first) < min_weight - TIE).any())
 
 
 def splitting_directions(levels: FloatArray, level_weights: FloatArray, task: Task) -> list[FloatArray]:

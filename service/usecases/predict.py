@@ -87,7 +87,7 @@ def _answer(
         place = int(labels_of(answer[None, :])[0])
         label, is_decided = model.classes[place], all(tree.labels[leaf] == place for leaf in possible)
     else:
-        is_decided = all(np.array_equal(tree.answers[leaf], answer) for leaf in possible)
+        is_decided = all(np.array_equal(tree.answers[leaf], tree.answers[possible[0]]) for leaf in possible)
     return Prediction(
         answer=answer,
         label=label,

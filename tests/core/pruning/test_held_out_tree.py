@@ -1,0 +1,29 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.growth.grow import grow
+from core.prediction import predict
+from core.pruning.held_out_tree import HeldOutTree
+from core.tree import TreeView, full_view
+from tests.core.strategies import trainings
+
+
+@settings(max_examples=60)
+@given(trainings(), st.randoms(use_true_random=False))
+def test_answers_after_any_cuts_are_those_of_the_cut_tree(training, random):
+    samples, algorithm = training
+    tree, _ = grow(samples, algorithm)
+    judged, is_leaf = HeldOutTree(full_view(tree), samples), tree.size == 1
+    inner = np.flatnonzero(~is_leaf).tolist()
+    random.shuffle(inner)
+    for node in inner:
+        if node not in TreeView(tree, is_leaf.copy()).nodes:
+            continue
+        expected = judged.credit_if_cut(node)
+        judged.cut(node)
+        is_leaf[node] = True
+        assert judged.held_out.credit == expected
+        answers = predict(TreeView(tree, is_leaf.copy()), samples.attributes)
+        assert judged.held_out.answers + judged.held_out.origin == pytest.approx(answers, rel=1e-9, abs=1e-9)

@@ -1,0 +1,351 @@
+"""Trees by the book: slow, exact where it can be, and written from the specification alone.
+
+Weights and sums are fractions, so nothing rounds but logarithms. `assert_grown_as_specified` walks a tree that
+`core.growth` made and checks every node against what the definitions say must stand there.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.config import Algorithm, Categorical, CriterionKind, GainFilter, NumericKind
+from core.growth.samples import Samples
+from core.schema import Kind
+from core.splits.split import SplitKind
+from core.target import ClassTarget
+from core.tree import Tree
+
+TIE = 1e-12
+
+Rows = dict[int, Fraction]  # row -> its weight in the node
+
+
+class AmbiguousError(Exception):
+    """Two candidates are so near to the edge of a tie that rounding decides."""
+
+
+@dataclass
+class Choice:
+    """An attribute's best split: its kind, the threshold or the equally good branch sets, and its figures."""
+
+    column: int
+    kind: SplitKind
+    threshold: float | None
+    branch_maps: list[tuple[int, ...]]
+    gain: float
+    score: float
+
+
+class Reference:
+    """The samples in exact form, with the rules of one algorithm."""
+
+    def __init__(self, samples: Samples, algorithm: Algorithm) -> None:
+        self.algorithm = algorithm
+        self.schema = samples.attributes.schema
+        self.cells = [
+            [_cell(attribute.kind, value) for value in values]
+            for attribute, values in zip(self.schema, samples.attributes.columns, strict=True)
+        ]
+        self.is_classification = isinstance(samples.target, ClassTarget)
+        if isinstance(samples.target, ClassTarget):
+            self.n_classes = len(samples.target.classes)
+            self.target: list[Any] = [int(code) for code in samples.target.codes]
+        else:
+            self.target = [Fraction(float(number)) for number in samples.target.numbers[:, 0]]
+        self.root: Rows = {row: Fraction(float(weight)) for row, weight in enumerate(samples.weights)}
+        self.tie = TIE if self.is_classification else TIE * float(self.impurity(self.root))
+
+    # Quantities of a set of rows.
+
+    def class_weights(self, rows: Rows) -> list[Fraction]:
+        sums = [Fraction(0)] * self.n_classes
+        for row, weight in rows.items():
+            sums[self.target[row]] += weight
+        return sums
+
+    def mean(self, rows: Rows) -> Fraction:
+        return sum((w * self.target[row] for row, w in rows.items()), Fraction(0)) / total(rows)
+
+    def variance(self, rows: Rows) -> Fraction:
+        mean = self.mean(rows)
+        return sum((w * (self.target[row] - mean) ** 2 for row, w in rows.items()), Fraction(0)) / total(rows)
+
+    def impurity(self, rows: Rows) -> float | Fraction:
+        """Of the criterion; 0 for no rows."""
+        if not rows:
+            return 0.0
+        kind = self.algorithm.criterion.kind
+        if kind is CriterionKind.SQUARED_ERROR:
+            return self.variance(rows)
+        whole = total(rows)
+        p = [weight / whole for weight in self.class_weights(rows)]
+        if kind is CriterionKind.GINI:
+            return 1 - sum((share**2 for share in p), Fraction(0))
+        if kind is CriterionKind.ERROR_RATE:
+            return 1 - max(p)
+        return entropy(p)
+
+    def is_pure(self, rows: Rows) -> bool:
+        return len({self.target[row] for row in rows}) == 1
+
+    def label(self, rows: Rows) -> int:
+        whole = total(rows)
+        return first_within([float(weight / whole) for weight in self.class_weights(rows)], TIE)
+
+    # Splits.
+
+    def gain(self, rows: Rows, branches: list[Rows]) -> float:
+        """rho (H(D~) - sum_v r_v H(D~_v)); `branches` hold the known rows."""
+        known = {row: weight for branch in branches for row, weight in branch.items()}
+        rho, whole = total(known) / total(rows), total(known)
+        parts = [total(branch) / whole * self.impurity(branch) for branch in branches if branch]
+        if all(isinstance(part, Fraction) for part in parts):
+            return float(rho * (self.impurity(known) - sum(parts)))
+        return float(rho) * math.fsum([float(self.impurity(known)), *(-float(part) for part in parts)])
+
+    def score(self, gain: float, branches: list[Rows]) -> float:
+        if self.algorithm.criterion.kind is not CriterionKind.GAIN_RATIO:
+            return gain
+        return gain / intrinsic_value(branches)
+
+    def branches(self, rows: Rows, column: int, branch_of: Any, n_branches: int) -> list[Rows]:
+        """The rows whose value is known, by branch."""
+        found: list[Rows] = [{} for _ in range(n_branches)]
+        for row, weight in rows.items():
+            if self.cells[column][row] is not None:
+                found[branch_of(self.cells[column][row])][row] = weight
+        return found
+
+    def choice(self, rows: Rows, column: int) -> Choice | None:
+        """The attribute's own best split; None when it has no valid one."""
+        if self.schema[column].kind is Kind.CATEGORICAL:
+            return self.categorical_choice(rows, column)
+        return self.threshold_choice(rows, column)
+
+    def threshold_choice(self, rows: Rows, column: int) -> Choice | None:
+        values = sorted({self.cells[column][row] for row in rows if self.cells[column][row] is not None})
+        scored = []
+        for low, high in pairwise(values):
+            if self.algorithm.numeric.kind is NumericKind.BOUNDARY and not self.class_changes(rows, column, low, high):
+                continue
+            sides = self.branches(rows, column, lambda value, low=low: int(value > low), 2)
+            if self.big_enough(sides) == 2:
+                scored.append((middle(low, high), sides, self.gain(rows, sides)))
+        if not scored:
+            return None
+        best = first_within([gain for *_, gain in scored], self.tie)
+        threshold, sides, gain = scored[best]
+        return Choice(column, SplitKind.THRESHOLD, threshold, [()], gain, self.score(gain, sides))
+
+    def class_changes(self, rows: Rows, column: int, low: float, high: float) -> bool:
+        return len({self.target[row] for row in rows if self.cells[column][row] in (low, high)}) > 1
+
+    def categorical_choice(self, rows: Rows, column: int) -> Choice | None:
+        n = len(self.schema[column].categories)
+        if self.algorithm.categorical is Categorical.MULTIWAY:
+            sides = self.branches(rows, column, int, n)
+            if self.big_enough(sides) < 2:
+                return None
+            gain = self.gain(rows, sides)
+            score = self.score(gain, sides)
+            return Choice(column, SplitKind.MULTIWAY, None, [tuple(range(n))], gain, score)
+        present = sorted({self.cells[column][row] for row in rows if self.cells[column][row] is not None})
+        scored = []
+        for first in self.first_groups(present):
+            sides = self.branches(rows, column, lambda code, first=first: int(code not in first), 2)
+            if self.big_enough(sides) == 2:
+                scored.append((self.branch_map(n, present, first, sides), sides, self.gain(rows, sides)))
+        if not scored:
+            return None
+        best = first_within([gain for *_, gain in scored], self.tie)
+        _, sides, gain = scored[best]
+        if self.algorithm.categorical is Categorical.ONE_VS_REST:
+            return Choice(column, SplitKind.ONE_VS_REST, None, [scored[best][0]], gain, self.score(gain, sides))
+        largest = max(gain for *_, gain in scored)
+        equal = [branch_map for branch_map, _, g in scored if g >= largest - self.tie]
+        if len(equal) > 1 and self.algorithm.criterion.kind is CriterionKind.GAIN_RATIO:
+            raise AmbiguousError("the specification does not order groupings, and their ratios differ")
+        return Choice(column, SplitKind.GROUPS, None, equal, gain, self.score(gain, sides))
+
+    def first_groups(self, present: list[int]) -> Iterable[set[int]]:
+        """One value alone, or every group that holds the earliest value."""
+        if self.algorithm.categorical is Categorical.ONE_VS_REST:
+            return [{code} for code in present] if len(present) > 1 else []
+        others = present[1:]
+        return [{present[0], *more} for n in range(len(others)) for more in combinations(others, n)]
+
+    def branch_map(self, n: int, present: list[int], first: set[int], sides: list[Rows]) -> tuple[int, ...]:
+        """A declared value without rows is one of the rest, or joins the heavier group."""
+        absent = 1
+        if self.algorithm.categorical is Categorical.TWO_GROUPS:
+            absent = int(total(sides[0]) < total(sides[1]))
+        return tuple((0 if code in first else 1) if code in present else absent for code in range(n))
+
+    def big_enough(self, sides: list[Rows]) -> int:
+        limit = self.algorithm.stopping.min_samples_leaf
+        return sum(1 for side in sides if side and total(side) >= limit - TIE)
+
+    def best(self, rows: Rows, spent: frozenset[int]) -> Choice | None:
+        """The winner by the criterion; None when the node is to be a leaf."""
+        stopping = self.algorithm.stopping
+        choices = [self.choice(rows, column) for column in range(len(self.schema)) if column not in spent]
+        valid = [choice for choice in choices if choice is not None]
+        if not valid:
+            return None
+        eligible = self.filtered(valid)
+        chosen = eligible[first_within([choice.score for choice in eligible], self.tie)]
+        for value, limit in ((chosen.gain, stopping.min_gain), (chosen.score, stopping.min_score)):
+            if is_near_edge(limit - value, self.tie):
+                raise AmbiguousError("at a limit")
+            if value < limit - self.tie:
+                return None
+        return chosen
+
+    def filtered(self, choices: list[Choice]) -> list[Choice]:
+        """Among which attributes the gain ratio may choose."""
+        gains = [choice.gain for choice in choices]
+        if self.algorithm.criterion.filter is GainFilter.ABOVE_AVERAGE:
+            average = math.fsum(gains) / len(gains)
+            if any(is_near_edge(average - gain, TIE) for gain in gains):
+                raise AmbiguousError("at the average")
+            return [choice for choice in choices if choice.gain >= average - TIE]
+        if self.algorithm.criterion.filter is GainFilter.BETTER_HALF:
+            n = math.ceil(len(gains) / 2)
+            ranked = sorted(gains, reverse=True)
+            if n < len(ranked) and ranked[n - 1] - ranked[n] < 1e-9:
+                raise AmbiguousError("equal gains on both sides of the better half")
+            return [choice for choice in choices if choice.gain >= ranked[n - 1]]
+        return choices
+
+    def is_stopped(self, rows: Rows, depth: int) -> bool:
+        stopping = self.algorithm.stopping
+        if not rows or self.is_pure(rows):
+            return True
+        if stopping.max_depth is not None and depth >= stopping.max_depth:
+            return True
+        if total(rows) < stopping.min_samples_split - TIE:
+            return True
+        impurity = float(self.impurity(rows))
+        if stopping.min_impurity > 0 and abs(impurity - stopping.min_impurity) < 1e-12:
+            raise AmbiguousError("at the impurity limit")
+        return impurity <= stopping.min_impurity
+
+    def send_down(self, rows: Rows, column: int, branch_of: Any, n_branches: int) -> tuple[list[Rows], list[Fraction]]:
+        """The rows of each child and r_v; a row without the value goes to every child."""
+        known = self.branches(rows, column, branch_of, n_branches)
+        whole = sum((total(branch) for branch in known), Fraction(0))
+        shares = [total(branch) / whole for branch in known]
+        children = []
+        for branch, share in zip(known, shares, strict=True):
+            unknown = {row: w * share for row, w in rows.items() if self.cells[column][row] is None and share > 0}
+            children.append(dict(sorted({**branch, **unknown}.items())))
+        return children, shares
+
+
+def assert_grown_as_specified(samples: Samples, algorithm: Algorithm, tree: Tree) -> None:
+    """Every node of the tree is what the specification says; raises AmbiguousError where rounding decides."""
+    reference = Reference(samples, algorithm)
+    end = _assert_node(reference, tree, 0, reference.root, None, 0, frozenset())
+    assert end == len(tree)
+
+
+def _assert_node(
+    reference: Reference, tree: Tree, node: int, rows: Rows, parent: Rows | None, depth: int, spent: frozenset[int]
+) -> int:
+    """Check the subtree at a node; the number of the node after it."""
+    assert tree.depth[node] == depth
+    _assert_figures(reference, tree, node, rows, parent)
+    chosen = None if reference.is_stopped(rows, depth) else reference.best(rows, spent)
+    if chosen is None:
+        assert tree.size[node] == 1, f"node {node} is split on {tree.column[node]}, and should be a leaf"
+        assert tree.column[node] == -1
+        return node + 1
+    assert tree.size[node] > 1, f"node {node} is a leaf, and should be split on {chosen}"
+    split = tree.split(node)
+    assert split.column == chosen.column, f"node {node} is split on {split.column}, and should be on {chosen}"
+    assert split.kind is chosen.kind
+    assert tree.gain[node] == pytest.approx(chosen.gain, rel=1e-6, abs=max(1e-9, 1e3 * reference.tie))
+    if len(chosen.branch_maps) == 1:
+        assert tree.score[node] == pytest.approx(chosen.score, rel=1e-6, abs=max(1e-9, 1e3 * reference.tie))
+    if chosen.threshold is not None:
+        assert split.threshold == chosen.threshold  # bit for bit
+        children, shares = reference.send_down(rows, split.column, lambda value: int(value > split.threshold), 2)
+    else:
+        assert split.branch_of in chosen.branch_maps
+        children, shares = reference.send_down(rows, split.column, split.branch_of.__getitem__, split.n_branches)
+    assert len(tree.children(node)) == len(children)
+    after = node + 1
+    spent_below = spent | {split.column} if split.kind is SplitKind.MULTIWAY else spent
+    for child_rows, share in zip(children, shares, strict=True):
+        assert tree.share[after] == pytest.approx(float(share), rel=1e-9)
+        after = _assert_node(reference, tree, after, child_rows, rows, depth + 1, spent_below)
+    return after
+
+
+def _assert_figures(reference: Reference, tree: Tree, node: int, rows: Rows, parent: Rows | None) -> None:
+    """Weight, distribution or mean, impurity and answer of a node."""
+    assert tree.weight[node] == pytest.approx(float(total(rows)), rel=1e-9)
+    answering = rows or parent
+    assert answering is not None
+    if reference.is_classification:
+        weights = [float(weight) for weight in reference.class_weights(rows)]
+        assert tree.values[node] == pytest.approx(weights, rel=1e-9)
+        whole = float(total(answering))
+        shares = [float(weight) / whole for weight in reference.class_weights(answering)]
+        assert tree.answers[node] == pytest.approx(shares, rel=1e-9)
+        assert tree.labels[node] == reference.label(answering)
+    else:
+        assert tree.answers[node] == pytest.approx([float(reference.mean(answering))], rel=1e-14, abs=1e-9)
+        if rows:
+            variance = float(reference.variance(rows))
+            assert tree.variances[node] == pytest.approx([variance], rel=1e-6, abs=1e-12)
+    assert tree.impurity[node] == pytest.approx(
+        float(reference.impurity(rows)), rel=1e-6, abs=max(1e-9, 10 * reference.tie)
+    )
+
+
+def total(rows: Rows) -> Fraction:
+    return sum(rows.values(), Fraction(0))
+
+
+def entropy(p: Sequence[Fraction]) -> float:
+    return math.fsum(-float(share) * math.log2(float(share)) for share in p if share > 0)
+
+
+def intrinsic_value(branches: list[Rows]) -> float:
+    whole = sum((total(branch) for branch in branches), Fraction(0))
+    value = entropy([total(branch) / whole for branch in branches])
+    if value < 1e-4:
+        raise AmbiguousError("the ratio to so small an intrinsic value is all rounding")
+    return value
+
+
+def middle(low: float, high: float) -> float:
+    """The midpoint, rounded once, but below the higher value."""
+    rounded = float((Fraction(low) + Fraction(high)) / 2)
+    return rounded if rounded < high else low
+
+
+def first_within(values: Sequence[float], tie: float) -> int:
+    """The first value within a tie of the largest."""
+    largest = max(values)
+    if any(is_near_edge(largest - value, tie) for value in values):
+        raise AmbiguousError("at the edge of a tie")
+    return next(place for place, value in enumerate(values) if value >= largest - tie)
+
+
+def is_near_edge(difference: float, tie: float) -> bool:
+    """Whether a difference lies so near to a tie that another order of sums could fall on the other side."""
+    return tie / 100 < difference < tie * 100
+
+
+def _cell(kind: Kind, value: Any) -> float | int | None:
+    if kind is Kind.NUMERIC:
+        return None if np.isnan(value) else float(value)
+    return None if value < 0 else int(value)

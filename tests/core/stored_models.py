@@ -1,0 +1,64 @@
+"""The two trainings behind `stored/format_1_*.niwaki`.
+
+Both are made so that every sum is exact in any order (Gini and squared error, weights that add up to powers of two),
+so that their bytes are the same on every machine: logarithms and dot products may differ in the last bit.
+"""
+
+from pathlib import Path
+
+from core.config import (
+    Algorithm,
+    Categorical,
+    ColumnDivision,
+    DatasetsDivision,
+    ReducedErrorPruning,
+    Stopping,
+    TrainingConfig,
+)
+from core.division import Part
+from core.model import Model
+from core.preparation import prepare
+from core.schema import Attribute, Kind
+from core.training import train
+from tests.core.building import GINI, SQUARED_ERROR, table_of
+from tests.golden_tables import PRINTED_ORDER, golden_table
+
+FOLDER = Path(__file__).parent / "stored"
+
+CLASSIFICATION = TrainingConfig(
+    target="好瓜",
+    algorithm=Algorithm("cart", GINI, Categorical.MULTIWAY),
+    attributes=PRINTED_ORDER,
+    division=DatasetsDivision(validation="ds_validation"),
+    pruning=ReducedErrorPruning(),
+)
+
+REGRESSION = TrainingConfig(
+    target="price",
+    algorithm=Algorithm("cart", SQUARED_ERROR, Categorical.TWO_GROUPS, stopping=Stopping(max_depth=2)),
+    division=ColumnDivision("part"),
+)
+
+# Two sizes are unknown: those rows go down both branches with half their weight.
+PRICES = table_of(
+    {
+        "size": [1, 2, 1, 2, 1, 2, 1, 6, 5, 6, 5, 6, 5, 6, None, None],
+        "colour": ["red", "red", "red", *["blue"] * 4, "red", "red", "red", *["blue"] * 4, "red", "red"],
+        "part": ["train"] * 16,
+        "price": [0.0, 0.0, 0.0, 8.0, 8.0, 8.0, 8.0, 32.0, 32.0, 32.0, 40.0, 40.0, 40.0, 40.0, 16.0, 16.0],
+    },
+    {"colour": Attribute("colour", Kind.CATEGORICAL, ("red", "green", "blue"))},
+)
+
+
+def classification_model() -> Model:
+    others = {Part.VALIDATION: golden_table("watermelon_2.0_validation")}
+    return train(prepare(golden_table("watermelon_2.0_train"), CLASSIFICATION, others), CLASSIFICATION)
+
+
+def regression_model() -> Model:
+    return train(prepare(PRICES, REGRESSION, {}), REGRESSION)
+
+
+def stored(name: str) -> bytes:
+    return (FOLDER / f"format_1_{name}.niwaki").read_bytes()

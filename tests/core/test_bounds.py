@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.bounds import bounds, possible_leaves
+from core.growth.grow import grow
+from core.prediction import MissingPolicy, leaves_reached
+from core.schema import Attribute, Kind, Schema
+from core.table import Table
+from core.tree import full_view
+from tests.core.building import cart, cart_for_numbers, id3, samples_of, table_of
+from tests.core.completions import complete_records
+from tests.core.strategies import any_tree, trainings
+
+
+def assert_bounds_of_all_completions(tree, records, row):
+    """The leaves that can be reached, and the range of each answer, found by filling in the missing cells."""
+    view = full_view(tree)
+    reached = leaves_reached(view, complete_records(tree, records, row), MissingPolicy.WEIGHTED)
+    assert all(len(one) == 1 for one in reached)
+    expected = sorted({one[0][0] for one in reached})
+    possible = possible_leaves(view, records, row)
+    assert possible == expected
+    limits, answers = bounds(view, possible), tree.answers[expected]
+    assert limits[:, 0].tolist() == answers.min(axis=0).tolist()
+    assert limits[:, 1].tolist() == answers.max(axis=0).tolist()
+    return expected
+
+
+@settings(max_examples=100)
+@given(trainings(limits=False, max_columns=3, max_rows=9), st.integers(0, 2**32))
+def test_bounds_of_grown_trees_are_those_of_all_completions(training, seed):
+    samples, algorithm = training
+    tree, _ = grow(samples, algorithm)
+    records = with_holes(samples.attributes, np.random.default_rng(seed))
+    weighted = leaves_reached(full_view(tree), records, MissingPolicy.WEIGHTED)
+    for row in range(min(3, records.n_rows)):
+        expected = assert_bounds_of_all_completions(tree, records, row)
+        assert {leaf for leaf, _ in weighted[row]} <= set(expected)
+
+
+ANY_SCHEMA = Schema(
+    (
+        Attribute("n", Kind.NUMERIC),
+        Attribute("o", Kind.ORDINAL, ("lo", "mid", "hi")),
+        Attribute("c", Kind.CATEGORICAL, ("x", "y", "z")),
+    )
+)
+
+
+@settings(max_examples=150)
+@given(st.integers(0, 2**32))
+def test_bounds_leave_out_what_tests_on_one_attribute_exclude_together(seed):
+    chance = np.random.default_rng(seed)
+    tree = any_tree(chance, ANY_SCHEMA)
+    cells = (chance.integers(0, 5, 2).astype(float), chance.integers(0, 3, 2), chance.integers(0, 3, 2))
+    columns = (cells[0], cells[1].astype(np.int32), cells[2].astype(np.int32))
+    records = with_holes(Table(ANY_SCHEMA, columns), chance)
+    for row in range(2):
+        assert_bounds_of_all_completions(tree, records, row)
+
+
+def with_holes(table, chance):
+    """The table with more cells missing."""
+    columns = []
+    for values in table.columns:
+        hole = chance.random(len(values)) < 0.6
+        columns.append(np.where(hole, np.nan if values.dtype == np.float64 else -1, values).astype(values.dtype))
+    return Table(table.schema, tuple(columns))
+
+
+def test_a_number_tested_twice_has_one_value():
+    # n <= 1.5: p; n <= 2.5: q; else p. Under n <= 1.5 the leaf beyond 2.5 cannot be reached together with it.
+    samples = samples_of({"n": [1, 1, 2, 2, 3, 3], "a": list("xyxyxy")}, list("ppqqpp"))
+    tree, _ = grow(samples, cart())
+    kinds = {"a": Attribute("a", Kind.CATEGORICAL, ("x", "y"))}
+    records = table_of({"n": [None, 1], "a": ["x", None]}, kinds)
+    leaves = possible_leaves(full_view(tree), records, 0)
+    assert len(leaves) == 3
+    assert bounds(full_view(tree), leaves).tolist() == [[0.0, 1.0], [0.0, 1.0]]
+    assert bounds(full_view(tree), possible_leaves(full_view(tree), records, 1)).tolist() == [[1.0, 1.0], [0.0, 0.0]]
+
+
+def test_empty_branches_count_as_possible():
+    kinds = {"a": Attribute("a", Kind.CATEGORICAL, ("x", "never", "y"))}
+    tree, _ = grow(samples_of({"a": ["x", "x", "y"]}, ["p", "p", "q"], kinds=kinds), id3())
+    assert possible_leaves(full_view(tree), table_of({"a": [None]}, kinds), 0) == [1, 2, 3]
+
+
+def test_a_known_number_narrows_the_bounds():
+    samples = samples_of({"a": list("xxyy"), "n": [1.0, 2.0, 1.0, 2.0]}, [0.0, 1.0, 10.0, 12.0])
+    tree, _ = grow(samples, cart_for_numbers())
+    view = full_view(tree)
+    kinds = {"a": Attribute("a", Kind.CATEGORICAL, ("x", "y"))}
+    limits = bounds(view, possible_leaves(view, table_of({"a": [None], "n": [1]}, kinds), 0))
+    assert limits.tolist() == [[0.0, 10.0]]
+
+
+def test_bounds_of_nothing_missing_are_the_answer():
+    samples = samples_of({"n": [1, 2, 3, 4]}, list("ppqq"))
+    tree, _ = grow(samples, cart())
+    leaves = possible_leaves(full_view(tree), samples.attributes, 0)
+    assert leaves == [1]
+    assert bounds(full_view(tree), leaves) == pytest.approx(np.array([[1.0, 1.0], [0.0, 0.0]]))

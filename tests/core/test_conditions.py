@@ -1,0 +1,130 @@
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.conditions import (
+    Above,
+    AtMost,
+    Between,
+    IsOneOf,
+    branch_condition,
+    holds,
+    merged,
+    number_text,
+    path_conditions,
+    says,
+    sentence,
+)
+from core.growth.grow import grow
+from core.schema import Attribute, Kind
+from core.splits.split import Split, SplitKind
+from core.tree import full_view
+from tests.core.completions import complete_records, telling_values
+from tests.core.strategies import trainings
+
+DENSITY = Attribute("密度", Kind.NUMERIC)
+TEXTURE = Attribute("纹理", Kind.CATEGORICAL, ("清晰", "稍糊", "模糊"))
+GRADE = Attribute("等级", Kind.ORDINAL, ("低", "中", "高"))
+
+
+@pytest.mark.parametrize(
+    ("split", "attribute", "conditions"),
+    [
+        (Split(0, SplitKind.THRESHOLD, 2, threshold=0.5), DENSITY, [AtMost(0, 0.5), Above(0, 0.5)]),
+        (Split(0, SplitKind.THRESHOLD, 2, threshold=1.0), GRADE, [IsOneOf(0, (0, 1)), IsOneOf(0, (2,))]),
+        (
+            Split(0, SplitKind.MULTIWAY, 3, branch_of=(0, 1, 2)),
+            TEXTURE,
+            [IsOneOf(0, (0,)), IsOneOf(0, (1,)), IsOneOf(0, (2,))],
+        ),
+        (Split(0, SplitKind.GROUPS, 2, branch_of=(0, 1, 0)), TEXTURE, [IsOneOf(0, (0, 2)), IsOneOf(0, (1,))]),
+        (Split(0, SplitKind.ONE_VS_REST, 2, branch_of=(1, 0, 1)), TEXTURE, [IsOneOf(0, (1,)), IsOneOf(0, (0, 2))]),
+    ],
+)
+def test_what_a_branch_asks(split, attribute, conditions):
+    assert [branch_condition(split, branch, attribute) for branch in range(split.n_branches)] == conditions
+
+
+@pytest.mark.parametrize(
+    ("condition", "attribute", "in_words", "as_sentence"),
+    [
+        (AtMost(0, 0.3815), DENSITY, "<= 0.3815", "密度 <= 0.3815"),
+        (Above(0, 20.0), DENSITY, "> 20", "密度 > 20"),
+        (Between(0, 0.38, 0.6), DENSITY, "> 0.38 and <= 0.6", "0.38 < 密度 <= 0.6"),
+        (IsOneOf(0, (0,)), TEXTURE, "= 清晰", "纹理 = 清晰"),
+        (IsOneOf(0, (0, 2)), TEXTURE, "in {清晰, 模糊}", "纹理 in {清晰, 模糊}"),
+    ],
+)
+def test_conditions_in_words(condition, attribute, in_words, as_sentence):
+    assert says(condition, attribute) == in_words
+    assert sentence(condition, attribute) == as_sentence
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(3.0, "3"), (-0.0, "0"), (0.1, "0.1"), (1e300, "1e+300"), (-2.5, "-2.5"), (1e16, "1e+16")]
+)
+def test_numbers_in_words(number, text):
+    assert number_text(number) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_read_back_as_themselves(number):
+    assert float(number_text(number)) == number
+
+
+@pytest.mark.parametrize(
+    ("condition", "value", "expected"),
+    [
+        (AtMost(0, 1.0), 1.0, True),
+        (Above(0, 1.0), 1.0, False),
+        (Above(0, 1.0), math.nextafter(1.0, 2.0), True),
+        (Between(0, 1.0, 2.0), 1.0, False),
+        (Between(0, 1.0, 2.0), 2.0, True),
+        (IsOneOf(0, (0, 2)), 2, True),
+        (IsOneOf(0, (0, 2)), 1, False),
+    ],
+)
+def test_conditions_hold_up_to_their_upper_edge(condition, value, expected):
+    assert holds(condition, value) is expected
+
+
+def test_merging_makes_one_interval_or_set_per_attribute_in_order_of_appearance():
+    path = [Above(1, 0.2), IsOneOf(0, (0, 1, 3)), AtMost(1, 0.9), IsOneOf(0, (1, 2, 3)), Above(1, 0.1), AtMost(2, 5.0)]
+    assert merged(path) == [Between(1, 0.2, 0.9), IsOneOf(0, (1, 3)), AtMost(2, 5.0)]
+    assert merged([Between(0, 0.0, 9.0), Between(0, 2.0, 11.0)]) == [Between(0, 2.0, 9.0)]
+    assert merged([Above(0, 1.0), Above(0, 2.0)]) == [Above(0, 2.0)]
+    assert merged([]) == []
+
+
+@settings(max_examples=80)
+@given(trainings(max_columns=3, max_rows=9))
+def test_merged_conditions_hold_when_all_conditions_of_the_path_do(training):
+    samples, algorithm = training
+    tree, _ = grow(samples, algorithm)
+    schema = samples.attributes.schema
+    for leaf in full_view(tree).leaves:
+        path = path_conditions(tree, leaf, schema)
+        assert len(path) == tree.depth[leaf]
+        together = merged(path)
+        assert len({condition.column for condition in together}) == len(together)
+        for condition in together:
+            for value in telling_values(tree, samples.attributes, condition.column):
+                each = all(holds(one, value) for one in path if one.column == condition.column)
+                assert holds(condition, value) is each
+
+
+@settings(max_examples=40)
+@given(trainings(max_columns=2, max_rows=8))
+def test_conditions_of_a_path_are_those_that_lead_there(training):
+    samples, algorithm = training
+    tree, _ = grow(samples, algorithm)
+    records = complete_records(tree, samples.attributes)
+    for node in range(1, len(tree)):
+        parent = int(tree.parent[node])
+        split = tree.split(parent)
+        branch = tree.children(parent).index(node)
+        condition = branch_condition(split, branch, samples.attributes.schema[split.column])
+        values = records.columns[split.column]
+        assert [holds(condition, value) for value in values] == (split.branches(values) == branch).tolist()

@@ -1,0 +1,83 @@
+import json
+
+import pytest
+
+from core.config import (
+    Algorithm,
+    Categorical,
+    ColumnDivision,
+    Criterion,
+    CriterionKind,
+    DatasetsDivision,
+    GainFilter,
+    NoDivision,
+    NoPruning,
+    Numeric,
+    NumericKind,
+    OnTie,
+    RandomDivision,
+    ReducedErrorPruning,
+    Stopping,
+    TrainingConfig,
+    from_json,
+    to_json,
+)
+from tests.core.building import c45, cart
+
+CONFIGS = [
+    TrainingConfig("y", cart()),
+    TrainingConfig(
+        "y",
+        Algorithm(
+            "c45",
+            Criterion(CriterionKind.GAIN_RATIO, GainFilter.BETTER_HALF),
+            Categorical.ONE_VS_REST,
+            Numeric(NumericKind.BOUNDARY),
+            stopping=Stopping(3, None, 2.5, 1.5, 0.1, 0.2, 0.3, True),
+        ),
+        target_kind="categorical",
+        attributes=("b", "a"),
+        sample_weight="w",
+        class_weights={"p": 2.0},
+        seed=7,
+        division=ColumnDivision("part"),
+        pruning=ReducedErrorPruning(OnTie.CUT),
+    ),
+    TrainingConfig("y", c45(), division=NoDivision(), pruning=ReducedErrorPruning()),
+    TrainingConfig("y", c45(), division=DatasetsDivision("ds_1", None)),
+    TrainingConfig("y", c45(), division=RandomDivision(0.5, 0.25, 0.25, False)),
+]
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_a_configuration_survives_being_written_as_json(config):
+    again = from_json(json.loads(json.dumps(to_json(config))))
+    assert again == config
+    assert repr(again) == repr(config)  # words are members of their enums again, not only equal to them
+
+
+def test_a_tie_that_is_to_be_cut_is_still_to_be_cut_after_json():
+    again = from_json(json.loads(json.dumps(to_json(CONFIGS[1]))))
+    assert again.pruning.on_tie is OnTie.CUT
+
+
+def test_every_default_is_written_out():
+    plain = to_json(CONFIGS[0])
+    assert plain["division"] == {"kind": "random", "train": 0.6, "validation": 0.2, "test": 0.2, "stratified": True}
+    assert plain["pruning"] == {"kind": "none"}
+    assert plain["algorithm"]["criterion"] == {"kind": "gini"}
+    assert plain["algorithm"]["stopping"]["min_samples_split"] == 2
+    assert to_json(CONFIGS[2])["algorithm"]["criterion"]["filter"] == "above_average"
+    assert to_json(CONFIGS[2])["pruning"] == {"kind": "reduced_error", "on_tie": "keep"}
+
+
+@pytest.mark.parametrize(
+    ("config", "needs"),
+    [
+        (TrainingConfig("y", cart(), pruning=NoPruning()), False),
+        (TrainingConfig("y", cart(), pruning=ReducedErrorPruning()), True),
+        (TrainingConfig("y", cart(validate_splits=True)), True),
+    ],
+)
+def test_what_needs_validation_rows(config, needs):
+    assert config.needs_validation is needs

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from core.division import Part
+from core.evaluation import curve, errors_by_step, evaluate
+from core.measures import measure_classes, measure_numbers
+from core.prediction import predict
+from tests.core.building import CUT, KEEP, cart_for_numbers, id3, model_of, samples_of
+from tests.core.pruning.replay import accuracy_of
+from tests.golden_tables import PRINTED_ORDER, golden_samples
+
+
+@pytest.fixture(scope="module")
+def watermelon():
+    train = golden_samples("watermelon_2.0_train", attributes=PRINTED_ORDER)
+    return train, golden_samples("watermelon_2.0_validation", attributes=PRINTED_ORDER, like=train)
+
+
+def test_each_part_is_measured_as_of_the_step(watermelon):
+    train, validation = watermelon
+    model = model_of(train, id3(), validation=validation, pruning=KEEP)
+    parts = {Part.TRAIN: train, Part.VALIDATION: validation, Part.TEST: None}
+    for step in (0, model.history.selected):
+        found = evaluate(model, step, parts)
+        assert found.parts[Part.TEST] is None
+        assert found.baseline[Part.TEST] is None
+        for part, samples in ((Part.TRAIN, train), (Part.VALIDATION, validation)):
+            answers = predict(model.view(step), samples.attributes)
+            expected = measure_classes(answers, samples.target.codes, samples.weights, samples.target.classes)
+            assert found.parts[part] == expected
+            assert found.parts[part].accuracy == pytest.approx(accuracy_of(model.view(step), samples))
+    assert evaluate(model, 0, parts).parts[Part.VALIDATION].accuracy == pytest.approx(3 / 7)
+    assert evaluate(model, model.history.selected, parts).parts[Part.VALIDATION].accuracy == pytest.approx(5 / 7)
+
+
+def test_the_baseline_answers_with_the_majority_of_the_training_rows(watermelon):
+    train, validation = watermelon
+    found = evaluate(model_of(train, id3()), 0, {Part.TRAIN: train, Part.VALIDATION: validation})
+    assert found.baseline[Part.TRAIN].accuracy == 0.5
+    assert found.baseline[Part.VALIDATION].accuracy == pytest.approx(3 / 7)
+    assert found.baseline[Part.VALIDATION].log_loss == pytest.approx(np.log(2))
+    assert found.baseline[Part.VALIDATION].auc == 0.5
+
+
+def test_the_curve_has_a_point_for_every_step(watermelon):
+    train, validation = watermelon
+    model = model_of(train, id3(), validation=validation, pruning=CUT)
+    points = curve(model, {Part.TRAIN: train, Part.VALIDATION: validation, Part.TEST: None})
+    assert [point.step for point in points] == list(range(len(model.history.steps) + 1))
+    for point in points:
+        view = model.view(point.step)
+        assert point.leaves == len(view.leaves)
+        assert point.alpha is None
+        assert point.errors[Part.TEST] is None
+        assert point.errors[Part.VALIDATION] == pytest.approx(1 - accuracy_of(view, validation))
+        assert point.errors[Part.TRAIN] == pytest.approx(1 - accuracy_of(view, train))
+
+
+def test_numbers_are_measured_too():
+    train = samples_of({"a": [1, 2, 3, 4]}, [0.0, 2.0, 10.0, 10.0])
+    aside = samples_of({"a": [1, 2, 4]}, [2.0, 0.0, 10.0])
+    model = model_of(train, cart_for_numbers(), validation=aside, pruning=KEEP)
+    found = evaluate(model, 1, {Part.TRAIN: train, Part.TEST: aside})
+    assert found.parts[Part.TEST] == measure_numbers(np.array([[1.0], [1.0], [10.0]]), aside.target.numbers, np.ones(3))
+    assert found.baseline[Part.TRAIN].r2 == pytest.approx(0.0)
+    assert errors_by_step(model, aside) == pytest.approx([8 / 3, 2 / 3, 2 / 3])

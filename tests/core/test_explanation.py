@@ -1,0 +1,62 @@
+import math
+
+import pytest
+from hypothesis import given, settings
+
+from core.explanation import Outcome, path_to
+from core.growth.grow import grow
+from core.prediction import MissingPolicy, leaves_reached
+from core.records import EncodedRecords, encode_records
+from core.schema import Attribute, Kind
+from core.tree import full_view
+from tests.core.building import id3, samples_of
+from tests.core.strategies import trainings
+from tests.golden_tables import golden_samples
+
+
+@settings(max_examples=60)
+@given(trainings())
+def test_the_weight_of_a_path_is_the_product_of_its_tests(training):
+    samples, algorithm = training
+    tree, _ = grow(samples, algorithm)
+    view, nothing = full_view(tree), [[] for _ in range(len(samples))]
+    records = EncodedRecords(samples.attributes, nothing, nothing)
+    for policy in MissingPolicy:
+        for row, reached in enumerate(leaves_reached(view, samples.attributes, policy)):
+            for leaf, weight in reached:
+                path = path_to(view, records, row, leaf, weight, policy)
+                assert (path.leaf, path.weight) == (leaf, weight)
+                assert len(path.tests) == tree.depth[leaf]
+                assert math.prod(test.weight for test in path.tests) == pytest.approx(weight)
+
+
+def test_a_missing_texture_goes_three_ways():
+    samples = golden_samples("watermelon_2.0a")
+    tree, _ = grow(samples, id3(max_depth=1))
+    schema = samples.attributes.schema
+    records = encode_records([{"触感": "硬滑"}, {"纹理": "光滑"}], schema, ignorable=(), ignore_unknown=False)
+    view = full_view(tree)
+    reached = leaves_reached(view, records.table, MissingPolicy.WEIGHTED)
+    for row, outcome in ((0, Outcome.MISSING), (1, Outcome.UNSEEN)):
+        paths = [path_to(view, records, row, leaf, w, MissingPolicy.WEIGHTED) for leaf, w in reached[row]]
+        tests = [path.tests[0] for path in paths]
+        assert [test.test for test in tests] == ["= 清晰", "= 稍糊", "= 模糊"]
+        assert [test.weight for test in tests] == pytest.approx([7 / 15, 5 / 15, 3 / 15])
+        assert {(test.node, test.attribute, test.outcome) for test in tests} == {(0, "纹理", outcome)}
+
+
+def test_a_known_value_is_a_true_test_of_weight_1():
+    kinds = {"a": Attribute("a", Kind.CATEGORICAL, ("x", "y"))}
+    samples = samples_of({"a": ["x", "x", "y"]}, ["p", "p", "q"], kinds=kinds)
+    tree, _ = grow(samples, id3())
+    records = encode_records([{"a": "y"}], samples.attributes.schema, ignorable=(), ignore_unknown=False)
+    path = path_to(full_view(tree), records, 0, 2, 1.0, MissingPolicy.WEIGHTED)
+    assert [(t.outcome, t.weight, t.test) for t in path.tests] == [(Outcome.TRUE, 1.0, "= y")]
+
+
+def test_a_path_that_stops_early_has_only_the_tests_passed():
+    samples = samples_of({"a": ["x", "x", "y"]}, ["p", "p", "q"])
+    tree, _ = grow(samples, id3())
+    records = encode_records([{}], samples.attributes.schema, ignorable=(), ignore_unknown=False)
+    path = path_to(full_view(tree), records, 0, 0, 1.0, MissingPolicy.LAST_NODE)
+    assert path.tests == ()

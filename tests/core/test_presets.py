@@ -1,0 +1,63 @@
+import pytest
+
+from core.config import Categorical, Criterion, CriterionKind, GainFilter, Numeric, NumericKind, Stopping
+from core.presets import PRESETS, resolve
+from core.schema import Kind
+from core.target import Task
+
+
+@pytest.mark.parametrize(
+    ("kind", "task", "criterion", "categorical", "least"),
+    [
+        ("id3", Task.CLASSIFICATION, Criterion(CriterionKind.INFORMATION_GAIN), Categorical.MULTIWAY, 1),
+        (
+            "c45",
+            Task.CLASSIFICATION,
+            Criterion(CriterionKind.GAIN_RATIO, GainFilter.ABOVE_AVERAGE),
+            Categorical.MULTIWAY,
+            2,
+        ),
+        ("cart", Task.CLASSIFICATION, Criterion(CriterionKind.GINI), Categorical.TWO_GROUPS, 1),
+        ("cart", Task.REGRESSION, Criterion(CriterionKind.SQUARED_ERROR), Categorical.TWO_GROUPS, 1),
+    ],
+)
+def test_presets_are_as_published(kind, task, criterion, categorical, least):
+    algorithm = resolve(kind, {}, task)
+    assert (algorithm.kind, algorithm.criterion, algorithm.categorical) == (kind, criterion, categorical)
+    assert algorithm.stopping == Stopping(min_samples_leaf=least)
+    assert algorithm.numeric == Numeric(NumericKind.EXACT)
+    assert algorithm.missing == "weighted"
+
+
+def test_parts_can_be_replaced_and_the_others_stay():
+    algorithm = resolve(
+        "c45",
+        {
+            "criterion": {"kind": "gain_ratio", "filter": "none"},
+            "categorical": "two_groups",
+            "numeric": {"kind": "boundary"},
+            "stopping": {"max_depth": 3},
+        },
+        Task.CLASSIFICATION,
+    )
+    assert algorithm.criterion == Criterion(CriterionKind.GAIN_RATIO, GainFilter.NONE)
+    assert algorithm.categorical is Categorical.TWO_GROUPS
+    assert algorithm.numeric.kind is NumericKind.BOUNDARY
+    assert algorithm.stopping == Stopping(max_depth=3, min_samples_leaf=2)
+
+
+def test_only_the_gain_ratio_has_a_filter():
+    assert resolve("cart", {"criterion": {"kind": "gain_ratio"}}, Task.CLASSIFICATION).criterion.filter is (
+        GainFilter.ABOVE_AVERAGE
+    )
+    assert resolve("c45", {"criterion": {"kind": "error_rate"}}, Task.CLASSIFICATION).criterion.filter is None
+
+
+def test_what_presets_can_do():
+    assert {kind: preset.tasks for kind, preset in PRESETS.items()} == {
+        "id3": (Task.CLASSIFICATION,),
+        "c45": (Task.CLASSIFICATION,),
+        "cart": (Task.CLASSIFICATION, Task.REGRESSION),
+    }
+    assert PRESETS["id3"].attribute_kinds == (Kind.CATEGORICAL,)
+    assert resolve("id3", {}, Task.REGRESSION).criterion.kind is CriterionKind.INFORMATION_GAIN

@@ -1,0 +1,195 @@
+import json
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.drawing.text import tree_text
+from core.model import Model
+from core.prediction import MissingPolicy, leaves_reached, predict
+from core.pruning.history import Decision, History
+from core.rules.extraction import path_rules, rule_text
+from core.schema import Attribute, Kind
+from core.serialization import TREE_ARRAYS, UnknownFormatError, dump, load
+from core.target import Task
+from tests.core.building import CUT, cart, id3, model_of, samples_of, table_of
+from tests.core.pruning.test_reduced_error import shuffled_targets
+from tests.core.stored_models import classification_model, regression_model, stored
+from tests.core.strategies import trainings
+
+
+def assert_same_model(one: Model, other: Model):
+    for field in fields(Model):
+        if field.name != "history":
+            assert getattr(one, field.name) == getattr(other, field.name), field.name
+    assert one.history.steps == other.history.steps
+    assert one.tree.task is other.tree.task
+    for name in TREE_ARRAYS:
+        mine, theirs = getattr(one.tree, name), getattr(other.tree, name)
+        assert mine.dtype == theirs.dtype, name
+        assert mine.shape == theirs.shape, name
+        assert mine.tobytes() == theirs.tobytes(), name
+
+
+@settings(max_examples=80)
+@given(trainings(), st.integers(0, 2**32))
+def test_what_is_loaded_is_what_was_dumped(training, seed):
+    samples, algorithm = training
+    model = model_of(samples, algorithm, validation=shuffled_targets(samples, seed), pruning=CUT)
+    content = dump(model)
+    again = load(content)
+    assert_same_model(model, again)
+    assert dump(again) == content == dump(model)
+    selected = model.history.selected
+    assert np.array_equal(
+        predict(again.view(selected), samples.attributes), predict(model.view(selected), samples.attributes)
+    )
+
+
+def test_loaded_models_can_be_used_like_trained_ones():
+    model = load(dump(classification_model()))
+    for step in range(model.history.selected + 1):
+        assert tree_text(model, step) == tree_text(classification_model(), step)
+
+
+@pytest.mark.parametrize("make", [classification_model, regression_model])
+def test_the_byte_order_of_arrays_does_not_matter(make):
+    model = make()
+    swapped = {
+        name: getattr(model.tree, name).astype(getattr(model.tree, name).dtype.newbyteorder(">"))
+        for name in TREE_ARRAYS
+    }
+    tree = replace(model.tree, **swapped)
+    assert dump(replace(model, history=History(tree, model.history.steps))) == dump(model)
+
+
+def test_arrays_that_are_not_contiguous_give_the_same_bytes():
+    model = classification_model()
+    spread = np.repeat(model.tree.values, 2, axis=1)[:, ::2]
+    assert not spread.flags.c_contiguous
+    tree = replace(model.tree, values=spread)
+    assert dump(replace(model, history=History(tree, model.history.steps))) == dump(model)
+
+
+def test_the_order_of_evidence_does_not_matter():
+    model = classification_model()
+    turned = tuple(replace(s, evidence=dict(reversed(s.evidence.items()))) for s in model.history.steps)
+    assert dump(replace(model, history=History(model.tree, turned))) == dump(model)
+
+
+def test_the_header_is_sorted_json_in_plain_unicode_without_blanks():
+    content = dump(classification_model())
+    assert content.startswith(b"NIWAKI\x01")
+    length = int.from_bytes(content[7:15], "little")
+    text = content[15 : 15 + length].decode()
+    header = json.loads(text)
+    assert text == json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    assert "脐部" in text
+    sizes = [int(np.prod(a["shape"])) * np.dtype(a["type"]).itemsize for a in header["arrays"]]
+    assert len(content) == 15 + length + sum(sizes)
+    assert all(a["type"][0] in "<|" for a in header["arrays"])
+
+
+def test_names_of_any_language_and_absent_evidence_survive():
+    samples = samples_of({'a "b"\\': ["<x>", "🍉", "<x>"]}, ["是", "否 & no", "是"])
+    model = model_of(samples, id3(), target="好\n瓜")
+    again = load(dump(model))
+    assert_same_model(model, again)
+    with_alpha = replace(classification_model().history.steps[0], alpha=0.25, evidence={"x": 1.0})
+    steps = (with_alpha, *classification_model().history.steps[1:])
+    history = History(classification_model().tree, steps)
+    assert load(dump(replace(classification_model(), history=history))).history.steps == steps
+
+
+def test_loaded_arrays_can_be_used_and_are_our_own():
+    model = load(dump(regression_model()))
+    assert model.tree.weight.flags.owndata
+    assert model.tree.weight.dtype.isnative
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"niwaki\x01", b"\x80\x04."])
+def test_other_bytes_are_refused(content):
+    with pytest.raises(UnknownFormatError, match="not a Niwaki model"):
+        load(content)
+
+
+def test_a_format_from_the_future_is_refused_by_its_number():
+    with pytest.raises(UnknownFormatError, match="reads model format 1, not 2"):
+        load(b"NIWAKI\x02" + dump(regression_model())[7:])
+
+
+# The stored examples of format 1: they must stay readable for ever.
+
+
+def test_the_stored_classification_model_is_still_read():
+    model = load(stored("classification"))
+    assert (model.task, model.target, model.classes) == (Task.CLASSIFICATION, "好瓜", ("是", "否"))
+    assert model.attributes.names == ("脐部", "色泽", "根蒂", "敲声", "纹理", "触感")
+    assert model.attributes[0] == Attribute("脐部", Kind.CATEGORICAL, ("凹陷", "稍凹", "平坦"))
+    assert model.tree.size.tolist() == [16, 4, 1, 1, 1, 10, 1, 7, 1, 4, 1, 1, 1, 1, 1, 1]
+    assert model.tree.column.tolist() == [0, 1, -1, -1, -1, 2, -1, 1, -1, 4, -1, -1, -1, -1, -1, -1]
+    assert model.tree.values.tolist()[:2] == [[5.0, 5.0], [3.0, 1.0]]
+    ledger = [
+        (s.node, s.decision, s.evidence["correct_before"], s.evidence["correct_after"]) for s in model.history.steps
+    ]
+    assert ledger == [
+        (9, Decision.CUT, 3.0, 4.0),
+        (7, Decision.KEPT, 4.0, 4.0),
+        (1, Decision.CUT, 4.0, 5.0),
+        (5, Decision.KEPT, 5.0, 5.0),
+        (0, Decision.KEPT, 5.0, 3.0),
+    ]
+    rules = path_rules(model.view(model.history.selected), model.attributes)
+    assert [rule_text(rule, model.attributes, model.classes[model.tree.labels[rule.leaf]]) for rule in rules] == [
+        "if 脐部 = 凹陷 then 是",
+        "if 脐部 = 稍凹 and 根蒂 = 蜷缩 then 否",
+        "if 脐部 = 稍凹 and 根蒂 = 稍蜷 and 色泽 = 青绿 then 是",
+        "if 脐部 = 稍凹 and 根蒂 = 稍蜷 and 色泽 = 乌黑 then 是",
+        "if 脐部 = 稍凹 and 根蒂 = 稍蜷 and 色泽 = 浅白 then 是",
+        "if 脐部 = 稍凹 and 根蒂 = 硬挺 then 是",
+        "if 脐部 = 平坦 then 否",
+    ]
+    kinds = {attribute.name: attribute for attribute in model.attributes}
+    records = table_of({name: [None, None] for name in model.attributes.names} | {"脐部": [None, "凹陷"]}, kinds)
+    assert leaves_reached(model.view(3), records, MissingPolicy.WEIGHTED)[1] == [(1, 1.0)]
+    expected = [0.4 * 3 / 4 + 0.4 * (0.75 * (1 / 3 * 1 + 2 / 3 * 0.5)), 0.4 / 4 + 0.4 * (0.25 + 0.75 / 3) + 0.2]
+    assert predict(model.view(5), records)[0] == pytest.approx(expected)
+    assert predict(model.view(5), records)[1].tolist() == [0.75, 0.25]
+
+
+def test_the_stored_regression_model_is_still_read():
+    model = load(stored("regression"))
+    assert (model.task, model.target, model.classes) == (Task.REGRESSION, "price", ())
+    assert model.ranges == ((1.0, 6.0), None)
+    assert model.history.steps == ()
+    assert model.tree.weight.tolist() == [16.0, 8.0, 4.0, 4.0, 8.0, 4.0, 4.0]
+    assert model.tree.values.ravel().tolist() == [20.0, 6.0, 4.0, 8.0, 34.0, 28.0, 40.0]
+    assert model.tree.variances.ravel().tolist() == [240.0, 28.0, 48.0, 0.0, 60.0, 48.0, 0.0]
+    rules = path_rules(model.view(0), model.attributes)
+    assert [rule_text(rule, model.attributes, str(float(model.tree.answers[rule.leaf][0]))) for rule in rules] == [
+        "if size <= 3.5 and colour in {red, green} then 4.0",
+        "if size <= 3.5 and colour = blue then 8.0",
+        "if size > 3.5 and colour in {red, green} then 28.0",
+        "if size > 3.5 and colour = blue then 40.0",
+    ]
+    records = table_of({"size": [3.5, None, None], "colour": ["green", "blue", None]}, {"colour": model.attributes[1]})
+    assert predict(model.view(0), records).ravel().tolist() == [4.0, 24.0, 20.0]
+
+
+@pytest.mark.parametrize(("name", "make"), [("classification", classification_model), ("regression", regression_model)])
+def test_the_same_training_still_gives_the_stored_bytes(name, make):
+    assert dump(make()) == stored(name)
+    assert dump(load(stored(name))) == stored(name)
+
+
+def test_a_single_leaf_is_a_model_too():
+    model = model_of(samples_of({"a": [1, 2]}, ["p", "p"]), cart())
+    assert_same_model(load(dump(model)), model)
+
+
+@pytest.mark.parametrize("cut", [6, 7, 200, -8])
+def test_a_truncated_model_is_refused_by_name(cut):
+    with pytest.raises(UnknownFormatError):
+        load(dump(regression_model())[:cut])
