@@ -53,6 +53,8 @@ def narrowed(values: Values, split: Split, branch: int) -> Values:
         return (above, min(at_most, split.threshold)) if branch == 0 else (max(above, split.threshold), at_most)
     if split.kind is SplitKind.THRESHOLD:
         return frozenset(code for code in values if (code > split.threshold) == bool(branch))
+    if split.kind is SplitKind.MULTIWAY:  # branch and code are the same number, and there may be very many
+        return values & {branch}
     return frozenset(code for code in values if split.branch_of[code] == branch)
 
 

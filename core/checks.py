@@ -14,7 +14,14 @@ from core.config import (
 )
 from core.division import Part
 from core.errors import Fault, InvalidConfig, Path, raise_any
-from core.preparation import attribute_names, division_column, task_of, unknown_classes
+from core.preparation import (
+    MOST_CLASSES,
+    attribute_names,
+    division_column,
+    task_of,
+    too_many_classes,
+    unknown_classes,
+)
 from core.presets import PRESETS
 from core.schema import Attribute, Kind, Schema
 from core.suggestion import did_you_mean, quoted
@@ -22,6 +29,10 @@ from core.summary import ColumnSummary
 from core.target import Task
 
 Columns = Mapping[str, ColumnSummary]
+
+# Beyond these, sums of weights or of squares leave the range of float64 or lose their digits.
+LARGEST_TARGET = 1e100
+WEIGHTS_BETWEEN = (1e-9, 1e9)
 
 
 def check(
@@ -74,6 +85,7 @@ def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
         yield Fault(f"{quoted(column.name)} is {column.kind}, it has no numbers", ("target_kind",), hint)
         return
     task = task_of(_attribute(column), config.target_kind)
+    yield from size_faults(column, task)
     if task not in preset.tasks:
         able = ", ".join(name for name, other in PRESETS.items() if task in other.tasks)
         yield Fault(
@@ -88,6 +100,16 @@ def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
         yield Fault(detail, ("algorithm", "numeric", "kind"), "use exact")
     if config.class_weights is not None:
         yield from class_weight_faults(config.class_weights, column, task)
+
+
+def size_faults(column: ColumnSummary, task: Task) -> Iterator[Fault]:
+    """A target with more classes than can be told apart, or with numbers whose squares are no numbers."""
+    if task is Task.CLASSIFICATION and len(column.categories) > MOST_CLASSES:
+        yield too_many_classes(column.name, len(column.categories))
+    largest = max(abs(column.minimum or 0), abs(column.maximum or 0))
+    if task is Task.REGRESSION and largest > LARGEST_TARGET:
+        detail = f"{quoted(column.name)} goes up to {largest:g}, and squares of that are beyond what can be computed"
+        yield Fault(detail, ("target",), f"rescale it to numbers below {LARGEST_TARGET:g}")
 
 
 def criterion_faults(criterion: Criterion, task: Task) -> Iterator[Fault]:
@@ -152,6 +174,10 @@ def weight_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
         yield Fault(f"{quoted(column.name)} goes down to {column.minimum:g}", path, "weights are 0 or more")
     elif column.maximum is not None and column.maximum <= 0:
         yield Fault(f"{quoted(column.name)} is 0 everywhere", path, "some row must have weight")
+    elif column.maximum is not None and not WEIGHTS_BETWEEN[0] <= column.maximum <= WEIGHTS_BETWEEN[1]:
+        lowest, highest = WEIGHTS_BETWEEN
+        hint = f"rescale the weights, so that the largest is between {lowest:g} and {highest:g}"
+        yield Fault(f"{quoted(column.name)} goes up to {column.maximum:g}", path, hint)
 
 
 def division_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:

@@ -50,6 +50,8 @@ Condition = AtMost | Above | Between | IsOneOf
 
 def branch_condition(split: Split, branch: int, attribute: Attribute) -> Condition:
     """What sends a record down this branch."""
+    if split.kind is SplitKind.MULTIWAY:  # branch and code are the same number, and there may be very many
+        return IsOneOf(split.column, (branch,))
     if split.kind is not SplitKind.THRESHOLD:
         return IsOneOf(split.column, tuple(code for code, taken in enumerate(split.branch_of) if taken == branch))
     if attribute.kind is Kind.ORDINAL:
@@ -64,7 +66,7 @@ def path_conditions(tree: Tree, node: int, schema: Schema) -> list[Condition]:
     while node > 0:
         parent = int(tree.parent[node])
         split = tree.split(parent)
-        conditions.append(branch_condition(split, tree.children(parent).index(node), schema[split.column]))
+        conditions.append(branch_condition(split, int(tree.branch[node]), schema[split.column]))
         node = parent
     return conditions[::-1]
 
@@ -79,7 +81,8 @@ def merged(conditions: Iterable[Condition]) -> list[Condition]:
         low, high = intervals.get(condition.column, (-math.inf, math.inf))
         match condition:
             case IsOneOf(column, codes):
-                sets[column] = tuple(code for code in sets.get(column, codes) if code in codes)
+                also = set(codes)  # there may be very many
+                sets[column] = tuple(code for code in sets.get(column, codes) if code in also)
             case AtMost(column, threshold):
                 intervals[column] = low, min(high, threshold)
             case Above(column, threshold):

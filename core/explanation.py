@@ -47,7 +47,7 @@ def path_to(view: TreeView, records: EncodedRecords, row: int, leaf: int, weight
         parent = int(tree.parent[node])
         split = tree.split(parent)
         attribute = schema[split.column]
-        condition = branch_condition(split, tree.children(parent).index(node), attribute)
+        condition = branch_condition(split, int(tree.branch[node]), attribute)
         outcome = outcome_of(records, row, split.column)
         factor = 1.0 if outcome is Outcome.TRUE or policy is not MissingPolicy.WEIGHTED else float(tree.share[node])
         tests.append(PathTest(parent, attribute.name, says(condition, attribute), outcome, factor))

@@ -15,6 +15,8 @@ from core.suggestion import did_you_mean, quoted
 from core.table import MISSING_CODE, Column, FloatArray, RowArray, Table
 from core.target import ClassTarget, NumberTarget, Target, Task
 
+MOST_CLASSES = 1_000
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -101,10 +103,18 @@ def target_of(table: Table, reference: Table, config: TrainingConfig) -> Target:
     known = reference.values(config.target)
     known = known[~np.isnan(known)]
     distinct, first = np.unique(known, return_index=True)
+    if len(distinct) > MOST_CLASSES:
+        raise InvalidConfig(too_many_classes(config.target, len(distinct)))
     ordered = [float(number) for number in distinct[np.argsort(first)]]
     place = {number: code for code, number in enumerate(ordered)}
     codes = np.array([place.get(float(value), MISSING_CODE) for value in values], dtype=np.int32)
     return ClassTarget(tuple(category_text(number) for number in ordered), codes)
+
+
+def too_many_classes(target: str, n_classes: int) -> Fault:
+    """A target with so many classes is an id or a measure, and no tree can tell them apart."""
+    hint = "choose another target, or one with fewer values"
+    return Fault(f"{quoted(target)} has {n_classes} classes, and at most {MOST_CLASSES} are taken", ("target",), hint)
 
 
 def task_of(target: Attribute, target_kind: str | None) -> Task:

@@ -64,6 +64,15 @@ class Tree:
         return parents
 
     @cached_property
+    def branch(self) -> NDArray[np.int32]:
+        """Which of its parent's children the node is; 0 for the root."""
+        branches = np.zeros(len(self), dtype=np.int32)
+        for node in np.flatnonzero(self.size > 1):
+            children = self.children(int(node))
+            branches[children] = np.arange(len(children))
+        return branches
+
+    @cached_property
     def depth(self) -> NDArray[np.int32]:
         """How many tests lead to the node."""
         depths = np.zeros(len(self), dtype=np.int32)
@@ -81,6 +90,15 @@ class Tree:
 
     def split(self, node: int) -> Split:
         """The test of an inner node."""
+        if node not in self._splits:
+            self._splits[node] = self._read_split(node)
+        return self._splits[node]
+
+    @cached_property
+    def _splits(self) -> dict[int, Split]:
+        return {}
+
+    def _read_split(self, node: int) -> Split:
         start, end = self.branch_start[node], self.branch_start[node + 1]
         return Split(
             column=int(self.column[node]),

@@ -26,10 +26,17 @@ def send_down(
 
     Rows keep their order, so that every later sum runs in row order.
     """
+    known, unknown = np.flatnonzero(branch >= 0), np.flatnonzero(branch < 0)
+    # Sorted once instead of searched for each branch: an attribute may have a branch for every row.
+    by_branch = known[np.argsort(branch[known], kind="stable")]
+    ends = np.cumsum(np.bincount(branch[known], minlength=len(shares)))
     received = []
-    for v, share in enumerate(shares):
-        fractions = np.where(branch == v, 1.0, np.where(branch < 0, share, 0.0))
-        child_weights = weights * fractions
+    for places, share in zip(np.split(by_branch, ends[:-1]), shares, strict=True):
+        if len(unknown) == 0 or share == 0:
+            received.append((rows[places], weights[places]))
+            continue
+        both = np.sort(np.concatenate([places, unknown]))
+        child_weights = weights[both] * np.where(branch[both] < 0, share, 1.0)
         kept = child_weights > 0
-        received.append((rows[kept], child_weights[kept]))
+        received.append((rows[both[kept]], child_weights[kept]))
     return received

@@ -7,6 +7,7 @@ not in the node. A binary division is a mask over the levels: True goes to the f
 import numpy as np
 
 from core.criteria.objective import Objective
+from core.splits.numeric import both_sides
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
 from core.ties import TIE, first_within_tie
@@ -24,7 +25,11 @@ def best_one_vs_rest(
 ) -> BoolArray | None:
     """The value that stands best alone against all others; on a tie the earlier declared."""
     present = np.flatnonzero(level_weights > 0)
-    return best_mask(np.eye(len(level_weights), dtype=np.bool_)[present], levels, level_weights, objective, min_weight)
+    alone, weights = levels[present], level_weights[present]
+    sides = np.stack([alone, sums_of_others(alone)], axis=1)
+    side_weights = np.stack([weights, sums_of_others(weights)], axis=1)
+    best = best_division(sides, side_weights, objective, min_weight)
+    return None if best is None else np.arange(len(level_weights)) == present[best]
 
 
 def best_two_groups(
@@ -42,14 +47,14 @@ def best_two_groups(
         return None
     seen, seen_weights = levels[present], level_weights[present]
     directions = splitting_directions(seen, seen_weights, objective.task)
-    in_order = prefixes(np.argsort(directions[0], kind="stable"))
-    if len(directions) == 1 and not excludes_any(in_order, seen_weights, min_weight):
-        masks = in_order
+    order = np.argsort(directions[0], kind="stable")
+    if len(directions) == 1 and not excludes_any(seen_weights[order], min_weight):
+        best = best_prefix(order, seen, seen_weights, objective, min_weight)
     elif len(present) <= EXHAUSTIVE_LEVELS:
-        masks = all_groupings(len(present))
+        best = best_mask(all_groupings(len(present)), seen, seen_weights, objective, min_weight)
     else:
         masks = searched_groupings(directions, seen, seen_weights, objective, min_weight)
-    best = best_mask(masks, seen, seen_weights, objective, min_weight)
+        best = best_mask(masks, seen, seen_weights, objective, min_weight)
     if best is None:
         return None
     if not best[0]:
@@ -60,10 +65,9 @@ def best_two_groups(
     return mask
 
 
-def excludes_any(masks: BoolArray, level_weights: FloatArray, min_weight: float) -> bool:
-    """Whether some grouping leaves too little on a side."""
-    on_first = masks @ level_weights
-    return bool((np.minimum(on_first, level_weights.sum() - on_first) < min_weight - TIE).any())
+def excludes_any(ordered_weights: FloatArray, min_weight: float) -> bool:
+    """Whether some cut of the order leaves too little on a side."""
+    return bool(min(ordered_weights[0], ordered_weights[-1]) < min_weight - TIE)
 
 
 def splitting_directions(levels: FloatArray, level_weights: FloatArray, task: Task) -> list[FloatArray]:
@@ -84,11 +88,51 @@ def splitting_directions(levels: FloatArray, level_weights: FloatArray, task: Ta
     return [centred @ axis, *features.T]
 
 
-def prefixes(order: RowArray) -> BoolArray:
-    """`[cut, level]`: the groupings that cut an order in two."""
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank[None, :] <= np.arange(len(order) - 1)[:, None]
+def best_prefix(
+    order: RowArray, levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
+) -> BoolArray | None:
+    """The best of the groupings that cut an order in two; sums grow level by level, so there may be very many."""
+    cuts = np.arange(len(order) - 1)
+    sides = both_sides(levels[order], cuts)
+    side_weights = both_sides(level_weights[order][:, None], cuts)[..., 0]
+    best = best_division(sides, side_weights, objective, min_weight)
+    if best is None:
+        return None
+    mask = np.zeros(len(order), dtype=np.bool_)
+    mask[order[: best + 1]] = True
+    return mask
+
+
+def best_move(
+    mask: BoolArray, levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
+) -> BoolArray | None:
+    """The grouping itself, or the best that moves one level to the other group."""
+    sides = moved_sums(mask, levels)
+    side_weights = moved_sums(mask, level_weights[:, None])[..., 0]
+    best = best_division(sides, side_weights, objective, min_weight)
+    if best is None or best == 0:
+        return None if best is None else mask
+    moved = mask.copy()
+    moved[best - 1] = ~mask[best - 1]
+    return moved
+
+
+def moved_sums(mask: BoolArray, sums: FloatArray) -> FloatArray:
+    """`[move, side, :]`: the sums of both groups as they are (move 0), and with level i in the other group (i + 1)."""
+    moved = np.empty((len(mask) + 1, 2, sums.shape[1]))
+    for side, group in enumerate((mask, ~mask)):
+        moved[0, side] = sums[group].sum(axis=0)
+        moved[1:, side][group] = sums_of_others(sums[group])
+        moved[1:, side][~group] = moved[0, side] + sums[~group]
+    return moved
+
+
+def sums_of_others(sums: FloatArray) -> FloatArray:
+    """For each entry the sum of all the others, added up and never subtracted, so that nothing is exactly 0."""
+    others = np.zeros_like(sums)
+    others[1:] += np.cumsum(sums, axis=0)[:-1]
+    others[:-1] += np.cumsum(sums[::-1], axis=0)[-2::-1]
+    return others
 
 
 def all_groupings(n_levels: int) -> BoolArray:
@@ -104,11 +148,10 @@ def searched_groupings(
     """Good groupings where there are too many to try: the best cut of each order, then one level moved at a time."""
     found = []
     for direction in directions:
-        mask = best_mask(prefixes(np.argsort(direction, kind="stable")), levels, level_weights, objective, min_weight)
+        mask = best_prefix(np.argsort(direction, kind="stable"), levels, level_weights, objective, min_weight)
         while mask is not None:
             found.append(mask)
-            moves = np.vstack([mask, mask ^ np.eye(len(mask), dtype=np.bool_)])  # row 0: as it is
-            better = best_mask(moves, levels, level_weights, objective, min_weight)
+            better = best_move(mask, levels, level_weights, objective, min_weight)
             mask = None if better is None or np.array_equal(better, mask) else better
     return np.array(found, dtype=np.bool_).reshape(-1, len(levels))
 
@@ -118,11 +161,18 @@ def best_mask(
 ) -> BoolArray | None:
     """The first grouping within a tie of the largest gain, among those with enough weight on both sides."""
     sides = np.stack([masks, ~masks], axis=1).astype(np.float64)
-    side_weights = sides @ level_weights
+    best = best_division(sides @ levels, sides @ level_weights, objective, min_weight)
+    if best is None:
+        return None
+    chosen: BoolArray = masks[best]
+    return chosen
+
+
+def best_division(sides: FloatArray, side_weights: FloatArray, objective: Objective, min_weight: float) -> int | None:
+    """The first of the divisions `sides[i]` within a tie of the largest gain, if any has enough on both sides."""
     smaller = side_weights.min(axis=1, initial=np.inf)
     allowed = np.flatnonzero((smaller > 0) & (smaller >= min_weight - TIE))
     if len(allowed) == 0:
         return None
-    gains = objective.decrease(sides[allowed] @ levels, side_weights[allowed])
-    chosen: BoolArray = masks[allowed[first_within_tie(gains, objective.tolerance)]]
-    return chosen
+    gains = objective.decrease(sides[allowed], side_weights[allowed])
+    return int(allowed[first_within_tie(gains, objective.tolerance)])

@@ -76,8 +76,9 @@ DRAWINGS: dict[TreeFormat, tuple[str, Callable[[core.Model, int], str]]] = {
 
 
 def other_formats(*media_types: str) -> dict[int | str, dict[str, Any]]:
-    """For `responses=`: what the answer may be besides JSON."""
-    return {200: {"content": {media_type: {"schema": {"type": "string"}} for media_type in media_types}}}
+    """For `responses=`: what the answer may be besides JSON; its ETag is the same."""
+    content = {media_type: {"schema": {"type": "string"}} for media_type in media_types}
+    return {200: {**WITH_ETAG[200], "content": content}}
 
 
 def etag_of(loaded: LoadedModel) -> str:

@@ -22,7 +22,9 @@ from service.errors import InvalidBody, InvalidParameter, ModelNotFound, ModelNo
 from service.serving.loaded_models import LoadedModel
 from service.usecases.predict import predict_records
 
-INLINE_RECORDS = 20  # more than these are answered in a thread, so that nobody waits for them
+# Records times nodes; more than this is answered in a thread, so that nobody waits for it. A record with holes may
+# come to every node.
+INLINE_WORK = 10_000
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predictions"])
 
@@ -38,7 +40,7 @@ async def predict(
     """Answer each record; one with missing values goes down every branch with part of its weight."""
     loaded = await loaded_models.get(model)
     started = time.perf_counter()
-    if len(body.records or ()) <= INLINE_RECORDS and body.columns is None:
+    if body.records is not None and len(body.records) * len(loaded.model.tree) <= INLINE_WORK:
         answered = _answer(loaded, body)
     else:
         answered = await to_thread.run_sync(_answer, loaded, body)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 from core.errors import InvalidConfig
 from service.api.bodies import StrictRoute
 from service.api.dependencies import AppDatabase, Paging, ReadSession, WriteSession, write_cursor
+from service.api.openapi import answers_with
 from service.api.problems import documented
 from service.api.schemas.trainings import Training, TrainingPage, TrainingRequest
 from service.errors import DatasetNotFound, TrainingAlreadyEnded, TrainingNotEnded, TrainingNotFound
@@ -21,7 +22,12 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/trainings", tags=["train
 TrainingId = Annotated[str, Path(description="A training's id.", examples=["trn_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
 
 
-@router.post("", status_code=202, responses=documented(DatasetNotFound, InvalidConfig))
+@router.post(
+    "",
+    status_code=202,
+    responses=documented(DatasetNotFound, InvalidConfig)
+    | answers_with(202, Location="The address of the training.", Retry_After="Seconds until it is worth asking."),
+)
 async def create_training(body: TrainingRequest, session: WriteSession, response: Response) -> Training:
     """Order a training; it runs in the background, and `Location` is where to follow it."""
     training = await start_training(session, body.order())

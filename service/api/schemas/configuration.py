@@ -276,7 +276,9 @@ PruningOptions = TypeAliasType(
     "PruningOptions", Annotated[NoPruning | ReducedErrorPruningOptions, Field(discriminator="kind")]
 )
 
-ClassWeights = TypeAliasType("ClassWeights", dict[str, Annotated[Number, Field(gt=0)]])
+# Beyond this, sums of weights would lose their digits or leave the range of float64.
+ClassWeight = Annotated[Number, Field(ge=1e-9, le=1e9)]
+ClassWeights = TypeAliasType("ClassWeights", dict[str, ClassWeight])
 TargetKind = Literal["categorical", "ordinal", "numeric"]
 
 

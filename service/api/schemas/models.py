@@ -11,6 +11,7 @@ from core.schema import Kind
 from core.target import Task
 from service.api.schemas.common import Answer, Page
 from service.api.schemas.configuration import Configuration
+from service.api.schemas.datasets import Cell
 from service.serving.loaded_models import LoadedModel
 from service.store.models import ModelRecord, ModelSummary
 
@@ -88,6 +89,9 @@ class ModelAttribute(Answer):
     cuts: Annotated[list[float] | None, Field(description="Where it was cut into intervals before training.")]
 
 
+ExampleRecord = TypeAliasType(
+    "ExampleRecord", Annotated[dict[str, Cell], Field(description="A record that can be sent as it is.")]
+)
 JsonSchema = TypeAliasType("JsonSchema", Annotated[dict[str, Any], Field(description="A JSON Schema.")])
 
 
@@ -97,7 +101,7 @@ class ModelSchema(Answer):
     model: ModelStep
     target: str
     attributes: list[ModelAttribute]
-    example: Annotated[dict[str, str | float], Field(description="A record that can be sent as it is.")]
+    example: ExampleRecord
     json_schema: JsonSchema
 
     @classmethod
@@ -128,9 +132,9 @@ def attribute_of(model: CoreModel, column: int) -> ModelAttribute:
     )
 
 
-def example_record(model: CoreModel) -> dict[str, str | float]:
+def example_record(model: CoreModel) -> dict[str, str | float | bool | None]:
     """A complete record: first categories, and the middle of each range; attributes never known are left out."""
-    record: dict[str, str | float] = {}
+    record: dict[str, str | float | bool | None] = {}
     for attribute, limits in zip(model.attributes, model.ranges, strict=True):
         if limits is not None:
             record[attribute.name] = limits[0] / 2 + limits[1] / 2

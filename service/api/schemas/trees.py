@@ -174,8 +174,9 @@ def _node(model: Model, node: int, is_leaf: bool, candidates: CandidatesByNode |
 
 def _test(model: Model, parent: int, node: int) -> object:
     split = model.tree.split(parent)
-    branch = model.tree.children(parent).index(node)
-    return condition_of(branch_condition(split, branch, model.attributes[split.column]), model.attributes)
+    return condition_of(
+        branch_condition(split, int(model.tree.branch[node]), model.attributes[split.column]), model.attributes
+    )
 
 
 def _split(model: Model, node: int, candidates: CandidatesByNode | None) -> NodeSplit:

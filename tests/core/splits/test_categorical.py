@@ -11,9 +11,10 @@ from core.splits.categorical import (
     all_groupings,
     best_mask,
     best_one_vs_rest,
+    best_prefix,
     best_two_groups,
+    moved_sums,
     multiway_is_valid,
-    prefixes,
     searched_groupings,
     splitting_directions,
 )
@@ -100,8 +101,8 @@ def test_beyond_twelve_levels_the_search_is_never_worse_than_one_against_the_res
     assert mask[present[0]]
     found = gain_of(mask, levels, weights, CLASSES[1])
     for direction in splitting_directions(levels[present], weights[present], Task.CLASSIFICATION):
-        masks = prefixes(np.argsort(direction, kind="stable"))
-        best = best_mask(masks, levels[present], weights[present], CLASSES[1], 0)
+        order = np.argsort(direction, kind="stable")
+        best = best_prefix(order, levels[present], weights[present], CLASSES[1], 0)
         assert found >= gain_of(best, levels[present], weights[present], CLASSES[1]) - 1e-12
     for level in present:
         moved = mask.copy()
@@ -180,8 +181,23 @@ def test_all_groupings_are_all_of_them():
     assert len({tuple(mask) for mask in masks.tolist()}) == 7
 
 
-def test_prefixes_cut_an_order():
-    assert prefixes(np.array([2, 0, 1])).tolist() == [[False, False, True], [True, False, True]]
+def test_a_prefix_is_the_best_cut_of_an_order():
+    order = np.array([3, 0, 2, 1])
+    levels = np.array([[3.0, 1.0], [0.0, 4.0], [1.0, 5.0], [6.0, 0.0]])
+    masks = np.array([np.isin(np.arange(4), order[:end]) for end in (1, 2, 3)])
+    for objective in CLASSES:
+        expected = best_mask(masks, levels, levels.sum(axis=1), objective, 0)
+        assert best_prefix(order, levels, levels.sum(axis=1), objective, 0).tolist() == expected.tolist()
+
+
+def test_moves_are_summed_as_if_each_grouping_were_built():
+    mask = np.array([True, False, True, False, True])
+    levels = np.arange(10.0).reshape(5, 2)
+    for number, sides in enumerate(moved_sums(mask, levels)):
+        moved = mask.copy()
+        if number > 0:
+            moved[number - 1] = ~moved[number - 1]
+        assert sides.tolist() == [levels[moved].sum(axis=0).tolist(), levels[~moved].sum(axis=0).tolist()]
 
 
 def test_a_valid_grouping_is_found_also_when_the_size_limit_excludes_every_cut_of_the_order():

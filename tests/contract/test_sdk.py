@@ -1,0 +1,169 @@
+"""A client generated from the committed document does the whole journey."""
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.journeys.running import Service
+
+COMMITTED = Path(__file__).parent.parent.parent / "openapi.json"
+NAME = "niwaki_generated_client"
+# The generator formats its output with a tool that is not needed here, and knows CSV only under another name.
+CONFIG = """
+post_hooks: []
+content_type_overrides:
+  text/csv: application/octet-stream
+"""
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder with the generated package, which can be imported while the tests run."""
+    folder = tmp_path_factory.mktemp("sdk")
+    (folder / "config.yml").write_text(CONFIG)
+    command: list[str | Path] = ["generate", "--path", COMMITTED, "--output-path", folder / NAME, "--meta", "none"]
+    made = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "openapi_python_client",
+            *command,
+            "--config",
+            folder / "config.yml",
+            "--fail-on-warning",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert "warning" not in (made.stdout + made.stderr).lower()
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+
+
+def part(name: str) -> ModuleType:
+    return importlib.import_module(f"{NAME}.{name}")
+
+
+def test_every_operation_and_every_module_can_be_imported(generated: Path) -> None:
+    modules = [path.relative_to(generated).with_suffix("") for path in (generated / NAME).rglob("*.py")]
+    assert len(modules) > 100
+    for module in modules:
+        importlib.import_module(".".join(module.parts).removesuffix(".__init__"))
+
+
+@pytest.fixture
+def client(generated: Path, live: Service) -> Iterator[Any]:
+    with part("client").Client(base_url=live.address, raise_on_unexpected_status=True, timeout=60) as client:
+        yield client
+
+
+def test_from_a_table_to_rules(client: Any) -> None:
+    models = part("models")
+    table = models.DatasetUpload.from_dict(
+        {
+            "name": "melons",
+            "columns": {
+                "编号": [1, 2, 3, 4],
+                "纹理": ["清晰", "稍糊", "清晰", "模糊"],
+                "好瓜": ["是", "否", "是", "否"],
+            },
+            "schema": {
+                "编号": {"kind": "ignore"},
+                "纹理": {"kind": "categorical", "categories": ["清晰", "稍糊", "模糊"]},
+            },
+        }
+    )
+    assert isinstance(table.schema.additional_properties["编号"], models.IgnoredColumn)
+    assert set(table.to_dict()) == {"name", "columns", "schema"}
+    dataset = part("api.datasets.create_dataset").sync(client=client, body=table)
+    assert isinstance(dataset, models.Dataset)
+    # Sent under the name `schema`, or the service would have inferred numbers and two categories.
+    assert [column.kind for column in dataset.schema] == ["ignore", "categorical", "categorical"]
+    assert dataset.schema[1].categories == ["清晰", "稍糊", "模糊"]
+
+    order = models.TrainingRequest(
+        name="瓜",
+        dataset_id=dataset.id,
+        target="好瓜",
+        algorithm=models.C45Options(kind="c45", stopping=models.StoppingOptions(min_samples_leaf=1)),
+        division=models.NoDivision(kind="none"),
+    )
+    training = part("api.trainings.create_training").sync(client=client, body=order)
+    assert isinstance(training, models.Training)
+    assert isinstance(training.configuration.algorithm, models.C45)
+    ended = part("api.trainings.get_training").sync(training.id, client=client, wait=30)
+    assert (ended.status, ended.problem) == ("succeeded", None)
+    assert ended.finished_at >= ended.created_at
+
+    request = models.PredictionRequest.from_dict({"records": [{"纹理": "清晰"}, {"纹理": None}], "explain": True})
+    answer = part("api.predictions.predict").sync("瓜", client=client, body=request)
+    assert isinstance(answer, models.ClassPredictions)
+    known, unknown = answer.predictions
+    assert (known.label, known.probabilities["是"], unknown.missing) == ("是", 1.0, ["纹理"])
+    assert len(unknown.paths) == 3
+
+    rules = part("api.models.get_rules").sync("瓜@1", client=client, step="full")
+    assert isinstance(rules, models.ClassRules)
+    assert [rule.text for rule in rules.items][:2] == ["if 纹理 = 清晰 then 是", "if 纹理 = 稍糊 then 否"]
+    assert isinstance(rules.items[0].conditions[0], models.IsIn)
+    tree = part("api.models.get_tree").sync(ended.model_id, client=client, candidates=True)
+    assert isinstance(tree, models.ClassTree)
+    assert tree.nodes[0].split.attribute == "纹理"
+    evaluation = part("api.models.get_evaluation").sync("瓜", client=client)
+    assert isinstance(evaluation, models.ClassEvaluation)
+    assert evaluation.parts.train.accuracy == 1.0
+    schema = part("api.models.get_schema").sync("瓜", client=client)
+    assert schema.example.to_dict() == {"纹理": "清晰"}
+    assert isinstance(part("api.models.export_model").sync("瓜", client=client), models.ModelExport)
+    assert isinstance(part("api.models.list_pruning_steps").sync("瓜", client=client), models.PruningPage)
+    (listed,) = part("api.models.list_models").sync(client=client, name="瓜").items
+    assert listed.id == ended.model_id
+
+    for delete, thing in (("models.delete_model", "瓜@1"), ("trainings.delete_training", training.id)):
+        assert part(f"api.{delete}").sync_detailed(thing, client=client).status_code == HTTPStatus.NO_CONTENT
+
+
+def test_problems_are_typed(client: Any) -> None:
+    models = part("models")
+    problem = part("api.models.get_model").sync("nobody", client=client)
+    assert isinstance(problem, models.Problem)
+    assert problem.type_ == "/problems/model_not_found"
+    order = models.TrainingRequest(
+        name="m", dataset_id="ds_nobody", target="y", algorithm=models.CartOptions(kind="cart")
+    )
+    problem = part("api.trainings.create_training").sync(client=client, body=order)
+    assert isinstance(problem, models.Problem)
+    assert (problem.status, problem.errors[0].in_, problem.errors[0].pointer) == (404, "body", "#/dataset_id")
+
+
+def test_numbers_are_told_apart_from_classes(client: Any) -> None:
+    models = part("models")
+    table = models.DatasetUpload.from_dict({"columns": {"x": [1, 2, 3, 4], "y": [1.5, 1.5, 2.5, 2.5]}})
+    dataset = part("api.datasets.create_dataset").sync(client=client, body=table)
+    order = models.TrainingRequest(
+        name="numbers",
+        dataset_id=dataset.id,
+        target="y",
+        algorithm=models.CartOptions(kind="cart"),
+        division=models.NoDivision(kind="none"),
+    )
+    training = part("api.trainings.create_training").sync(client=client, body=order)
+    part("api.trainings.get_training").sync(training.id, client=client, wait=30)
+    request = models.PredictionRequest.from_dict({"columns": {"x": [1, 4]}, "step": 0})
+    answer = part("api.predictions.predict").sync("numbers", client=client, body=request)
+    assert isinstance(answer, models.NumberPredictions)
+    assert [prediction.mean for prediction in answer.predictions] == [1.5, 2.5]
+    assert isinstance(part("api.models.get_tree").sync("numbers", client=client), models.NumberTree)
+    assert isinstance(part("api.models.get_rules").sync("numbers", client=client), models.NumberRules)
+    assert isinstance(part("api.models.get_evaluation").sync("numbers", client=client), models.NumberEvaluation)
