@@ -9,6 +9,7 @@ from core.evaluation import evaluate
 from core.growth.best_split import Candidate
 from core.growth.considered import candidates_by_node
 from core.preparation import Prepared, with_class_weights
+from service.errors import TooBusy
 from service.serving.loaded_models import LoadedModel
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
@@ -17,8 +18,11 @@ from service.usecases.training_data import digests_of, prepared_data
 
 Result = TypeVar("Result")
 
-# Reading a whole dataset again is work: one at a time, so that it never takes more than one core from the others.
+# Reading a whole dataset again is work: one at a time, so that it never takes more than one core from the others, and
+# few may wait for it.
+MOST_WAITING = 16
 _one_at_a_time = asyncio.Semaphore(1)
+_waiting: set[object] = set()
 
 
 async def read_candidates(
@@ -55,5 +59,11 @@ async def _with_data(
     def work() -> Result:
         return compute(prepared_data(artifacts, digests, from_json(record.configuration)))
 
-    async with _one_at_a_time:
-        return await asyncio.to_thread(work)
+    if len(_waiting) >= MOST_WAITING:
+        raise TooBusy(f"{MOST_WAITING} requests already wait for datasets to be read; try again in a moment")
+    _waiting.add(work)
+    try:
+        async with _one_at_a_time:
+            return await asyncio.to_thread(work)
+    finally:
+        _waiting.discard(work)

@@ -32,7 +32,7 @@ from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchem
 from service.api.schemas.pruning import PruningEntry, PruningPage
 from service.api.schemas.rules import Rules, rules_of, text_of
 from service.api.schemas.trees import Tree, tree_of
-from service.errors import ModelNotFound, ModelNotReady, StepNotFound
+from service.errors import ModelNotFound, ModelNotReady, StepNotFound, TooBusy
 from service.serving.loaded_models import LoadedModel
 from service.store import models
 from service.usecases import delete_model as deletion
@@ -50,6 +50,7 @@ StepQuery = Annotated[
 ]
 READ = documented(ModelNotFound, ModelNotReady) | WITH_ETAG
 READ_STEP = documented(ModelNotFound, ModelNotReady, StepNotFound) | WITH_ETAG
+READ_DATA = documented(ModelNotFound, ModelNotReady, StepNotFound, TooBusy) | WITH_ETAG
 
 
 class TreeFormat(StrEnum):
@@ -125,7 +126,7 @@ async def get_schema(
 
 @router.get(
     "/{model}/tree",
-    responses=READ_STEP | other_formats(*(media_type for media_type, _ in DRAWINGS.values())),
+    responses=READ_DATA | other_formats(*(media_type for media_type, _ in DRAWINGS.values())),
     response_model=Tree,
 )
 async def get_tree(
@@ -204,7 +205,7 @@ async def get_rules(
     return rules_of(loaded.model, ModelStep.of(loaded, number), list(shown), next_cursor)
 
 
-@router.get("/{model}/evaluation", responses=READ_STEP, response_model=Evaluation)
+@router.get("/{model}/evaluation", responses=READ_DATA, response_model=Evaluation)
 async def get_evaluation(
     model: ModelRef,
     loaded_models: Models,

@@ -1,6 +1,8 @@
 """What the words in a problem's `type` mean."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Path
 from starlette.exceptions import HTTPException
 
 from service.api.bodies import StrictRoute
@@ -11,7 +13,9 @@ router = APIRouter(route_class=StrictRoute, tags=["operation"])
 
 
 @router.get("/problems/{word}", responses=responses_of([NOT_FOUND]))
-async def get_problem(word: str) -> ProblemExplanation:
+async def get_problem(
+    word: Annotated[str, Path(description="The last part of the problem's `type`.", examples=["model_not_found"])],
+) -> ProblemExplanation:
     """Explain one kind of problem: the address is the problem's `type`."""
     if word not in KINDS:
         raise HTTPException(NOT_FOUND.status)

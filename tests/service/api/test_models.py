@@ -238,3 +238,15 @@ async def test_numbers_of_every_size_survive_the_way_through_storage(workshop: W
     assert len(thresholds) >= 3
     predicted = await workshop.post(f"/v1/models/{model_id}/predict", {"records": [{"a": value} for value in values]})
     assert [one["label"] for one in predicted["predictions"]] == table["y"]
+
+
+async def test_few_requests_may_wait_for_datasets_to_be_read(
+    workshop: Workshop, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.usecases.read_model.MOST_WAITING", 0)
+    answer = await workshop.client.get(f"{model}/tree", params={"candidates": True})
+    assert answer.status_code == 503
+    assert answer.json()["type"] == "/problems/too_busy"
+    assert "Retry-After" in answer.headers
+    monkeypatch.undo()
+    assert (await workshop.get(f"{model}/tree", candidates=True))["nodes"]
