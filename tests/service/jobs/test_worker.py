@@ -2,6 +2,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -219,8 +220,16 @@ async def test_a_child_that_needed_much_memory_is_replaced(settings: Settings, o
 async def test_a_worker_outlives_a_database_that_is_away(postgres_server: str, tmp_path: Path) -> None:
     """The database does not exist yet when the worker starts."""
     settings = Settings(database_url=with_database(postgres_server, "niwaki_later"), data_dir=tmp_path)
+    said: list[bytes] = []
     with worker(settings) as process:
-        await anyio.sleep(1.5)
+        assert process.stderr is not None
+        listener = threading.Thread(target=said.extend, args=(process.stderr,))
+        listener.start()
+
+        async def is_away() -> bool:
+            return any(b"database_away" in line for line in said)
+
+        await eventually(is_away, within=30)
         assert process.poll() is None
         run_sql(postgres_server, "CREATE DATABASE niwaki_later")
         try:
@@ -237,10 +246,11 @@ async def test_a_worker_outlives_a_database_that_is_away(postgres_server: str, t
             await orders.until(await orders.order("finish"), "succeeded")
             await database.close()
             process.terminate()
-            _, errors = process.communicate(timeout=10)
+            process.wait(timeout=10)
+            listener.join(timeout=10)
         finally:
             run_sql(postgres_server, "DROP DATABASE niwaki_later WITH (FORCE)")
-    events = [json.loads(line)["event"] for line in errors.decode().splitlines() if line.startswith("{")]
+    events = [json.loads(line)["event"] for line in said if line.startswith(b"{")]
     assert events.count("database_back") >= 1
     assert events.count("database_away") == events.count("database_back")
 
