@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from core.conditions import interval_of
 from core.schema import Kind, Schema
 from core.splits.split import Split, SplitKind
 from core.table import Table, is_missing
@@ -49,10 +50,11 @@ def every_value(schema: Schema, column: int) -> Values:
 def narrowed(values: Values, split: Split, branch: int) -> Values:
     """The values that also pass this branch."""
     if isinstance(values, tuple):
-        above, at_most = values
-        return (above, min(at_most, split.threshold)) if branch == 0 else (max(above, split.threshold), at_most)
-    if split.kind is SplitKind.THRESHOLD:
-        return frozenset(code for code in values if (code > split.threshold) == bool(branch))
+        above, at_most = interval_of(split, branch)
+        return max(values[0], above), min(values[1], at_most)
+    if split.kind in (SplitKind.THRESHOLD, SplitKind.INTERVALS):
+        above, at_most = interval_of(split, branch)
+        return frozenset(code for code in values if above < code <= at_most)
     if split.kind is SplitKind.MULTIWAY:  # branch and code are the same number, and there may be very many
         return values & {branch}
     return frozenset(code for code in values if split.branch_of[code] == branch)

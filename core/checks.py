@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from core.config import (
+    Categorical,
     ColumnDivision,
     Criterion,
     CriterionKind,
     DatasetsDivision,
+    MissingStrategy,
     NoDivision,
     NumericKind,
     RandomDivision,
@@ -14,6 +16,7 @@ from core.config import (
 )
 from core.division import Part
 from core.errors import Fault, InvalidConfig, Path, raise_any
+from core.misclassification import MisclassificationCosts, cost_faults
 from core.preparation import (
     MOST_CLASSES,
     attribute_names,
@@ -48,6 +51,9 @@ def check(
             *attribute_faults(config, known),
             *weight_faults(config, known),
             *division_faults(config, known),
+            *attribute_cost_faults(config, known),
+            *missing_faults(config, known),
+            *category_faults(config),
             *stopping_faults(config),
             *other_table_faults(config, known, others),
         ],
@@ -95,11 +101,23 @@ def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
         )
         return
     yield from criterion_faults(config.algorithm.criterion, task)
-    if task is Task.REGRESSION and config.algorithm.numeric.kind is NumericKind.BOUNDARY:
-        detail = "boundary looks for changes of class, and numbers have none"
-        yield Fault(detail, ("algorithm", "numeric", "kind"), "use exact")
+    numeric = config.algorithm.numeric.kind
+    if task is Task.REGRESSION and numeric in (NumericKind.BOUNDARY, NumericKind.MDLP):
+        detail = f"{numeric} looks at classes, and numbers have none"
+        yield Fault(detail, ("algorithm", "numeric", "kind"), "use exact, quantile, uniform or random")
     if config.class_weights is not None:
         yield from class_weight_faults(config.class_weights, column, task)
+    if config.misclassification_costs is not None:
+        yield from misclassification_faults(config.misclassification_costs, column, task)
+
+
+def misclassification_faults(costs: MisclassificationCosts, column: ColumnSummary, task: Task) -> Iterator[Fault]:
+    """Costs where there are no classes, or of classes that are not there."""
+    if task is Task.REGRESSION:
+        detail = "a numeric target has no classes to mistake"
+        yield Fault(detail, ("misclassification_costs",), "leave misclassification_costs out")
+    elif column.kind is not Kind.NUMERIC:  # which numbers there are, only the rows tell: see `training.costs_of`
+        yield from cost_faults(costs, column.categories)
 
 
 def size_faults(column: ColumnSummary, task: Task) -> Iterator[Fault]:
@@ -154,9 +172,24 @@ def attribute_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault
             yield Fault(
                 f"{quoted(name)} was declared as ignored", path, "take it off, or post the dataset with its kind"
             )
-        elif kind not in preset.attribute_kinds:
-            hint = f"use {able}, or list the attributes without it"
+        elif not preset.takes(kind, config.algorithm.numeric):
+            way_out = 'cut it into intervals with "numeric": {"kind": "mdlp", "as": "intervals"}'
+            hint = f"use {able}, list the attributes without it, or {way_out}"
             yield Fault(f"{preset.title} takes categorical attributes, and {quoted(name)} is {kind}", path, hint)
+
+
+def attribute_cost_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """Costs of attributes that are not learnt from, and costs beside another criterion."""
+    costs, path = config.algorithm.attribute_costs, ("algorithm", "attribute_costs")
+    if costs is None:
+        return
+    if config.algorithm.criterion.kind is not CriterionKind.INFORMATION_GAIN:
+        detail = f"{costs.kind} weighs information gain, and the criterion is {config.algorithm.criterion.kind}"
+        yield Fault(detail, path, 'use "criterion": {"kind": "information_gain"}')
+    names = attribute_names(schema_of(columns.values()), config)
+    for name in costs.costs:
+        if name not in names:
+            yield Fault(f"{quoted(name)} is not an attribute", (*path, "costs", name), did_you_mean(name, names))
 
 
 def weight_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
@@ -216,6 +249,14 @@ def part_column_faults(column: ColumnSummary, config: TrainingConfig) -> Iterato
         yield Fault(f"{quoted(column.name)} never says train", path, "some rows must train")
 
 
+def category_faults(config: TrainingConfig) -> Iterator[Fault]:
+    """Rare categories can be taken as one only where categories are grouped."""
+    algorithm = config.algorithm
+    if algorithm.min_category_weight > 0 and algorithm.categorical in (Categorical.MULTIWAY, Categorical.ONE_HOT):
+        detail = f"min_category_weight does not go with {algorithm.categorical}, which keeps every value apart"
+        yield Fault(detail, ("algorithm", "min_category_weight"), "use two_groups or one_vs_rest, or leave it out")
+
+
 def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:
     """Limits that exclude each other."""
     stopping = config.algorithm.stopping
@@ -225,6 +266,18 @@ def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:
             ("algorithm", "stopping", "max_leaves"),
             "use one of the two",
         )
+
+
+def missing_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """A way to treat missing values that does not go with the target, or with splits into many branches."""
+    algorithm, path = config.algorithm, ("algorithm", "missing")
+    is_regression = task_of(_attribute(columns[config.target]), config.target_kind) is Task.REGRESSION
+    if algorithm.missing is MissingStrategy.CLASS_MAJORITY and is_regression:
+        yield Fault("class_majority fills from rows of the same class, and numbers have none", path, "use majority")
+    is_multiway = algorithm.categorical is Categorical.MULTIWAY or algorithm.numeric.makes_intervals
+    if algorithm.missing is MissingStrategy.SURROGATE and is_multiway:
+        hint = 'use "categorical": "two_groups" or "one_vs_rest", and bins as thresholds'
+        yield Fault("surrogates stand in for splits into two branches, and this has splits into many", path, hint)
 
 
 def other_table_faults(

@@ -52,12 +52,20 @@ def branch_condition(split: Split, branch: int, attribute: Attribute) -> Conditi
     """What sends a record down this branch."""
     if split.kind is SplitKind.MULTIWAY:  # branch and code are the same number, and there may be very many
         return IsOneOf(split.column, (branch,))
-    if split.kind is not SplitKind.THRESHOLD:
+    if split.kind not in (SplitKind.THRESHOLD, SplitKind.INTERVALS):
         return IsOneOf(split.column, tuple(code for code, taken in enumerate(split.branch_of) if taken == branch))
+    above, at_most = interval_of(split, branch)
     if attribute.kind is Kind.ORDINAL:
-        sides = [code > split.threshold for code in range(len(attribute.categories))]
-        return IsOneOf(split.column, tuple(code for code, side in enumerate(sides) if side == bool(branch)))
-    return AtMost(split.column, split.threshold) if branch == 0 else Above(split.column, split.threshold)
+        codes = range(len(attribute.categories))
+        return IsOneOf(split.column, tuple(code for code in codes if above < code <= at_most))
+    return _interval(split.column, above, at_most)
+
+
+def interval_of(split: Split, branch: int) -> tuple[float, float]:
+    """The numbers (above, at most] that go down a branch of a threshold or of intervals."""
+    cuts = (split.threshold,) if split.kind is SplitKind.THRESHOLD else split.cuts
+    ends = (-math.inf, *cuts, math.inf)
+    return ends[branch], ends[branch + 1]
 
 
 def path_conditions(tree: Tree, node: int, schema: Schema) -> list[Condition]:

@@ -16,6 +16,7 @@ class Categorical(StrEnum):
     MULTIWAY = "multiway"
     ONE_VS_REST = "one_vs_rest"
     TWO_GROUPS = "two_groups"
+    ONE_HOT = "one_hot"
 
 
 class CriterionKind(StrEnum):
@@ -41,6 +42,32 @@ class NumericKind(StrEnum):
 
     EXACT = "exact"
     BOUNDARY = "boundary"
+    QUANTILE = "quantile"
+    UNIFORM = "uniform"
+    RANDOM = "random"
+    MDLP = "mdlp"
+
+
+class BinsAs(StrEnum):
+    """What bins are for: candidate thresholds of a binary split, or one branch for each interval."""
+
+    THRESHOLDS = "thresholds"
+    INTERVALS = "intervals"
+
+
+class MissingStrategy(StrEnum):
+    """What becomes of training rows without the value that a split asks for."""
+
+    WEIGHTED = "weighted"
+    MAJORITY = "majority"
+    CLASS_MAJORITY = "class_majority"
+    DISTRIBUTION = "distribution"
+    SURROGATE = "surrogate"
+
+    @property
+    def fills_records(self) -> bool:
+        """Whether a record's missing values are filled with stored ones unless the request says otherwise."""
+        return self in (MissingStrategy.MAJORITY, MissingStrategy.CLASS_MAJORITY, MissingStrategy.DISTRIBUTION)
 
 
 class OnTie(StrEnum):
@@ -60,9 +87,33 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Numeric:
-    """Where columns with an order may be cut."""
+    """Where columns with an order may be cut; which options a kind has, `NUMERIC_OPTIONS` tells."""
 
     kind: NumericKind = NumericKind.EXACT
+    bins: int = 10
+    draws: int = 10
+    bins_as: BinsAs = BinsAs.THRESHOLDS
+
+    @property
+    def makes_intervals(self) -> bool:
+        """Whether a column is cut into intervals before growth, and then treated like categories."""
+        return "as" in NUMERIC_OPTIONS[self.kind] and self.bins_as is BinsAs.INTERVALS
+
+    @property
+    def is_found_before_growth(self) -> bool:
+        """Whether cuts come from all training rows instead of those of a node."""
+        return self.makes_intervals or self.kind is NumericKind.MDLP
+
+
+# The options of each kind, by their names in JSON.
+NUMERIC_OPTIONS: dict[NumericKind, tuple[str, ...]] = {
+    NumericKind.EXACT: (),
+    NumericKind.BOUNDARY: (),
+    NumericKind.QUANTILE: ("bins", "as"),
+    NumericKind.UNIFORM: ("bins", "as"),
+    NumericKind.RANDOM: ("draws",),
+    NumericKind.MDLP: ("as",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +128,27 @@ class Stopping:
     min_score: float = 0.0
     min_impurity: float = 0.0
     validate_splits: bool = False
+    min_copy_weight: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TanSchlimmer:
+    """Gain^2 / Cost; an attribute not listed costs 1."""
+
+    kind: ClassVar[str] = "tan_schlimmer"
+    costs: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Nunez:
+    """(2^Gain - 1) / (Cost + 1)^w; an attribute not listed costs 1."""
+
+    kind: ClassVar[str] = "nunez"
+    costs: Mapping[str, float]
+    w: float = 1.0
+
+
+AttributeCosts = TanSchlimmer | Nunez
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +159,14 @@ class Algorithm:
     criterion: Criterion
     categorical: Categorical
     numeric: Numeric = field(default_factory=Numeric)
-    missing: str = "weighted"
+    missing: MissingStrategy = MissingStrategy.WEIGHTED
     stopping: Stopping = field(default_factory=Stopping)
+    attribute_costs: AttributeCosts | None = None
+    min_category_weight: float = 0.0
+
+    def cost_of(self, attribute: str) -> float:
+        """What it costs to ask for an attribute; 1 where nobody said."""
+        return 1.0 if self.attribute_costs is None else self.attribute_costs.costs.get(attribute, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +238,7 @@ class TrainingConfig:
     seed: int = 0
     division: Division = field(default_factory=RandomDivision)
     pruning: Pruning = field(default_factory=NoPruning)
+    misclassification_costs: Mapping[str, Mapping[str, float]] | None = None
 
     @property
     def needs_validation(self) -> bool:
@@ -170,6 +249,9 @@ class TrainingConfig:
 def to_json(config: TrainingConfig) -> dict[str, Any]:
     """The configuration as JSON values, every default written out."""
     algorithm = asdict(config.algorithm)
+    algorithm["numeric"] = numeric_to_json(config.algorithm.numeric)
+    costs = config.algorithm.attribute_costs
+    algorithm["attribute_costs"] = None if costs is None else {"kind": costs.kind, **asdict(costs)}
     if config.algorithm.criterion.filter is None:
         del algorithm["criterion"]["filter"]
     return {
@@ -178,6 +260,7 @@ def to_json(config: TrainingConfig) -> dict[str, Any]:
         "attributes": None if config.attributes is None else list(config.attributes),
         "sample_weight": config.sample_weight,
         "class_weights": None if config.class_weights is None else dict(config.class_weights),
+        "misclassification_costs": costs_to_json(config.misclassification_costs),
         "seed": config.seed,
         "division": {"kind": config.division.kind, **asdict(config.division)},
         "algorithm": algorithm,
@@ -186,7 +269,7 @@ def to_json(config: TrainingConfig) -> dict[str, Any]:
 
 
 def from_json(plain: Mapping[str, Any]) -> TrainingConfig:
-    """The inverse of `to_json`."""
+    """The inverse of `to_json`; what an earlier release did not write yet takes its default."""
     algorithm = plain["algorithm"]
     criterion = algorithm["criterion"]
     return TrainingConfig(
@@ -195,6 +278,7 @@ def from_json(plain: Mapping[str, Any]) -> TrainingConfig:
         attributes=None if plain["attributes"] is None else tuple(plain["attributes"]),
         sample_weight=plain["sample_weight"],
         class_weights=plain["class_weights"],
+        misclassification_costs=plain.get("misclassification_costs"),
         seed=plain["seed"],
         division=division_from_json(plain["division"]),
         pruning=pruning_from_json(plain["pruning"]),
@@ -204,11 +288,40 @@ def from_json(plain: Mapping[str, Any]) -> TrainingConfig:
                 CriterionKind(criterion["kind"]), GainFilter(criterion["filter"]) if "filter" in criterion else None
             ),
             categorical=Categorical(algorithm["categorical"]),
-            numeric=Numeric(NumericKind(algorithm["numeric"]["kind"])),
-            missing=algorithm["missing"],
+            numeric=numeric_from_json(algorithm["numeric"]),
+            missing=MissingStrategy(algorithm["missing"]),
             stopping=Stopping(**algorithm["stopping"]),
+            attribute_costs=attribute_costs_from_json(algorithm.get("attribute_costs")),
+            min_category_weight=algorithm.get("min_category_weight", 0.0),
         ),
     )
+
+
+def costs_to_json(costs: Mapping[str, Mapping[str, float]] | None) -> dict[str, dict[str, float]] | None:
+    """Costs by actual and predicted class, as plain dictionaries."""
+    return None if costs is None else {actual: dict(row) for actual, row in costs.items()}
+
+
+def numeric_to_json(numeric: Numeric) -> dict[str, Any]:
+    """The way to choose thresholds, with the options that its kind has."""
+    options = {"bins": numeric.bins, "draws": numeric.draws, "as": numeric.bins_as}
+    return {"kind": numeric.kind} | {name: options[name] for name in NUMERIC_OPTIONS[numeric.kind]}
+
+
+def numeric_from_json(plain: Mapping[str, Any]) -> Numeric:
+    """The inverse of `numeric_to_json`; an option that is not there takes its default."""
+    options = {"bins_as" if name == "as" else name: value for name, value in plain.items() if name != "kind"}
+    if "bins_as" in options:
+        options["bins_as"] = BinsAs(options["bins_as"])
+    return Numeric(NumericKind(plain["kind"]), **options)
+
+
+def attribute_costs_from_json(plain: Mapping[str, Any] | None) -> AttributeCosts | None:
+    """The costs that JSON names by their `kind`; none where there are none."""
+    if plain is None:
+        return None
+    costs: AttributeCosts = _member(get_args(AttributeCosts), plain)
+    return costs
 
 
 def division_from_json(plain: Mapping[str, Any]) -> Division:

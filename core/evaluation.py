@@ -1,7 +1,7 @@
 """How good a model is on each part of the data, against the simplest answer, and along its pruning history."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,10 @@ Parts = Mapping[Part, Samples | None]
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """Size and error as of a step: the share answered wrongly, or the mean squared error; None for an empty part."""
+    """Size and error as of a step; None for an empty part.
+
+    The error is the share answered wrongly, the mean cost where wrong answers have costs, or the mean squared error.
+    """
 
     step: int
     leaves: int
@@ -39,7 +42,8 @@ class Evaluation:
 
 def evaluate(model: Model, step: int, parts: Parts) -> Evaluation:
     """Everything about the tree as of a step."""
-    view, simplest = model.view(step), model.tree.answers[0]
+    view, simplest, costs = model.view(step), model.tree.answers[0], model.tree.costs
+    parts = {part: None if s is None else as_trained(model, s) for part, s in parts.items()}
 
     def of_model(samples: Samples) -> FloatArray:
         return predict(view, samples.attributes)
@@ -48,16 +52,21 @@ def evaluate(model: Model, step: int, parts: Parts) -> Evaluation:
         return np.tile(simplest, (len(samples), 1))
 
     return Evaluation(
-        parts={part: None if s is None else measure(of_model(s), s) for part, s in parts.items()},
-        baseline={part: None if s is None else measure(of_baseline(s), s) for part, s in parts.items()},
+        parts={part: None if s is None else measure(of_model(s), s, costs) for part, s in parts.items()},
+        baseline={part: None if s is None else measure(of_baseline(s), s, costs) for part, s in parts.items()},
         curve=curve(model, parts),
     )
 
 
-def measure(answers: FloatArray, samples: Samples) -> Measures:
+def as_trained(model: Model, samples: Samples) -> Samples:
+    """The samples as records of this model: their missing values filled, if it fills those of records."""
+    return replace(samples, attributes=model.as_trained(samples.attributes))
+
+
+def measure(answers: FloatArray, samples: Samples, costs: FloatArray | None = None) -> Measures:
     """All measures of the answers to these samples."""
     if isinstance(samples.target, ClassTarget):
-        return measure_classes(answers, samples.target.codes, samples.weights, samples.target.classes)
+        return measure_classes(answers, samples.target.codes, samples.weights, samples.target.classes, costs)
     return measure_numbers(answers, samples.target.numbers, samples.weights)
 
 
@@ -75,14 +84,15 @@ def curve(model: Model, parts: Parts) -> tuple[CurvePoint, ...]:
 def errors_by_step(model: Model, samples: Samples) -> list[float]:
     """The error as of steps 0, 1, …: the cuts replayed on these samples."""
     replayed = HeldOutTree(model.view(0), samples)
-    errors = [_error(replayed, model.task)]
+    errors = [_error(replayed)]
     for step in model.history.steps:
         if step.decision is Decision.CUT:
             replayed.cut(step.node)
-        errors.append(_error(replayed, model.task))
+        errors.append(_error(replayed))
     return errors
 
 
-def _error(replayed: HeldOutTree, task: Task) -> float:
-    measured = replayed.held_out.measure(replayed.held_out.credit)
-    return 1 - measured if task is Task.CLASSIFICATION else measured
+def _error(replayed: HeldOutTree) -> float:
+    held_out, tree = replayed.held_out, replayed.tree
+    measured = held_out.measure(held_out.credit)
+    return 1 - measured if tree.task is Task.CLASSIFICATION and tree.costs is None else measured

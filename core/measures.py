@@ -24,7 +24,10 @@ class ClassMeasures:
 
 @dataclass(frozen=True, slots=True)
 class ClassificationMeasures:
-    """`matrix[actual][predicted]` holds weights. AUC is of one class against the rest, averaged over the classes."""
+    """`matrix[actual][predicted]` holds weights. AUC is of one class against the rest, averaged over the classes.
+
+    `mean_cost` is None where wrong answers have no costs.
+    """
 
     rows: int
     weight: float
@@ -34,6 +37,7 @@ class ClassificationMeasures:
     classes: tuple[str, ...]
     matrix: tuple[tuple[float, ...], ...]
     per_class: tuple[ClassMeasures, ...]
+    mean_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,15 @@ Measures = ClassificationMeasures | RegressionMeasures
 
 
 def measure_classes(
-    probabilities: FloatArray, actual: CodeArray, weights: FloatArray, classes: tuple[str, ...]
+    probabilities: FloatArray,
+    actual: CodeArray,
+    weights: FloatArray,
+    classes: tuple[str, ...],
+    costs: FloatArray | None = None,
 ) -> ClassificationMeasures:
-    """All measures of class answers; there is at least one row."""
+    """All measures of class answers; there is at least one row. `costs[actual, predicted]` decide labels."""
     n, total = len(classes), float(weights.sum())
-    predicted = labels_of(probabilities)
+    predicted = labels_of(probabilities, costs)
     matrix = weights_by(actual.astype(np.int64) * n + predicted, weights, n * n).reshape(n, n)
     chance = np.maximum(probabilities[np.arange(len(actual)), actual], SMALLEST_PROBABILITY)
     return ClassificationMeasures(
@@ -67,6 +75,7 @@ def measure_classes(
         classes=classes,
         matrix=tuple(tuple(float(cell) for cell in row) for row in matrix),
         per_class=tuple(_class_measures(label, matrix, place) for place, label in enumerate(classes)),
+        mean_cost=None if costs is None else float((matrix * costs).sum()) / total,
     )
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.config import MissingStrategy
+from core.missing.filling import Fills, filled
 from core.pruning.history import History
 from core.schema import Schema
 from core.table import Table
@@ -15,7 +17,10 @@ Range = tuple[float, float] | None
 
 @dataclass(frozen=True)
 class Model:
-    """`attributes` in the order they were searched; `ranges` are the smallest and largest known training values."""
+    """`attributes` in the order they were searched; `ranges` are the smallest and largest known training values.
+
+    `fills` are what missing values of records are filled with when the model was trained on filled rows.
+    """
 
     task: Task
     target: str
@@ -23,10 +28,20 @@ class Model:
     attributes: Schema
     ranges: tuple[Range, ...]
     history: History
+    missing: MissingStrategy = MissingStrategy.WEIGHTED
+    fills: Fills = ()
 
     @property
     def tree(self) -> Tree:
         return self.history.tree
+
+    def as_trained(self, records: Table) -> Table:
+        """The records as the tree takes them unless told otherwise: filled, if its training rows were."""
+        return filled(records, self.fills) if self.missing.fills_records else records
+
+    def cuts_of(self, column: int) -> tuple[float, ...] | None:
+        """Where an attribute was cut before growth, ascending; None when it was not."""
+        return self.tree.cuts[column] if self.tree.cuts else None
 
     def view(self, step: int) -> TreeView:
         """The tree as of a step."""

@@ -11,9 +11,10 @@ from enum import StrEnum
 import numpy as np
 
 from core.missing.fractional_weights import send_down
+from core.missing.surrogates import followed
 from core.table import BoolArray, FloatArray, RowArray, Table
 from core.ties import first_within_tie
-from core.tree import TreeView
+from core.tree import Tree, TreeView
 
 
 class MissingPolicy(StrEnum):
@@ -22,6 +23,12 @@ class MissingPolicy(StrEnum):
     WEIGHTED = "weighted"  # every branch, with weight r_v
     LAST_NODE = "last_node"  # it stops there, and that node answers
     MAJORITY_BRANCH = "majority_branch"  # the branch of largest r_v
+    SURROGATE = "surrogate"  # the branch of the first surrogate it knows, else that of largest r_v
+
+
+def policy_as_grown(tree: Tree) -> MissingPolicy:
+    """How the tree's own training rows were routed; drawn branches are not drawn again."""
+    return MissingPolicy.SURROGATE if tree.surrogates else MissingPolicy.WEIGHTED
 
 
 @dataclass(frozen=True)
@@ -37,11 +44,15 @@ class Visit:
 def visits(
     view: TreeView,
     records: Table,
-    policy: MissingPolicy = MissingPolicy.WEIGHTED,
+    policy: MissingPolicy | None = None,
     *,
     weights: FloatArray | None = None,
 ) -> Iterator[Visit]:
-    """Every node that some record reaches, depth first, left to right; records weigh 1 at the root unless told."""
+    """Every node that some record reaches, depth first, left to right; records weigh 1 at the root unless told.
+
+    Without a policy they are routed as the tree was grown.
+    """
+    policy = policy or policy_as_grown(view.tree)
     start = np.ones(records.n_rows) if weights is None else weights
     waiting = [(0, np.arange(records.n_rows), start)]
     while waiting:
@@ -56,6 +67,8 @@ def visits(
         ends = np.zeros(len(rows), dtype=np.bool_)
         if policy is MissingPolicy.MAJORITY_BRANCH:
             branch = np.where(branch < 0, first_within_tie(shares), branch)
+        elif policy is MissingPolicy.SURROGATE:
+            branch = followed(records, rows, branch, view.tree.surrogates_of(node), shares)
         elif policy is MissingPolicy.LAST_NODE:
             ends = branch < 0
             shares = np.zeros_like(shares)
@@ -64,7 +77,7 @@ def visits(
         waiting.extend((child, *arrived) for child, arrived in zip(reversed(children), reversed(received), strict=True))
 
 
-def predict(view: TreeView, records: Table, policy: MissingPolicy = MissingPolicy.WEIGHTED) -> FloatArray:
+def predict(view: TreeView, records: Table, policy: MissingPolicy | None = None) -> FloatArray:
     """`[row, :]`: class probabilities, or means, added up leaf by leaf from left to right."""
     answers = np.zeros((records.n_rows, view.tree.values.shape[1]))
     for visit in visits(view, records, policy):

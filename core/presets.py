@@ -10,9 +10,12 @@ from core.config import (
     Criterion,
     CriterionKind,
     GainFilter,
+    MissingStrategy,
     Numeric,
     NumericKind,
     Stopping,
+    attribute_costs_from_json,
+    numeric_from_json,
 )
 from core.schema import Kind
 from core.target import Task
@@ -30,6 +33,10 @@ class Preset:
     categorical: Categorical
     attribute_kinds: tuple[Kind, ...] = EVERY_KIND
     stopping: Stopping = field(default_factory=Stopping)
+
+    def takes(self, kind: Kind, numeric: Numeric) -> bool:
+        """Whether it can learn from attributes of a kind; cut into intervals, every kind is like categories."""
+        return kind in self.attribute_kinds or (numeric.makes_intervals and Kind.CATEGORICAL in self.attribute_kinds)
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -70,9 +77,11 @@ def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
         kind=kind,
         criterion=criterion,
         categorical=Categorical(overrides.get("categorical", preset.categorical)),
-        numeric=Numeric(NumericKind(overrides.get("numeric", {"kind": NumericKind.EXACT})["kind"])),
-        missing=overrides.get("missing", "weighted"),
+        numeric=numeric_from_json(overrides.get("numeric", {"kind": NumericKind.EXACT})),
+        missing=MissingStrategy(overrides.get("missing", MissingStrategy.WEIGHTED)),
         stopping=replace(preset.stopping, **overrides.get("stopping", {})),
+        attribute_costs=attribute_costs_from_json(overrides.get("attribute_costs")),
+        min_category_weight=overrides.get("min_category_weight", 0.0),
     )
 
 

@@ -11,13 +11,17 @@ same bytes. Readers for every format ever released stay.
 import json
 from collections.abc import Mapping
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from core.config import MissingStrategy
+from core.missing.surrogates import Surrogate
 from core.model import Model
 from core.pruning.history import Decision, History, Method, PruningStep
 from core.schema import Attribute, Kind, Schema
+from core.splits.split import Split, SplitKind
 from core.target import Task
 from core.tree import Tree
 
@@ -25,7 +29,7 @@ MAGIC = b"NIWAKI"
 FORMAT = 1
 ArrayOf = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
-TREE_ARRAYS = tuple(field.name for field in fields(Tree) if field.name != "task")
+TREE_ARRAYS = tuple(field.name for field in fields(Tree) if field.name not in ("task", "cuts", "surrogates", "costs"))
 METHODS, DECISIONS = tuple(Method), tuple(Decision)
 
 
@@ -36,22 +40,41 @@ class UnknownFormatError(ValueError):
 def dump(model: Model) -> bytes:
     """The model in the newest format."""
     arrays = {f"tree.{name}": getattr(model.tree, name) for name in TREE_ARRAYS} | history_arrays(model.history)
+    arrays |= surrogate_arrays(model.tree)
+    if model.tree.costs is not None:
+        arrays["tree.costs"] = model.tree.costs
     arrays = {name: np.ascontiguousarray(values, values.dtype.newbyteorder("<")) for name, values in arrays.items()}
-    header = {
+    header: dict[str, Any] = {
         "task": model.task,
         "target": model.target,
         "classes": model.classes,
-        "attributes": [
-            {"name": a.name, "kind": a.kind, "categories": a.categories, "range": limits}
-            for a, limits in zip(model.attributes, model.ranges, strict=True)
-        ],
+        "attributes": [attribute_header(model, column) for column in range(len(model.attributes))],
         "methods": METHODS,
         "decisions": DECISIONS,
         "arrays": [{"name": n, "type": v.dtype.str, "shape": v.shape} for n, v in arrays.items()],
     }
+    if model.missing is not MissingStrategy.WEIGHTED:
+        header["missing"] = model.missing
     text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
     start = MAGIC + bytes([FORMAT]) + len(text).to_bytes(8, "little") + text
     return start + b"".join(values.tobytes() for values in arrays.values())
+
+
+def attribute_header(model: Model, column: int) -> dict[str, Any]:
+    """An attribute in the header; `cuts` and `fill` only where there are some to tell."""
+    attribute = model.attributes[column]
+    described: dict[str, Any] = {
+        "name": attribute.name,
+        "kind": attribute.kind,
+        "categories": attribute.categories,
+        "range": model.ranges[column],
+    }
+    cuts = model.cuts_of(column)
+    if cuts is not None:
+        described["cuts"] = cuts
+    if model.fills:
+        described["fill"] = model.fills[column]
+    return described
 
 
 def load(content: bytes) -> Model:
@@ -71,8 +94,15 @@ def _load(content: bytes) -> Model:
     end = start + int.from_bytes(content[start - 8 : start], "little")
     header = json.loads(content[start:end])
     arrays = read_arrays(header["arrays"], content, end)
-    tree = Tree(task=Task(header["task"]), **{name: arrays[f"tree.{name}"] for name in TREE_ARRAYS})
     attributes = header["attributes"]
+    cuts = tuple(None if a.get("cuts") is None else tuple(a["cuts"]) for a in attributes)
+    tree = Tree(
+        task=Task(header["task"]),
+        **{name: arrays[f"tree.{name}"] for name in TREE_ARRAYS},
+        cuts=cuts if any(a is not None for a in cuts) else (),
+        surrogates=read_surrogates(arrays),
+        costs=arrays.get("tree.costs"),
+    )
     return Model(
         task=tree.task,
         target=header["target"],
@@ -80,6 +110,8 @@ def _load(content: bytes) -> Model:
         attributes=Schema(tuple(Attribute(a["name"], Kind(a["kind"]), tuple(a["categories"])) for a in attributes)),
         ranges=tuple(None if a["range"] is None else (a["range"][0], a["range"][1]) for a in attributes),
         history=read_history(tree, header, arrays),
+        missing=MissingStrategy(header.get("missing", MissingStrategy.WEIGHTED)),
+        fills=tuple(a["fill"] for a in attributes if "fill" in a),
     )
 
 
@@ -95,6 +127,43 @@ def read_arrays(described: list[dict[str, Any]], content: bytes, start: int) -> 
     if start != len(content):
         raise ValueError(f"{len(content) - start} bytes follow the last array")
     return arrays
+
+
+def surrogate_arrays(tree: Tree) -> dict[str, ArrayOf]:
+    """The surrogates of all nodes, one after the other; nothing for a tree grown without them."""
+    if not tree.surrogates:
+        return {}
+    every = [surrogate for of_node in tree.surrogates for surrogate in of_node]
+    columns: dict[str, ArrayOf] = {
+        "start": np.cumsum([0, *map(len, tree.surrogates)], dtype=np.int64),
+        "column": np.array([s.split.column for s in every], dtype=np.int32),
+        "threshold": np.array([s.split.threshold for s in every], dtype=np.float64),
+        "reversed": np.array([s.is_reversed for s in every], dtype=np.int8),
+        "agreement": np.array([s.agreement for s in every], dtype=np.float64),
+        "branch_start": np.cumsum([0, *(len(s.split.branch_of) for s in every)], dtype=np.int64),
+        "branch_of": np.array([branch for s in every for branch in s.split.branch_of], dtype=np.int32),
+    }
+    return {f"surrogate.{name}": values for name, values in columns.items()}
+
+
+def read_surrogates(arrays: Mapping[str, ArrayOf]) -> tuple[tuple[Surrogate, ...], ...]:
+    """The surrogates of each node from their columns; empty for a tree grown without them."""
+    columns = {n.removeprefix("surrogate."): v for n, v in arrays.items() if n.startswith("surrogate.")}
+    if not columns:
+        return ()
+    every = [
+        Surrogate(_surrogate_split(columns, place), bool(columns["reversed"][place]), float(agreement))
+        for place, agreement in enumerate(columns["agreement"])
+    ]
+    return tuple(tuple(every[start:end]) for start, end in pairwise(columns["start"].tolist()))
+
+
+def _surrogate_split(columns: Mapping[str, ArrayOf], place: int) -> Split:
+    start, end = columns["branch_start"][place : place + 2]
+    branch_of = tuple(int(branch) for branch in columns["branch_of"][start:end])
+    threshold = float(columns["threshold"][place])
+    kind = SplitKind.GROUPS if np.isnan(threshold) else SplitKind.THRESHOLD
+    return Split(int(columns["column"][place]), kind, 2, threshold=threshold, branch_of=branch_of)
 
 
 def history_arrays(history: History) -> dict[str, ArrayOf]:

@@ -1,33 +1,86 @@
 """Grow a tree, prune it, and hand over the model."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from core.config import ReducedErrorPruning, TrainingConfig
+from core.config import MissingStrategy, ReducedErrorPruning, TrainingConfig
 from core.division import Part
-from core.growth.grow import grow
+from core.errors import InvalidConfig, raise_any
+from core.growth.engine import Engine, grow_with
+from core.growth.precut import with_cuts
+from core.growth.samples import Samples
+from core.misclassification import cost_faults, cost_matrix
+from core.missing.filling import Fills, filled, filled_by_class, fills_of
 from core.model import Model, training_ranges
 from core.preparation import Prepared, with_class_weights
 from core.pruning.history import Ledger
 from core.pruning.reduced_error import prune_by_validation, record_trials
+from core.table import FloatArray
 from core.target import ClassTarget
 
 Report = Callable[[str, float], None]
 
 
-def train(prepared: Prepared, config: TrainingConfig, report: Report = lambda _stage, _progress: None) -> Model:
+def training_samples(prepared: Prepared, config: TrainingConfig) -> Samples:
+    """The training rows as trees grow from them: weighed by class, filled and cut where the algorithm says so."""
+    samples = with_class_weights(prepared.train, config.class_weights)
+    return with_cuts(filled_for_growth(samples, config.algorithm.missing), config.algorithm.numeric)
+
+
+def filled_for_growth(samples: Samples, strategy: MissingStrategy) -> Samples:
+    """The samples without missing values, if the strategy fills them before growth."""
+    table, weights = samples.attributes, samples.weights
+    if strategy is MissingStrategy.MAJORITY:
+        return replace(samples, attributes=filled(table, fills_of(table, weights)))
+    if strategy is MissingStrategy.CLASS_MAJORITY:
+        assert isinstance(samples.target, ClassTarget)
+        return replace(samples, attributes=filled_by_class(table, samples.target.codes, weights))
+    return samples
+
+
+def record_fills(prepared: Prepared, config: TrainingConfig) -> Fills:
+    """What a record's missing values will be filled with; nothing unless the strategy fills records."""
+    if not config.algorithm.missing.fills_records:
+        return ()
+    samples = with_class_weights(prepared.train, config.class_weights)
+    return fills_of(samples.attributes, samples.weights)
+
+
+def costs_of(prepared: Prepared, config: TrainingConfig) -> FloatArray | None:
+    """What wrong answers cost; None when all cost the same. Refused when a class is named that is not there."""
+    target = prepared.train.target
+    if config.misclassification_costs is None or not isinstance(target, ClassTarget):
+        return None
+    raise_any(InvalidConfig, cost_faults(config.misclassification_costs, target.classes))
+    return cost_matrix(config.misclassification_costs, target.classes)
+
+
+def train(
+    prepared: Prepared,
+    config: TrainingConfig,
+    report: Report = lambda _stage, _progress: None,
+    *,
+    engine: Engine = Engine.AUTO,
+) -> Model:
     """The model of the training samples; `report` hears the stage and how much of it is done, and may raise."""
-    train_samples = with_class_weights(prepared.train, config.class_weights)
+    train_samples = training_samples(prepared, config)
+    fills, costs = record_fills(prepared, config), costs_of(prepared, config)
     validation = prepared.parts[Part.VALIDATION]
+    if validation is not None and fills:
+        validation = replace(validation, attributes=filled(validation.attributes, fills))
     gate_samples = validation if config.algorithm.stopping.validate_splits else None
     report("growing", 0.0)
-    tree, trials = grow(
+    tree, trials = grow_with(
+        engine,
         train_samples,
         config.algorithm,
         validation=gate_samples,
+        seed=config.seed,
+        costs=costs,
         watch=lambda progress: report("growing", progress),
     )
     report("pruning", 0.0)
-    ledger = Ledger(tree)
+    ledger = Ledger(replace(tree, costs=costs))
     if gate_samples is not None:
         record_trials(ledger, gate_samples, trials)
     if isinstance(config.pruning, ReducedErrorPruning):
@@ -41,4 +94,6 @@ def train(prepared: Prepared, config: TrainingConfig, report: Report = lambda _s
         attributes=train_samples.attributes.schema,
         ranges=training_ranges(train_samples.attributes),
         history=ledger.finished(),
+        missing=config.algorithm.missing,
+        fills=fills,
     )

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.criteria.impurity import shares
-from core.splits.split import Split, SplitKind
+from core.misclassification import cheapest_classes
+from core.missing.surrogates import Surrogate
+from core.splits.split import Cuts, Split, SplitKind
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
 from core.ties import majority
@@ -35,6 +37,9 @@ class Tree:
     weight      of the samples here                         impurity    by the criterion
     gain, score of the chosen split, NaN in a leaf
     values      class weights (classification) or means (regression); `variances` empty or of each output
+    cuts        by column, found before growth; empty when there are none
+    costs       `[actual, predicted]` of wrong answers; None when all cost the same
+    surrogates  the stand-ins of each node, best first; empty unless the tree was grown with surrogates
     """
 
     task: Task
@@ -51,6 +56,9 @@ class Tree:
     score: FloatArray
     values: FloatArray
     variances: FloatArray
+    cuts: Cuts = ()
+    surrogates: tuple[tuple[Surrogate, ...], ...] = ()
+    costs: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -88,6 +96,10 @@ class Tree:
             child += int(self.size[child])
         return below
 
+    def surrogates_of(self, node: int) -> tuple[Surrogate, ...]:
+        """The stand-ins for a node's split, best first."""
+        return self.surrogates[node] if self.surrogates else ()
+
     def split(self, node: int) -> Split:
         """The test of an inner node."""
         if node not in self._splits:
@@ -100,12 +112,14 @@ class Tree:
 
     def _read_split(self, node: int) -> Split:
         start, end = self.branch_start[node], self.branch_start[node + 1]
+        column, kind = int(self.column[node]), SPLIT_KINDS[self.kind[node]]
         return Split(
-            column=int(self.column[node]),
-            kind=SPLIT_KINDS[self.kind[node]],
+            column=column,
+            kind=kind,
             n_branches=len(self.children(node)),
             threshold=float(self.threshold[node]),
             branch_of=tuple(int(branch) for branch in self.branch_of[start:end]),
+            cuts=(self.cuts[column] or ()) if kind is SplitKind.INTERVALS else (),
         )
 
     @cached_property
@@ -121,7 +135,9 @@ class Tree:
 
     @cached_property
     def labels(self) -> RowArray:
-        """The majority class of each node, the parent's where it received nothing; classification only."""
+        """The majority class of each node (with costs the cheapest), the parent's where it received nothing."""
+        if self.costs is not None:
+            return cheapest_classes(self.answers, self.costs)
         return np.array([majority(values) for values in self.values[self.answering]], dtype=np.int64)
 
 

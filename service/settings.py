@@ -30,6 +30,8 @@ class Settings(BaseSettings):
     heartbeat_seconds: PositiveFloat = 1.0
     max_attempts: PositiveInt = 3
 
+    engine: Literal["auto", "definition", "kernels"] = "auto"
+
     loaded_models: PositiveInt = 64
 
     @model_validator(mode="after")

@@ -14,12 +14,17 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
+from service.jobs.kernel_cache import kernel_cache
 from service.settings import Settings
 from service.store.artifacts import Artifacts
 from service.store.migrate import upgrade
 from service.store.transactions import Database
 
 TEMPLATE = "niwaki_template"
+
+# Kernels are compiled once for all tests, before anything imports them.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(kernel_cache(Path(__file__).parent.parent / ".pytest_cache")))
+
 numbers = itertools.count(1)
 
 

@@ -1,19 +1,41 @@
 """The best split of a node: every attribute's own best, then the best of them by the criterion."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from core.config import Algorithm, Categorical, CriterionKind, GainFilter, NumericKind
+from core.config import (
+    Algorithm,
+    Categorical,
+    CriterionKind,
+    GainFilter,
+    Numeric,
+    NumericKind,
+    Nunez,
+    TanSchlimmer,
+)
+from core.criteria.cost_gain import nunez, tan_schlimmer
 from core.criteria.gain import above_average, better_half, gain_ratio, intrinsic_value
 from core.criteria.impurity import entropy, error_rate, gini, squared_error
 from core.criteria.objective import Objective
 from core.growth.samples import Samples
-from core.splits.categorical import best_one_vs_rest, best_two_groups, multiway_is_valid
+from core.randomness import FOR_CUTS, key_of
+from core.splits.candidates import (
+    Choose,
+    at_random,
+    equal_frequency,
+    equal_width,
+    every_midpoint,
+    found_before,
+    midpoints_at_changes,
+)
+from core.splits.categorical import best_one_vs_rest, best_two_groups, multiway_is_valid, sums_of_others
 from core.splits.numeric import best_cut
+from core.splits.rare_categories import search_with_rare_as_one
 from core.splits.split import Split, SplitKind
-from core.sums import sums_by, weights_by
+from core.sums import in_row_order, sums_by, weights_by
 from core.table import BoolArray, Column, FloatArray, RowArray, is_missing
 from core.target import Task
 from core.ties import TIE, first_within_tie
@@ -49,11 +71,12 @@ class NodeSamples:
     rows: RowArray
     weights: FloatArray
     sums: FloatArray
+    key: int = 0
 
 
-def node_samples(samples: Samples, rows: RowArray, weights: FloatArray) -> NodeSamples:
-    """The samples of a node, ready to be summed."""
-    return NodeSamples(rows, weights, samples.target.statistics(rows, weights))
+def node_samples(samples: Samples, rows: RowArray, weights: FloatArray, *, key: int = 0) -> NodeSamples:
+    """The samples of a node, ready to be summed; the key names the node's random draws."""
+    return NodeSamples(rows, weights, samples.target.statistics(rows, weights), key)
 
 
 def objective_of(algorithm: Algorithm, samples: Samples) -> Objective:
@@ -81,13 +104,37 @@ def best_split(
 def all_candidates(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
 ) -> list[Candidate]:
-    """Every attribute that has a valid split, in column order; `spent` ones were used in a multiway split above."""
-    found = (
-        candidate(samples, node, column, algorithm, objective)
-        for column in range(len(samples.attributes.schema))
-        if column not in spent
-    )
-    return [one for one in found if one is not None]
+    """Every attribute that has a valid split, in column order; `spent` ones have nothing more to tell here."""
+    columns = (column for column in range(len(samples.attributes.schema)) if column not in spent)
+    return [one for column in columns for one in column_candidates(samples, node, column, algorithm, objective)]
+
+
+def column_candidates(
+    samples: Samples, node: NodeSamples, column: int, algorithm: Algorithm, objective: Objective
+) -> list[Candidate]:
+    """A column's best split; one-hot, each of its values is an attribute of its own and has one."""
+    if algorithm.categorical is Categorical.ONE_HOT and not samples.attributes.schema[column].has_order:
+        return one_hot_candidates(samples, node, column, algorithm, objective)
+    found = candidate(samples, node, column, algorithm, objective)
+    return [] if found is None else [found]
+
+
+def one_hot_candidates(
+    samples: Samples, node: NodeSamples, column: int, algorithm: Algorithm, objective: Objective
+) -> list[Candidate]:
+    """Each value against the rest, in declared order, where both sides hold enough."""
+    attribute, values = samples.attributes.schema[column], samples.attributes.columns[column][node.rows]
+    known = ~is_missing(values)
+    weights = weights_by(values[known].astype(np.int64), node.weights[known], len(attribute.categories))
+    smaller = np.minimum(weights, sums_of_others(weights))
+    least, found = algorithm.stopping.min_samples_leaf, []
+    for code in np.flatnonzero((smaller > 0) & (smaller >= least - TIE)):
+        branch_of = tuple(int(other != code) for other in range(len(weights)))
+        split = Split(column, SplitKind.ONE_VS_REST, 2, branch_of=branch_of)
+        figured = with_figures(split, values, node, algorithm.criterion.kind, objective, None)
+        if figured is not None:
+            found.append(with_cost(figured, algorithm, attribute.name))
+    return found
 
 
 def passing_filter(candidates: list[Candidate], gain_filter: GainFilter | None) -> BoolArray:
@@ -111,48 +158,94 @@ def candidate(
     if not known.any():
         return None
     min_weight, n_thresholds = algorithm.stopping.min_samples_leaf, None
-    if samples.attributes.schema[column].has_order:
+    if not samples.attributes.schema[column].has_order:
+        n_levels = len(samples.attributes.schema[column].categories)
+        codes = values[known].astype(np.int64)
+        levels = sums_by(codes, node.sums[known], n_levels)
+        level_weights = weights_by(codes, node.weights[known], n_levels)
+        found = categorical_split(column, algorithm, levels, level_weights, objective)
+    elif algorithm.numeric.makes_intervals:
+        found = interval_split(column, values[known], node.weights[known], samples.cuts[column] or (), min_weight)
+    else:
         cut = best_cut(
             values[known].astype(np.float64),
             node.sums[known],
             node.weights[known],
             objective,
             min_weight=min_weight,
-            only_class_changes=algorithm.numeric.kind is NumericKind.BOUNDARY,
+            choose=way_to_choose(algorithm.numeric, samples, node, column),
         )
-        if cut is None:
-            return None
-        split, n_thresholds = Split(column, SplitKind.THRESHOLD, 2, threshold=cut.threshold), cut.n_thresholds
-    else:
-        n_levels = len(samples.attributes.schema[column].categories)
-        codes = values[known].astype(np.int64)
-        levels = sums_by(codes, node.sums[known], n_levels)
-        level_weights = weights_by(codes, node.weights[known], n_levels)
-        found = categorical_split(column, algorithm.categorical, levels, level_weights, objective, min_weight)
-        if found is None:
-            return None
-        split = found
-    return with_figures(split, values, node, algorithm.criterion.kind, objective, n_thresholds)
+        found = None if cut is None else Split(column, SplitKind.THRESHOLD, 2, threshold=cut.threshold)
+        n_thresholds = None if cut is None else cut.n_thresholds
+    if found is None:
+        return None
+    figured = with_figures(found, values, node, algorithm.criterion.kind, objective, n_thresholds)
+    return None if figured is None else with_cost(figured, algorithm, samples.attributes.schema[column].name)
+
+
+def with_cost(candidate: Candidate, algorithm: Algorithm, attribute: str) -> Candidate:
+    """The candidate with its gain weighed against what its attribute costs, if attributes have costs."""
+    cost = algorithm.cost_of(attribute)
+    match algorithm.attribute_costs:
+        case TanSchlimmer():
+            return replace(candidate, score=tan_schlimmer(candidate.gain, cost))
+        case Nunez(w=w):
+            return replace(candidate, score=nunez(candidate.gain, cost, w))
+        case None:
+            return candidate
+
+
+def way_to_choose(numeric: Numeric, samples: Samples, node: NodeSamples, column: int) -> Choose:
+    """Which thresholds of a column are tried in a node."""
+    match numeric.kind:
+        case NumericKind.EXACT:
+            return every_midpoint
+        case NumericKind.BOUNDARY:
+            return midpoints_at_changes
+        case NumericKind.QUANTILE:
+            return partial(equal_frequency, bins=numeric.bins)
+        case NumericKind.UNIFORM:
+            return partial(equal_width, bins=numeric.bins)
+        case NumericKind.RANDOM:
+            return partial(at_random, draws=numeric.draws, key=key_of(key_of(node.key, FOR_CUTS), column))
+        case NumericKind.MDLP:
+            return partial(found_before, cuts=samples.cuts[column] or ())
+
+
+def interval_split(
+    column: int, values: Column, weights: FloatArray, cuts: tuple[float, ...], min_weight: float
+) -> Split | None:
+    """One branch for each interval between cuts found before growth, if at least two hold enough."""
+    split = Split(column, SplitKind.INTERVALS, len(cuts) + 1, cuts=cuts)
+    interval_weights = weights_by(split.branches(values), weights, split.n_branches)
+    return split if multiway_is_valid(interval_weights, min_weight=min_weight) else None
 
 
 def categorical_split(
     column: int,
-    how: Categorical,
+    algorithm: Algorithm,
     levels: FloatArray,
     level_weights: FloatArray,
     objective: Objective,
-    min_weight: float,
 ) -> Split | None:
-    """The best split of a categorical attribute in the given way."""
-    if how is Categorical.MULTIWAY:
+    """The best split of a categorical attribute into one branch per value, or into two."""
+    min_weight = algorithm.stopping.min_samples_leaf
+    if algorithm.categorical is Categorical.MULTIWAY:
         n_levels = len(level_weights)
         valid = multiway_is_valid(level_weights, min_weight=min_weight)
         return Split(column, SplitKind.MULTIWAY, n_levels, branch_of=tuple(range(n_levels))) if valid else None
     kind, search = {
         Categorical.ONE_VS_REST: (SplitKind.ONE_VS_REST, best_one_vs_rest),
         Categorical.TWO_GROUPS: (SplitKind.GROUPS, best_two_groups),
-    }[how]
-    mask = search(levels, level_weights, objective, min_weight=min_weight)
+    }[algorithm.categorical]
+    mask = search_with_rare_as_one(
+        search,
+        levels,
+        level_weights,
+        objective,
+        min_weight=min_weight,
+        min_category_weight=algorithm.min_category_weight,
+    )
     return None if mask is None else Split(column, kind, 2, branch_of=tuple(int(not first) for first in mask))
 
 
@@ -175,7 +268,7 @@ def with_figures(
     branch_weights = weights_by(branch[known], node.weights[known], split.n_branches)
     if intrinsic_value(branch_weights) <= 0:
         return None
-    rho = float(branch_weights.sum() / node.weights.sum()) if not known.all() else 1.0
+    rho = float(branch_weights.sum() / in_row_order(node.weights)) if not known.all() else 1.0
     gain = rho * objective.decrease(branches, branch_weights)
     score = gain_ratio(gain, branch_weights) if criterion is CriterionKind.GAIN_RATIO else gain
     return Candidate(split, float(gain), float(score), rho, branch_weights, n_thresholds)

@@ -1,23 +1,24 @@
 """TreeGenerate: greedy, top-down.
 
 A node becomes a leaf when (1) all its samples have one class, (2) no attribute is left or all samples agree on every
-attribute, (3) it received no sample, or a limit says so. A categorical attribute used in a multiway split is spent on
-that path; the others may be used again below.
+attribute, (3) it received no sample, or a limit says so. A categorical attribute used in a multiway split, or one cut
+into intervals, is spent on that path; the others may be used again below.
 """
 
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from core.config import Algorithm
+from core.config import Algorithm, MissingStrategy
 from core.criteria.objective import Objective
 from core.growth.best_split import Candidate, best_split, node_samples, objective_of
 from core.growth.node import GrowingNode, finished_tree
+from core.growth.routing import Way, divided, surrogates_of
 from core.growth.samples import Samples
 from core.growth.stopping import is_terminal, is_worth_it
 from core.growth.validation_gate import Trial, ValidationGate
-from core.missing.fractional_weights import branch_shares, send_down
-from core.splits.split import SplitKind
+from core.missing.fractional_weights import branch_shares
+from core.randomness import path_key, root_key
 from core.sums import in_row_order
 from core.table import FloatArray, RowArray
 from core.ties import first_within_tie
@@ -27,7 +28,13 @@ Watch = Callable[[float], None]
 
 
 def grow(
-    samples: Samples, algorithm: Algorithm, *, validation: Samples | None = None, watch: Watch = lambda _: None
+    samples: Samples,
+    algorithm: Algorithm,
+    *,
+    validation: Samples | None = None,
+    seed: int = 0,
+    costs: FloatArray | None = None,
+    watch: Watch = lambda _: None,
 ) -> tuple[Tree, list[Trial]]:
     """The full tree, and the splits tried against the validation samples when the algorithm asks for that.
 
@@ -35,12 +42,17 @@ def grow(
     """
     grower = Grower(samples, algorithm, watch)
     root = grower.node(samples.rows, samples.weights, depth=0, share=1.0, spent=frozenset(), parent=None)
-    gate = ValidationGate(validation, root) if validation is not None else None
+    root.key = root_key(seed)
+    has_surrogates = algorithm.missing is MissingStrategy.SURROGATE
+    gate = None
+    if validation is not None:
+        gate = ValidationGate(validation, root, has_surrogates=has_surrogates, costs=costs)
     if algorithm.stopping.max_leaves is None:
         grower.grow_depth_first(root, gate)
     else:
         grower.grow_best_first(root, algorithm.stopping.max_leaves)
-    return finished_tree(root, samples.target.task), gate.trials if gate else []
+    tree = finished_tree(root, samples.target.task, samples.cuts, has_surrogates=has_surrogates)
+    return tree, gate.trials if gate else []
 
 
 class Grower:
@@ -98,20 +110,25 @@ class Grower:
             return None
         if is_terminal(stopping, depth=node.depth, weight=node.weight, impurity=node.impurity):
             return None
-        here = node_samples(self.samples, node.rows, node.weights)
+        here = node_samples(self.samples, node.rows, node.weights, key=node.key)
         found = best_split(self.samples, here, self.algorithm, self.objective, node.spent)
         return found if found is not None and is_worth_it(stopping, found, self.objective) else None
 
     def divide(self, node: GrowingNode, found: Candidate) -> None:
-        """Make the split: give the node its children, known rows whole and the others in parts."""
+        """Make the split: give the node its children, and them the rows with known values and the others."""
         split, shares = found.split, branch_shares(found.branch_weights)
-        spent = node.spent | {split.column} if split.kind is SplitKind.MULTIWAY else node.spent
-        branch = split.branches(self.samples.attributes.columns[split.column][node.rows])
+        spent = node.spent | {split.column} if split.kind.spends else node.spent
+        if self.algorithm.missing is MissingStrategy.SURROGATE:
+            node.surrogates = surrogates_of(self.samples, node.rows, node.weights, split)
+        way = Way(split, shares, node.surrogates, node.key)
+        received = divided(self.samples, self.algorithm, node.rows, node.weights, way)
         node.chosen = found
         node.children = [
             self.node(rows, weights, depth=node.depth + 1, share=float(share), spent=spent, parent=node)
-            for (rows, weights), share in zip(send_down(node.rows, node.weights, branch, shares), shares, strict=True)
+            for (rows, weights), share in zip(received, shares, strict=True)
         ]
+        for number, child in enumerate(node.children):
+            child.key = path_key(node.key, number)
         node.forget_rows()
 
     def node(

@@ -1,7 +1,7 @@
 """Rows kept aside, and how well a changing tree answers them.
 
 A row's answer is the weight-averaged answer of the leaves it reaches. It is right when the class of largest averaged
-weight is its own; for numbers the loss is the squared error.
+weight is its own; where wrong answers have costs it loses that of its label, for numbers the squared error.
 """
 
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.growth.samples import Samples
+from core.misclassification import cheapest_classes
 from core.table import FloatArray, RowArray
 from core.target import ClassTarget, Task
 from core.ties import TIE
@@ -24,6 +25,7 @@ class HeldOut:
     samples: Samples
     answers: FloatArray
     origin: FloatArray
+    costs: FloatArray | None = None
     credit: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -40,20 +42,27 @@ class HeldOut:
         self.answers[rows] += change
 
     def measure(self, credit: float) -> float:
-        """Accuracy, or the mean squared error."""
+        """Accuracy, the mean cost where answers have costs, or the mean squared error."""
         per_weight = credit / float(self.samples.weights.sum())
+        if self.costs is not None:
+            return 0.0 - per_weight
         return per_weight if isinstance(self.samples.target, ClassTarget) else -per_weight
 
     def compare(self, credit: float) -> int:
         """1 when that credit is strictly better than the current one, -1 when worse, 0 on a tie."""
         scale = float(self.samples.weights.sum()) if isinstance(self.samples.target, ClassTarget) else abs(self.credit)
+        if self.costs is not None:
+            scale *= max(1.0, float(self.costs.max()))
         difference = credit - self.credit
         return 0 if abs(difference) <= TIE * scale else int(np.sign(difference))
 
     def _credits(self, rows: RowArray, answers: FloatArray) -> FloatArray:
         target, weights = self.samples.target, self.samples.weights[rows]
         if isinstance(target, ClassTarget):
-            return weights * (labels_of(answers) == target.codes[rows])
+            labels = labels_of(answers, self.costs)
+            if self.costs is not None:
+                return -weights * self.costs[target.codes[rows], labels]
+            return weights * (labels == target.codes[rows])
         return -weights * ((answers - (target.numbers[rows] - self.origin)) ** 2).sum(axis=1)
 
 
@@ -62,6 +71,8 @@ def origin_of(root_answer: FloatArray, task: Task) -> FloatArray:
     return np.zeros_like(root_answer) if task is Task.CLASSIFICATION else root_answer
 
 
-def labels_of(answers: FloatArray) -> RowArray:
-    """The class of largest share in each row, ties to the earlier one."""
+def labels_of(answers: FloatArray, costs: FloatArray | None = None) -> RowArray:
+    """The class of largest share in each row (with costs that of least expected cost), ties to the earlier one."""
+    if costs is not None:
+        return cheapest_classes(answers, costs)
     return np.argmax(answers >= answers.max(axis=1, keepdims=True) - TIE, axis=1)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.growth.best_split import Candidate
+from core.missing.surrogates import Surrogate
+from core.splits.split import Cuts
 from core.table import FloatArray, RowArray
 from core.target import Task
 from core.tree import LEAF, SPLIT_KINDS, Tree
@@ -14,7 +16,10 @@ EMPTY = np.empty(0)
 
 @dataclass(eq=False)
 class GrowingNode:
-    """What is known of a node; `values` and `impurity` are as in a tree, `number` comes when growth has ended."""
+    """What is known of a node; `values` and `impurity` are as in a tree, `number` comes when growth has ended.
+
+    `key` names the node's random draws; `surrogates` stand in for its split.
+    """
 
     rows: RowArray
     weights: FloatArray
@@ -28,13 +33,15 @@ class GrowingNode:
     chosen: Candidate | None = None
     children: list["GrowingNode"] = field(default_factory=list)
     number: int = -1
+    key: int = 0
+    surrogates: tuple[Surrogate, ...] = ()
 
     def forget_rows(self) -> None:
         """A node that was split or became a leaf needs its rows no more."""
         self.rows, self.weights = EMPTY.astype(np.int64), EMPTY
 
 
-def finished_tree(root: GrowingNode, task: Task) -> Tree:
+def finished_tree(root: GrowingNode, task: Task, cuts: Cuts = (), *, has_surrogates: bool = False) -> Tree:
     """Number the nodes depth first, left to right, and lay them out as arrays."""
     nodes = numbered(root)
     sizes = np.ones(len(nodes), dtype=np.int32)
@@ -56,6 +63,8 @@ def finished_tree(root: GrowingNode, task: Task) -> Tree:
         score=np.array([np.nan if n.chosen is None else n.chosen.score for n in nodes]),
         values=np.array([n.values for n in nodes]),
         variances=np.array([n.variances for n in nodes]),
+        cuts=cuts,
+        surrogates=tuple(n.surrogates for n in nodes) if has_surrogates else (),
     )
 
 

@@ -9,6 +9,7 @@ from core.growth.held_out import HeldOut, origin_of
 from core.growth.node import GrowingNode
 from core.growth.samples import Samples
 from core.missing.fractional_weights import send_down
+from core.missing.surrogates import followed
 from core.splits.split import Split
 from core.table import FloatArray, RowArray
 from core.target import Task
@@ -29,18 +30,24 @@ class Trial:
 class ValidationGate:
     """Tries splits in the order of growth, judging each by the whole tree with undecided nodes as leaves."""
 
-    def __init__(self, validation: Samples, root: GrowingNode) -> None:
+    def __init__(
+        self, validation: Samples, root: GrowingNode, *, has_surrogates: bool = False, costs: FloatArray | None = None
+    ) -> None:
+        self.has_surrogates = has_surrogates
         weights, answer = np.ones(len(validation)), answer_of(root, root, validation.target.task)
         origin = origin_of(answer, validation.target.task)
-        self.held_out = HeldOut(validation, np.outer(weights, answer - origin), origin)
+        self.held_out = HeldOut(validation, np.outer(weights, answer - origin), origin, costs)
         self.trials: list[Trial] = []
         self._arrived: dict[GrowingNode, Arrivals] = {root: (validation.rows, weights)}
 
     def lets_pass(self, node: GrowingNode, split: Split) -> bool:
         """Whether the node's split, whose children stand ready, is to be made; the trial is kept either way."""
         rows, weights = self._arrived.pop(node)
-        branch = split.branches(self.held_out.samples.attributes.columns[split.column][rows])
-        arrivals = send_down(rows, weights, branch, np.array([child.share for child in node.children]))
+        attributes, shares = self.held_out.samples.attributes, np.array([child.share for child in node.children])
+        branch = split.branches(attributes.columns[split.column][rows])
+        if self.has_surrogates:
+            branch = followed(attributes, rows, branch, node.surrogates, shares)
+        arrivals = send_down(rows, weights, branch, shares)
         change = self._change(node, rows, weights, arrivals)
         credit_before, credit_after = self.held_out.credit, self.held_out.credit_after(rows, change)
         is_made = self.held_out.compare(credit_after) > 0

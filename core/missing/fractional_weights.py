@@ -12,11 +12,22 @@ holds in training, in validation while pruning, and at prediction. C4.5 (Quinlan
 import numpy as np
 
 from core.table import FloatArray, RowArray
+from core.ties import TIE, first_within_tie
 
 
 def branch_shares(branch_weights: FloatArray) -> FloatArray:
     """r_v of each branch, from the weight of the samples known to go there; some weight is known."""
     return branch_weights / branch_weights.sum()
+
+
+def without_light_copies(weights: FloatArray, branch: RowArray, shares: FloatArray, min_copy_weight: float) -> RowArray:
+    """The branches, with those of rows whose smallest part would weigh too little set to the heavier branch.
+
+    It bounds how many copies of a row there can be; such a row keeps its whole weight.
+    """
+    smallest = shares[shares > 0].min()
+    is_light = (branch < 0) & (weights * smallest < min_copy_weight - TIE)
+    return np.where(is_light, first_within_tie(shares), branch)
 
 
 def send_down(

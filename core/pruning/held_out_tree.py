@@ -24,7 +24,7 @@ class HeldOutTree:
         for node, (rows, weights) in self._arrived.items():
             if self._is_leaf[node]:
                 answers[rows] += np.outer(weights, self._answers[node])
-        self.held_out = HeldOut(samples, answers, origin)
+        self.held_out = HeldOut(samples, answers, origin, self.tree.costs)
 
     def credit_if_cut(self, node: int) -> float:
         """What the answers would earn with the node as a leaf."""

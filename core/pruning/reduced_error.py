@@ -1,7 +1,8 @@
 """Reduced-error pruning: what does not help on validation rows is cut.
 
 Bottom-up, the deepest nodes first, left to right within a depth; a subtree becomes a leaf when accuracy strictly rises
-(or, on request, stays the same). For numbers the mean squared error takes the place of accuracy. Quinlan 1987.
+(or, on request, stays the same). For numbers the mean squared error takes the place of accuracy, and the mean cost
+where wrong answers have costs. Quinlan 1987.
 """
 
 import numpy as np
@@ -33,7 +34,7 @@ def prune_by_validation(ledger: Ledger, validation: Samples, on_tie: OnTie) -> N
 def record_trials(ledger: Ledger, validation: Samples, trials: list[Trial]) -> None:
     """Write down the splits that were tried while the tree grew: a refused one is a cut."""
     nothing = np.zeros((len(validation), ledger.tree.values.shape[1]))
-    held_out = HeldOut(validation, nothing, nothing[0])
+    held_out = HeldOut(validation, nothing, nothing[0], ledger.tree.costs)
     for trial in trials:
         is_cut = not trial.is_made
         before, after = trial.credit_before, trial.credit_after
@@ -45,7 +46,9 @@ def record_judgement(
 ) -> None:
     """One decision with the counts it came from."""
     evidence = {"rows": float(len(held_out.samples)), "weight": float(held_out.samples.weights.sum())}
-    if isinstance(held_out.samples.target, ClassTarget):
+    if held_out.costs is not None:
+        evidence |= {"cost_before": 0.0 - before, "cost_after": 0.0 - after}
+    elif isinstance(held_out.samples.target, ClassTarget):
         evidence |= {"correct_before": before, "correct_after": after}
     ledger.record(
         node,

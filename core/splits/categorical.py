@@ -145,15 +145,44 @@ def all_groupings(n_levels: int) -> BoolArray:
 def searched_groupings(
     directions: list[FloatArray], levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
 ) -> BoolArray:
-    """Good groupings where there are too many to try: the best cut of each order, then one level moved at a time."""
+    """Good groupings where there are too many to try: the best cut of each order, made better step by step."""
     found = []
     for direction in directions:
         mask = best_prefix(np.argsort(direction, kind="stable"), levels, level_weights, objective, min_weight)
         while mask is not None:
             found.append(mask)
-            better = best_move(mask, levels, level_weights, objective, min_weight)
+            better = improved(mask, levels, level_weights, objective, min_weight)
             mask = None if better is None or np.array_equal(better, mask) else better
     return np.array(found, dtype=np.bool_).reshape(-1, len(levels))
+
+
+def improved(
+    mask: BoolArray, levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
+) -> BoolArray | None:
+    """The grouping itself, the best cut of the order that its own gradient suggests, or one level moved."""
+    order = np.argsort(gradient_direction(mask, levels, level_weights, objective), kind="stable")
+    cut = best_prefix(order, levels, level_weights, objective, min_weight)
+    moved = best_move(mask, levels, level_weights, objective, min_weight)
+    known = [one for one in (mask, cut, moved) if one is not None]
+    return best_mask(np.array(known), levels, level_weights, objective, min_weight)
+
+
+def gradient_direction(
+    mask: BoolArray, levels: FloatArray, level_weights: FloatArray, objective: Objective
+) -> FloatArray:
+    """How much rather each level, by its weight, would be in the second group.
+
+    The impurity left, N_1 H(D_1) + N_2 H(D_2), is concave in the sums of the groups, so at its minimum the levels of
+    the two groups are separated by the difference of its gradients there (Chou 1991).
+    """
+    gradients = []
+    for group in (mask, ~mask):
+        sums, weight = levels[group].sum(axis=0), level_weights[group].sum()
+        step = 1e-6 * weight
+        nudged = sums + step * np.eye(len(sums))
+        grown = weight + step if objective.task is Task.CLASSIFICATION else nudged[:, 0]
+        gradients.append((grown * objective.impurity(nudged) - weight * objective.impurity(sums)) / step)
+    return levels @ (gradients[0] - gradients[1]) / level_weights
 
 
 def best_mask(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.criteria.objective import Objective
-from core.splits.candidates import class_changes, every_cut, midpoint
+from core.splits.candidates import Choose, DistinctValues, every_midpoint
 from core.table import FloatArray, RowArray
 from core.ties import TIE, first_within_tie
 
@@ -25,30 +25,35 @@ def best_cut(
     objective: Objective,
     *,
     min_weight: float,
-    only_class_changes: bool = False,
+    choose: Choose = every_midpoint,
 ) -> Cut | None:
     """The threshold of largest gain; on a tie the smaller one. None when no cut leaves `min_weight` on both sides.
 
-    `sums[i]` are sample i's weighted statistics. Candidates are the midpoints of neighbouring distinct values:
+    `sums[i]` are sample i's weighted statistics; all values are known. `choose` names the candidates:
 
-        values     1   1 | 3 | 4   4           sorted, known ones only
+        values     1   1 | 3 | 4   4           sorted
         cut            0   1                   left of cut i: everything up to the i-th distinct value
     """
     order = np.argsort(values, kind="stable")
     values, sums, weights = values[order], sums[order], weights[order]
-    ends = np.flatnonzero(values[1:] != values[:-1])  # the last sample of each distinct value but the greatest
-    cuts = every_cut(len(ends) + 1)
-    if only_class_changes:
-        cuts = cuts[class_changes(np.add.reduceat(sums, [0, *(ends + 1)], axis=0))]
-    ends = ends[cuts]
+    last = np.flatnonzero(np.append(values[1:] != values[:-1], True))  # the last sample of each distinct value
+    distinct = distinct_values(values, sums, weights, last)
+    places = choose(distinct)
+    ends = last[places.gaps]
     sides = both_sides(sums, ends)
     side_weights = both_sides(weights[:, None], ends)[..., 0]
     allowed = np.flatnonzero(side_weights.min(axis=1, initial=np.inf) >= min_weight - TIE)
     if len(allowed) == 0:
         return None
     gains = objective.decrease(sides[allowed], side_weights[allowed])
-    end = ends[allowed[first_within_tie(gains, objective.tolerance)]]
-    return Cut(midpoint(float(values[end]), float(values[end + 1])), len(cuts))
+    best = int(allowed[first_within_tie(gains, objective.tolerance)])
+    return Cut(places.threshold(best, distinct.values), len(places))
+
+
+def distinct_values(values: FloatArray, sums: FloatArray, weights: FloatArray, last: RowArray) -> DistinctValues:
+    """The distinct values of a sorted column, with what belongs to each; `last` are their last samples."""
+    first = np.append(0, last[:-1] + 1)
+    return DistinctValues(values[last], np.add.reduceat(sums, first, axis=0), np.add.reduceat(weights, first))
 
 
 def both_sides(sums: FloatArray, ends: RowArray) -> FloatArray:

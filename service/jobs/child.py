@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from service.jobs.faults import problem_of
+from service.jobs.kernel_cache import kernel_cache
 from service.jobs.processes import Message
 from service.logs import configure_logs, log_event
 from service.settings import Settings
@@ -37,7 +38,7 @@ class Work(Protocol):
     """What runs a job: it publishes the result and finishes the job in one transaction, or raises."""
 
     def __call__(
-        self, database: Database, artifacts: Artifacts, *, training_id: str, job: Job, report: Report
+        self, database: Database, artifacts: Artifacts, *, training_id: str, job: Job, report: Report, engine: str
     ) -> Awaitable[Any]: ...
 
 
@@ -50,6 +51,9 @@ def main() -> None:
     orders = _orders()
     settings = Settings()
     os.nice(settings.worker_nice)
+    cache = kernel_cache(settings.data_dir)
+    if cache is not None:
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(cache))  # read when the first kernel is imported
     configure_logs(settings.log_level)
     work = _load(arguments.work)
     send({"event": "ready"})
@@ -69,7 +73,9 @@ async def carry_out(work: Work, settings: Settings, job: Job, send: Send) -> Mes
         async with database.reading() as session:
             training_id = await trainings.id_of_job(session, job.id)
         artifacts = Artifacts(settings.data_dir)
-        await work(database, artifacts, training_id=training_id, job=job, report=_reporter(send))
+        await work(
+            database, artifacts, training_id=training_id, job=job, report=_reporter(send), engine=settings.engine
+        )
     except LeaseLost:
         return {"event": "lost"}
     except Exception as error:

@@ -48,6 +48,7 @@ def _measures(measures: Measures | None) -> dict[str, Any] | None:
         "accuracy": measures.accuracy,
         "log_loss": measures.log_loss,
         "auc": measures.auc,
+        "mean_cost": measures.mean_cost,
         "confusion": {"classes": list(measures.classes), "matrix": [list(row) for row in measures.matrix]},
         "per_class": [
             {"label": c.label, "precision": c.precision, "recall": c.recall, "f1": c.f1, "support": c.support}

@@ -1,23 +1,26 @@
 """Answer records with a model as of a step: labels or numbers, how sure they are, and why."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.bounds import bounds, possible_leaves
+from core.errors import Fault
 from core.explanation import Path, path_to
 from core.growth.held_out import labels_of
 from core.model import Model
-from core.prediction import MissingPolicy, leaves_reached
+from core.prediction import MissingPolicy, leaves_reached, policy_as_grown
 from core.records import EncodedRecords, Value, encode_columns, encode_records
 from core.table import FloatArray
 from core.target import Task
 from core.tree import TreeView
+from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedModel
 from service.usecases.resolve_step import resolve_step
 
 Reached = list[tuple[int, float]]
+Explain = Callable[[int, int, float], Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +59,29 @@ class Records:
 
 
 def predict_records(
-    loaded: LoadedModel, records: Records, *, step: str, policy: MissingPolicy, explain: bool
+    loaded: LoadedModel, records: Records, *, step: str, policy: MissingPolicy | None, explain: bool
 ) -> tuple[int, list[Prediction]]:
-    """The step that answers, and an answer for each record."""
+    """The step that answers, and an answer for each record; without a policy, as the model was trained."""
     model = loaded.model
     number = resolve_step(model.history, step)
+    if policy is MissingPolicy.SURROGATE and not model.tree.surrogates:
+        detail = "this model has no surrogates"
+        hint = 'train it with "missing": "surrogate", or use another policy'
+        raise InvalidBody(detail, Fault(detail, ("missing",), hint))
     encoded = records.encoded(model, loaded.record.facts["unused_columns"])
     view = loaded.view(number)
-    reached = leaves_reached(view, encoded.table, policy)
-    return number, [_answer(model, view, encoded, row, leaves, policy, explain) for row, leaves in enumerate(reached)]
+    taken = encoded if policy is not None else replace(encoded, table=model.as_trained(encoded.table))
+    used = policy or policy_as_grown(model.tree)
+    reached = leaves_reached(view, taken.table, used)
+    return number, [
+        _answer(model, view, encoded, row, leaves, explained_by(view, taken, used) if explain else None)
+        for row, leaves in enumerate(reached)
+    ]
+
+
+def explained_by(view: TreeView, taken: EncodedRecords, policy: MissingPolicy) -> Explain:
+    """How to tell a record's way to a leaf, from the records as they were taken."""
+    return lambda row, leaf, weight: path_to(view, taken, row, leaf, weight, policy)
 
 
 def _answer(
@@ -73,9 +90,9 @@ def _answer(
     records: EncodedRecords,
     row: int,
     reached: Reached,
-    policy: MissingPolicy,
-    explain: bool,
+    explain: Explain | None,
 ) -> Prediction:
+    """An answer; what it could become is told from the record as it was sent."""
     tree = view.tree
     answer = np.zeros(tree.values.shape[1])
     for leaf, weight in reached:
@@ -84,7 +101,7 @@ def _answer(
     possible = [leaf for leaf, _ in reached] if is_complete else possible_leaves(view, records.table, row)
     label = None
     if model.task is Task.CLASSIFICATION:
-        place = int(labels_of(answer[None, :])[0])
+        place = int(labels_of(answer[None, :], tree.costs)[0])
         label, is_decided = model.classes[place], all(tree.labels[leaf] == place for leaf in possible)
     else:
         is_decided = all(np.array_equal(tree.answers[leaf], tree.answers[possible[0]]) for leaf in possible)
@@ -97,7 +114,7 @@ def _answer(
         is_decided=is_decided,
         missing=records.missing[row],
         unseen=records.unseen[row],
-        paths=tuple(path_to(view, records, row, leaf, w, policy) for leaf, w in reached) if explain else None,
+        paths=None if explain is None else tuple(explain(row, leaf, weight) for leaf, weight in reached),
     )
 
 

@@ -8,7 +8,8 @@ from core.config import from_json
 from core.evaluation import evaluate
 from core.growth.best_split import Candidate
 from core.growth.considered import candidates_by_node
-from core.preparation import Prepared, with_class_weights
+from core.preparation import Prepared
+from core.training import training_samples
 from service.errors import TooBusy
 from service.serving.loaded_models import LoadedModel
 from service.store.artifacts import Artifacts
@@ -32,8 +33,8 @@ async def read_candidates(
     config = from_json(loaded.record.configuration)
 
     def compute(prepared: Prepared) -> dict[int, list[Candidate]]:
-        samples = with_class_weights(prepared.train, config.class_weights)
-        return candidates_by_node(loaded.view(step), samples, config.algorithm)
+        samples = training_samples(prepared, config)
+        return candidates_by_node(loaded.view(step), samples, config.algorithm, seed=config.seed)
 
     return await _with_data(database, artifacts, loaded, compute)
 

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from core.config import from_json
 from core.evaluation import evaluate
+from core.growth.engine import Engine
 from core.model import Model
 from core.serialization import FORMAT, dump
 from core.training import train
@@ -43,7 +44,15 @@ class Outcome:
     warnings: tuple[str, ...]
 
 
-async def run_training(database: Database, artifacts: Artifacts, *, training_id: str, job: Job, report: Report) -> None:
+async def run_training(
+    database: Database,
+    artifacts: Artifacts,
+    *,
+    training_id: str,
+    job: Job,
+    report: Report,
+    engine: str = Engine.AUTO,
+) -> None:
     """Train, and publish the model if the job is still this worker's; nothing is stored otherwise."""
     report(Stage.LOADING, STAGES[Stage.LOADING][0])
     async with database.reading() as session:
@@ -57,7 +66,7 @@ async def run_training(database: Database, artifacts: Artifacts, *, training_id:
         report(stage, start + progress * (end - start))
 
     prepared = prepared_data(artifacts, digests, config)
-    model = train(prepared, config, within)
+    model = train(prepared, config, within, engine=Engine(engine))
     within(Stage.EVALUATING, 0.0)
     evaluation = evaluate(model, model.history.selected, prepared.parts)
     within(Stage.STORING, 0.0)

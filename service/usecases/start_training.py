@@ -30,6 +30,7 @@ class TrainingOrder:
     attributes: tuple[str, ...] | None
     sample_weight: str | None
     class_weights: Mapping[str, float] | None
+    misclassification_costs: Mapping[str, Mapping[str, float]] | None
     seed: int
     division: Division
     preset: str
@@ -74,6 +75,7 @@ def complete_config(order: TrainingOrder, dataset: DatasetRecord) -> TrainingCon
         attributes=order.attributes,
         sample_weight=order.sample_weight,
         class_weights=order.class_weights,
+        misclassification_costs=order.misclassification_costs,
         seed=order.seed,
         division=order.division,
         algorithm=resolve(order.preset, order.overrides, task),

@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -128,3 +129,13 @@ def test_conditions_of_a_path_are_those_that_lead_there(training):
         condition = branch_condition(split, branch, samples.attributes.schema[split.column])
         values = records.columns[split.column]
         assert [holds(condition, value) for value in values] == (split.branches(values) == branch).tolist()
+
+
+def test_intervals_are_read_as_at_most_between_and_above():
+    split = Split(0, SplitKind.INTERVALS, 3, cuts=(0.5, 1.5))
+    of_numbers = [branch_condition(split, branch, DENSITY) for branch in range(3)]
+    assert of_numbers == [AtMost(0, 0.5), Between(0, 0.5, 1.5), Above(0, 1.5)]
+    of_grades = [branch_condition(split, branch, GRADE) for branch in range(3)]
+    assert of_grades == [IsOneOf(0, (0,)), IsOneOf(0, (1,)), IsOneOf(0, (2,))]
+    assert split.branches(np.array([0.5, 0.6, 1.5, 1.6, np.nan])).tolist() == [0, 1, 1, 2, -1]
+    assert split.branches(np.array([0, 1, 2, -1], dtype=np.int32)).tolist() == [0, 1, 2, -1]

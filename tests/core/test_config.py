@@ -1,23 +1,28 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from core.config import (
     Algorithm,
+    BinsAs,
     Categorical,
     ColumnDivision,
     Criterion,
     CriterionKind,
     DatasetsDivision,
     GainFilter,
+    MissingStrategy,
     NoDivision,
     NoPruning,
     Numeric,
     NumericKind,
+    Nunez,
     OnTie,
     RandomDivision,
     ReducedErrorPruning,
     Stopping,
+    TanSchlimmer,
     TrainingConfig,
     from_json,
     to_json,
@@ -44,7 +49,13 @@ CONFIGS = [
         pruning=ReducedErrorPruning(OnTie.CUT),
     ),
     TrainingConfig("y", c45(), division=NoDivision(), pruning=ReducedErrorPruning()),
-    TrainingConfig("y", c45(), division=DatasetsDivision("ds_1", None)),
+    TrainingConfig("y", replace(c45(), numeric=Numeric(NumericKind.QUANTILE, bins=5, bins_as=BinsAs.INTERVALS))),
+    TrainingConfig("y", replace(c45(), numeric=Numeric(NumericKind.RANDOM, draws=3))),
+    TrainingConfig("y", replace(c45(), numeric=Numeric(NumericKind.MDLP))),
+    TrainingConfig("y", replace(c45(), missing=MissingStrategy.SURROGATE, attribute_costs=TanSchlimmer({"a": 2.0}))),
+    TrainingConfig("y", replace(c45(), attribute_costs=Nunez({"a": 0.0}, w=0.5))),
+    TrainingConfig("y", c45(min_copy_weight=0.1), division=DatasetsDivision("ds_1", None)),
+    TrainingConfig("y", c45(), misclassification_costs={"p": {"q": 2.0}}),
     TrainingConfig("y", c45(), division=RandomDivision(0.5, 0.25, 0.25, False)),
 ]
 
@@ -68,6 +79,10 @@ def test_every_default_is_written_out():
     assert plain["algorithm"]["criterion"] == {"kind": "gini"}
     assert plain["algorithm"]["stopping"]["min_samples_split"] == 2
     assert to_json(CONFIGS[2])["algorithm"]["criterion"]["filter"] == "above_average"
+    assert plain["algorithm"]["numeric"] == {"kind": "exact"}
+    assert to_json(CONFIGS[3])["algorithm"]["numeric"] == {"kind": "quantile", "bins": 5, "as": "intervals"}
+    assert to_json(CONFIGS[4])["algorithm"]["numeric"] == {"kind": "random", "draws": 3}
+    assert to_json(CONFIGS[5])["algorithm"]["numeric"] == {"kind": "mdlp", "as": "thresholds"}
     assert to_json(CONFIGS[2])["pruning"] == {"kind": "reduced_error", "on_tie": "keep"}
 
 
@@ -81,3 +96,9 @@ def test_every_default_is_written_out():
 )
 def test_what_needs_validation_rows(config, needs):
     assert config.needs_validation is needs
+
+
+def test_what_an_earlier_release_did_not_write_takes_its_default():
+    plain = json.loads(json.dumps(to_json(CONFIGS[0])))
+    del plain["algorithm"]["attribute_costs"]
+    assert from_json(plain) == CONFIGS[0]

@@ -6,13 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.config import BinsAs, Numeric, NumericKind
 from core.drawing.text import tree_text
+from core.growth.precut import with_cuts
 from core.model import Model
 from core.prediction import MissingPolicy, leaves_reached, predict
 from core.pruning.history import Decision, History
 from core.rules.extraction import path_rules, rule_text
 from core.schema import Attribute, Kind
 from core.serialization import TREE_ARRAYS, UnknownFormatError, dump, load
+from core.splits.split import SplitKind
 from core.target import Task
 from tests.core.building import CUT, cart, id3, model_of, samples_of, table_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
@@ -193,3 +196,17 @@ def test_a_single_leaf_is_a_model_too():
 def test_a_truncated_model_is_refused_by_name(cut):
     with pytest.raises(UnknownFormatError):
         load(dump(regression_model())[:cut])
+
+
+def test_cuts_are_stored_with_the_attributes_and_only_where_there_are_any():
+    samples = samples_of({"size": list(range(8)), "colour": ["r", "g"] * 4}, ["p"] * 4 + ["q"] * 4)
+    intervals = Numeric(NumericKind.MDLP, bins_as=BinsAs.INTERVALS)
+    model = model_of(with_cuts(samples, intervals), replace(id3(), numeric=intervals))
+    content = dump(model)
+    again = load(content)
+    assert_same_model(model, again)
+    assert again.tree.cuts == ((3.5,), None)
+    assert (again.tree.split(0).kind, again.tree.split(0).cuts) == (SplitKind.INTERVALS, (3.5,))
+    assert b'"cuts":[3.5]' in content
+    assert dump(again) == content
+    assert b"cuts" not in dump(model_of(samples, cart()))

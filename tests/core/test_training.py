@@ -5,8 +5,10 @@ import pytest
 
 from core.config import ColumnDivision, DatasetsDivision, NoDivision, OnTie, ReducedErrorPruning, TrainingConfig
 from core.division import Part
+from core.growth.engine import Engine
 from core.preparation import prepare
 from core.pruning.history import Decision, Method
+from core.serialization import dump
 from core.target import Task
 from core.training import train
 from tests.core.building import cart, cart_for_numbers, id3, table_of
@@ -83,3 +85,17 @@ def test_ranges_are_those_of_the_training_rows():
     assert model.classes == ()
     assert model.ranges == ((1.0, 3.0), None)
     assert np.isclose(model.tree.answers[0][0], 2.0)
+
+
+def test_both_engines_store_the_same_bytes():
+    chance = np.random.default_rng(7)
+    x, z = chance.normal(size=700).round(2), chance.integers(0, 9, 700)
+    columns = {
+        "x": [None if i % 7 == 0 else float(value) for i, value in enumerate(x)],
+        "z": z.tolist(),
+        "y": np.where((x > 0) ^ (z > 4) ^ (chance.random(700) < 0.1), "p", "q").tolist(),
+    }
+    config = TrainingConfig("y", cart(), pruning=ReducedErrorPruning())
+    prepared = prepare(table_of(columns), config, {})
+    by_engine = {engine: dump(train(prepared, config, engine=engine)) for engine in Engine}
+    assert by_engine[Engine.DEFINITION] == by_engine[Engine.KERNELS] == by_engine[Engine.AUTO]

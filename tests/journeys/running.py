@@ -23,7 +23,8 @@ from tests.service.jobs.workers import is_running
 GOLDEN = Path(__file__).parent.parent / "golden"
 LONGEST_START = 30.0
 # Short, so that tests do not wait long for a takeover; long enough for a machine that is busy with other tests.
-QUICK_LEASE: dict[str, Any] = {"lease_seconds": 2.0, "heartbeat_seconds": 0.3}
+# The definition is slow enough to be killed in the middle of a training, and needs no compiler.
+QUICK_LEASE: dict[str, Any] = {"lease_seconds": 2.0, "heartbeat_seconds": 0.3, "engine": "definition"}
 
 Columns = Mapping[str, Any]
 

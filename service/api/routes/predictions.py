@@ -6,7 +6,6 @@ from anyio import to_thread
 from fastapi import APIRouter
 
 from core.errors import Fault, RecordsDoNotFit
-from core.prediction import MissingPolicy
 from service.api.bodies import StrictRoute
 from service.api.dependencies import AppMetrics, Models
 from service.api.problems import documented
@@ -55,7 +54,7 @@ def _answer(loaded: LoadedModel, body: PredictionRequest) -> ClassPredictions | 
             loaded,
             body.to_records(),
             step=str(body.step),
-            policy=body.missing or MissingPolicy.WEIGHTED,
+            policy=body.missing,
             explain=body.explain,
         )
     except InvalidParameter as error:  # the step stands in the body here

@@ -7,11 +7,11 @@ twin.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from typing_extensions import TypeAliasType
 
 from core import config
-from core.config import Categorical, GainFilter, NumericKind, OnTie
+from core.config import BinsAs, Categorical, GainFilter, OnTie
 from service.api.schemas.common import Body, Flag, Number, WholeNumber
 
 Depth = Annotated[WholeNumber, Field(ge=0, description="How many tests a path has at most; null for no limit.")]
@@ -21,6 +21,14 @@ LeafSize = Annotated[Number, Field(ge=0, description="The least weight in both b
 LeastGain = Annotated[Number, Field(ge=0, description="A split that gains less is not made.")]
 LeastScore = Annotated[Number, Field(ge=0, description="The same for the criterion's own score.")]
 LeastImpurity = Annotated[Number, Field(ge=0, description="A node at most this impure is a leaf.")]
+LeastCopy = Annotated[
+    Number,
+    Field(
+        ge=0,
+        description="With weighted missing values: a row of which some branch would get less than this goes whole to "
+        "the heaviest branch.",
+    ),
+]
 ValidateSplits = Annotated[Flag, Field(description="Split only if accuracy on the validation rows strictly rises.")]
 
 
@@ -34,6 +42,7 @@ class Stopping(Body):
     min_gain: LeastGain
     min_score: LeastScore
     min_impurity: LeastImpurity
+    min_copy_weight: LeastCopy
     validate_splits: ValidateSplits
 
 
@@ -47,6 +56,7 @@ class StoppingOptions(Body):
     min_gain: LeastGain | None = None
     min_score: LeastScore | None = None
     min_impurity: LeastImpurity | None = None
+    min_copy_weight: LeastCopy | None = None
     validate_splits: ValidateSplits | None = None
 
 
@@ -103,18 +113,174 @@ CriterionOptions = TypeAliasType(
 )
 
 
-class NumericCuts(Body):
-    """Where numeric and ordinal attributes may be cut: at every midpoint, or only where the class changes."""
+Bins = Annotated[WholeNumber, Field(ge=2, le=1_000_000, description="How many bins.")]
+Draws = Annotated[WholeNumber, Field(ge=1, le=1_000_000, description="How many thresholds are drawn in each node.")]
+UseOfBins = Annotated[
+    BinsAs,
+    Field(
+        alias="as",
+        description="`thresholds`: the ends of bins are tried in turn. `intervals`: the attribute is cut once, on all "
+        "training rows, and then has one branch per interval, like a category.",
+    ),
+]
+UseOfBinsOption = Annotated[
+    BinsAs | None,
+    Field(
+        alias="as",
+        description="`thresholds` (the default): the ends of bins are tried in turn. `intervals`: the attribute is cut "
+        "once, on all training rows, and then has one branch per interval, like a category.",
+    ),
+]
 
-    kind: NumericKind
+
+class EveryMidpoint(Body):
+    """Numeric and ordinal attributes may be cut between any two neighbouring values."""
+
+    kind: Literal["exact"]
+
+
+class ClassBoundaries(Body):
+    """Cut only where the class changes between neighbouring values; for a class to predict."""
+
+    kind: Literal["boundary"]
+
+
+class QuantileBins(Body):
+    """Cut between bins of equal weight."""
+
+    kind: Literal["quantile"]
+    bins: Bins
+    bins_as: UseOfBins
+
+
+class QuantileBinsOptions(Body):
+    """Cut between bins of equal weight, 10 unless told."""
+
+    kind: Literal["quantile"]
+    bins: Bins | None = None
+    bins_as: UseOfBinsOption = None
+
+
+class UniformBins(Body):
+    """Cut between bins of equal width."""
+
+    kind: Literal["uniform"]
+    bins: Bins
+    bins_as: UseOfBins
+
+
+class UniformBinsOptions(Body):
+    """Cut between bins of equal width, 10 unless told."""
+
+    kind: Literal["uniform"]
+    bins: Bins | None = None
+    bins_as: UseOfBinsOption = None
+
+
+class RandomCuts(Body):
+    """Try thresholds drawn at random, with the seed, between the smallest and the largest value of the node."""
+
+    kind: Literal["random"]
+    draws: Draws
+
+
+class RandomCutsOptions(Body):
+    """Try thresholds, 10 unless told, drawn at random between the smallest and the largest value of the node."""
+
+    kind: Literal["random"]
+    draws: Draws | None = None
+
+
+class MdlpBins(Body):
+    """Cut where Fayyad and Irani's description length principle finds it worth telling; for a class to predict."""
+
+    kind: Literal["mdlp"]
+    bins_as: UseOfBins
+
+
+class MdlpBinsOptions(Body):
+    """Cut where Fayyad and Irani's description length principle finds it worth telling; for a class to predict."""
+
+    kind: Literal["mdlp"]
+    bins_as: UseOfBinsOption = None
+
+
+NumericCuts = TypeAliasType(
+    "NumericCuts",
+    Annotated[
+        EveryMidpoint | ClassBoundaries | QuantileBins | UniformBins | RandomCuts | MdlpBins,
+        Field(discriminator="kind"),
+    ],
+)
+NumericCutsOptions = TypeAliasType(
+    "NumericCutsOptions",
+    Annotated[
+        EveryMidpoint
+        | ClassBoundaries
+        | QuantileBinsOptions
+        | UniformBinsOptions
+        | RandomCutsOptions
+        | MdlpBinsOptions,
+        Field(discriminator="kind"),
+    ],
+)
 
 
 Branching = Annotated[
-    Categorical, Field(description="One branch per value, one value against the rest, or two groups of values.")
+    Categorical,
+    Field(
+        description="One branch per value; the value that stands best against the rest; two groups of values; or each "
+        "value as a yes-or-no attribute of its own (`one_hot`)."
+    ),
+]
+RareWeight = Annotated[
+    Number,
+    Field(ge=0, description="For two_groups and one_vs_rest: values rarer than this in a node count together as one."),
 ]
 MissingStrategy = Annotated[
-    Literal["weighted"], Field(description="A row without the value goes down every branch with part of its weight.")
+    config.MissingStrategy,
+    Field(
+        description="Where a row lacks the value that a split asks for. `weighted`: it goes down every branch with "
+        "part of its weight. `majority`: it is filled before growth with the most frequent category or the median. "
+        "`class_majority`: the same among the rows of its class. `distribution`: it goes down one branch, drawn by the "
+        "branches' shares. `surrogate`: it follows the attribute that best imitates the split; for two branches only."
+    ),
 ]
+
+
+PositiveCosts = TypeAliasType("PositiveCosts", dict[str, Annotated[Number, Field(gt=0, le=1e9)]])
+Costs = TypeAliasType("Costs", dict[str, Annotated[Number, Field(ge=0, le=1e9)]])
+CostMatters = Annotated[Number, Field(ge=0, le=1, description="How much costs matter, from 0 (not at all) to 1.")]
+
+
+class TanSchlimmerCosts(Body):
+    """Attributes are compared by Gain² / Cost (Tan and Schlimmer); with information gain only."""
+
+    kind: Literal["tan_schlimmer"]
+    costs: Annotated[PositiveCosts, Field(description="Of attributes by name; 1 where not given.")]
+
+
+class NunezCosts(Body):
+    """Attributes are compared by (2^Gain - 1) / (Cost + 1)^w (Núñez); with information gain only."""
+
+    kind: Literal["nunez"]
+    costs: Annotated[Costs, Field(description="Of attributes by name; 1 where not given.")]
+    w: CostMatters
+
+
+class NunezCostsOptions(Body):
+    """Attributes are compared by (2^Gain - 1) / (Cost + 1)^w (Núñez); with information gain only."""
+
+    kind: Literal["nunez"]
+    costs: Annotated[Costs, Field(description="Of attributes by name; 1 where not given.")]
+    w: CostMatters = 1.0
+
+
+AttributeCosts = TypeAliasType("AttributeCosts", Annotated[TanSchlimmerCosts | NunezCosts, Field(discriminator="kind")])
+AttributeCostsOptions = TypeAliasType(
+    "AttributeCostsOptions", Annotated[TanSchlimmerCosts | NunezCostsOptions, Field(discriminator="kind")]
+)
+AskingCosts = Field(description="What it costs to ask for attributes, weighed against their gain; null for none.")
 
 
 class TreeMethod(Body):
@@ -122,7 +288,9 @@ class TreeMethod(Body):
 
     kind: str
     criterion: Criterion
+    attribute_costs: Annotated[AttributeCosts | None, AskingCosts]
     categorical: Branching
+    min_category_weight: RareWeight
     numeric: NumericCuts
     missing: MissingStrategy
     stopping: Stopping
@@ -133,14 +301,16 @@ class TreeMethodOptions(Body):
 
     kind: str
     criterion: CriterionOptions | None = None
+    attribute_costs: Annotated[AttributeCostsOptions | None, AskingCosts] = None
     categorical: Branching | None = None
-    numeric: NumericCuts | None = None
+    min_category_weight: RareWeight | None = None
+    numeric: NumericCutsOptions | None = None
     missing: MissingStrategy | None = None
     stopping: StoppingOptions | None = None
 
     def overrides(self) -> dict[str, Any]:
         """What the client said, without the kind."""
-        return self.model_dump(exclude_none=True, exclude={"kind"})
+        return self.model_dump(exclude_none=True, exclude={"kind"}, by_alias=True)
 
 
 class Id3(TreeMethod):
@@ -279,6 +449,19 @@ PruningOptions = TypeAliasType(
 # Beyond this, sums of weights would lose their digits or leave the range of float64.
 ClassWeight = Annotated[Number, Field(ge=1e-9, le=1e9)]
 ClassWeights = TypeAliasType("ClassWeights", dict[str, ClassWeight])
+MisclassificationCost = Annotated[Number, Field(ge=0, le=1e9)]
+CostsOfAnswers = TypeAliasType("CostsOfAnswers", dict[str, MisclassificationCost])
+MisclassificationCosts = TypeAliasType(
+    "MisclassificationCosts",
+    Annotated[
+        dict[str, CostsOfAnswers],
+        Field(
+            description="By actual class, what each wrong answer costs; 1 where not given. A label is then the class "
+            "of least expected cost, and pruning and evaluation look at the mean cost.",
+            examples=[{"ill": {"well": 10}}],
+        ),
+    ],
+)
 TargetKind = Literal["categorical", "ordinal", "numeric"]
 
 
@@ -290,10 +473,17 @@ class Configuration(Body):
     attributes: Annotated[list[str], Field(description="In the order that decides ties.")]
     sample_weight: str | None
     class_weights: ClassWeights | None
+    misclassification_costs: MisclassificationCosts | None
     seed: int
     division: Division
     algorithm: Algorithm
     pruning: Pruning
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_later_options(cls, stored: Any) -> Any:
+        """A configuration stored by an earlier release takes the defaults of options that came later."""
+        return config.to_json(config.from_json(stored)) if isinstance(stored, dict) else stored
 
 
 def core_division(options: Any) -> config.Division:

@@ -1,8 +1,8 @@
 """How good a model is, as numbers."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from typing_extensions import TypeAliasType
 
 from service.api.schemas.common import Answer
@@ -29,11 +29,18 @@ class Confusion(Answer):
 class ClassMeasures(Answer):
     """Measures of class answers on one part of the data."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_later_measures(cls, stored: Any) -> Any:
+        """An evaluation stored by an earlier release knows no costs."""
+        return {"mean_cost": None, **stored} if isinstance(stored, dict) else stored
+
     rows: int
     weight: float
     accuracy: float
     log_loss: Annotated[float, Field(description="Natural logarithm; a class given no chance counts as 2.2e-16.")]
     auc: Annotated[float | None, Field(description="One class against the rest, averaged; null with one class only.")]
+    mean_cost: Annotated[float | None, Field(description="Of answers, where wrong ones have costs; else null.")]
     confusion: Confusion
     per_class: list[ClassScores]
 
@@ -67,7 +74,7 @@ class NumberParts(Answer):
 
 
 class CurvePoint(Answer):
-    """Size and error of the tree as of a step: the share answered wrongly, or the mean squared error."""
+    """Size and error of the tree as of a step: the share answered wrongly, the mean cost, or the mean squared error."""
 
     step: int
     leaves: int

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from service.api.schemas.common import Answer
 from service.api.schemas.configuration import Configuration
-from service.api.schemas.models import ModelAttribute, ModelStep, attribute_of
+from service.api.schemas.models import ModelAttribute, ModelStep, attributes_of
 from service.api.schemas.pruning import PruningEntry
 from service.api.schemas.trees import Tree, tree_of
 from service.serving.loaded_models import LoadedModel
@@ -32,7 +32,7 @@ class ModelExport(Answer):
             format_version=1,
             model=ModelStep.of(loaded, step),
             target=model.target,
-            attributes=[attribute_of(model, column) for column in range(len(model.attributes))],
+            attributes=attributes_of(loaded),
             configuration=Configuration.model_validate(loaded.record.configuration),
             tree=tree_of(loaded, step, None),
             pruning=[PruningEntry.of(entry) for entry in model.history.steps],

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
+from core.config import from_json
 from core.model import Model as CoreModel
 from core.schema import Kind
 from core.target import Task
@@ -110,15 +111,22 @@ class ModelSchema(Answer):
         return cls(
             model=ModelStep.of(loaded, step),
             target=model.target,
-            attributes=[attribute_of(model, column) for column in range(len(model.attributes))],
+            attributes=attributes_of(loaded),
             example=example_record(model),
             json_schema=record_json_schema(model),
         )
 
 
-def attribute_of(model: CoreModel, column: int) -> ModelAttribute:
+def attributes_of(loaded: LoadedModel) -> list[ModelAttribute]:
+    """The attributes as shown, with what each costs to ask for."""
+    algorithm = from_json(loaded.record.configuration).algorithm
+    names = loaded.model.attributes.names
+    return [attribute_of(loaded.model, column, algorithm.cost_of(name)) for column, name in enumerate(names)]
+
+
+def attribute_of(model: CoreModel, column: int, cost: float) -> ModelAttribute:
     """An attribute as shown."""
-    attribute, limits = model.attributes[column], model.ranges[column]
+    attribute, limits, cuts = model.attributes[column], model.ranges[column], model.cuts_of(column)
     return ModelAttribute.model_validate(
         {
             "name": attribute.name,
@@ -126,8 +134,8 @@ def attribute_of(model: CoreModel, column: int) -> ModelAttribute:
             "categories": None if attribute.is_numeric else list(attribute.categories),
             "minimum": None if limits is None else limits[0],
             "maximum": None if limits is None else limits[1],
-            "cost": 1.0,
-            "cuts": None,
+            "cost": cost,
+            "cuts": None if cuts is None else list(cuts),
         }
     )
 

@@ -38,7 +38,11 @@ class PredictionRequest(Body):
     columns: Annotated[RecordColumns | None, Field(description="Each attribute's values, all of one length.")] = None
     missing: Annotated[
         MissingPolicy | None,
-        Field(description="Every branch by weight (the default), the last node reached, or the main branch."),
+        Field(
+            description="What becomes of missing values: every branch by weight, the last node reached answers, the "
+            "main branch, or the surrogates of a model that has some. Left out: as the model was trained; one trained "
+            "on filled rows fills the value it keeps for the attribute."
+        ),
     ] = None
     step: Annotated[
         Step, Field(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01.")

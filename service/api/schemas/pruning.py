@@ -15,6 +15,8 @@ class PruningEvidence(Answer):
     weight: Annotated[float | None, Field(description="Their weight.")]
     correct_before: Annotated[float | None, Field(description="The weight answered rightly as the tree stood.")]
     correct_after: Annotated[float | None, Field(description="The same with the other choice made.")]
+    cost_before: Annotated[float | None, Field(description="Where wrong answers have costs: their sum as it stood.")]
+    cost_after: Annotated[float | None, Field(description="The same with the other choice made.")]
 
 
 class PruningEntry(Answer):
@@ -24,7 +26,7 @@ class PruningEntry(Answer):
     node: Annotated[int, Field(description="The node it is about.", examples=[9])]
     method: Method
     decision: Annotated[Decision, Field(description="`cut`: the node became a leaf; `kept`: it stayed.")]
-    before: Annotated[float, Field(description="The measure as the tree stood: accuracy, or mean squared error.")]
+    before: Annotated[float, Field(description="The measure as the tree stood: accuracy, mean cost or squared error.")]
     after: Annotated[float, Field(description="The measure with the other choice made: the cut, or the split.")]
     alpha: Annotated[float | None, Field(description="For cost-complexity pruning.")]
     evidence: PruningEvidence

@@ -11,6 +11,7 @@ from service.api.schemas.configuration import (
     ClassWeights,
     Configuration,
     DivisionOptions,
+    MisclassificationCosts,
     NoPruning,
     PruningOptions,
     RandomDivisionOptions,
@@ -78,6 +79,7 @@ class TrainingRequest(Body):
     class_weights: Annotated[
         ClassWeights | None, Field(description="How much each class weighs in training; 1 where not given.")
     ] = None
+    misclassification_costs: MisclassificationCosts | None = None
     seed: Annotated[WholeNumber, Field(ge=0, le=LARGEST_SEED, description="Decides everything left to chance.")] = 0
     division: DivisionOptions = RandomDivisionOptions(kind="random")
     algorithm: AlgorithmOptions
@@ -93,6 +95,7 @@ class TrainingRequest(Body):
             attributes=None if self.attributes is None else tuple(self.attributes),
             sample_weight=self.sample_weight,
             class_weights=self.class_weights,
+            misclassification_costs=self.misclassification_costs,
             seed=self.seed,
             division=core_division(self.division),
             preset=self.algorithm.kind,

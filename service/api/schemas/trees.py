@@ -3,12 +3,15 @@
 import math
 from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
 from core.conditions import branch_condition
 from core.growth.best_split import Candidate
+from core.missing.surrogates import Surrogate
 from core.model import Model
+from core.splits import split as core
 from core.splits.split import SplitKind
 from core.target import Task
 from service.api.schemas.common import Answer
@@ -30,6 +33,9 @@ class SplitCandidate(Answer):
     gain: Annotated[float, Field(description="The fall of impurity, times the share of weight that is known.")]
     score: Annotated[float, Field(description="What attributes are compared by.")]
     threshold: Annotated[float | None, Field(description="For numbers: the best one.")]
+    values: Annotated[
+        list[str] | None, Field(description="For categories in two groups: the values that go to the first child.")
+    ]
     known: Annotated[float, Field(description="The share of the node's weight whose value is known.")]
     n_thresholds: Annotated[int | None, Field(description="How many thresholds were tried.")]
 
@@ -45,6 +51,19 @@ class NodeSplit(Answer):
     candidates: Annotated[list[SplitCandidate] | None, Field(description="With `candidates=true`: every valid one.")]
 
 
+class SurrogateSplit(Answer):
+    """Another attribute that stands in for the split where its value is missing."""
+
+    attribute: str
+    agreement: Annotated[float, Field(description="The share of weight that it sends the same way.")]
+    threshold: Annotated[float | None, Field(description="For numbers: `<=` goes to the first child, unless reversed.")]
+    values: Annotated[list[str] | None, Field(description="For others: the values that go to the first child.")]
+    reversed: Annotated[bool, Field(description="For numbers: `<=` goes to the second child instead.")]
+
+
+Surrogates = Annotated[
+    list[SurrogateSplit], Field(description="Asked in this order; the last resort is the child of the largest share.")
+]
 NodeId = Annotated[int, Field(description="The same in every step.")]
 Test = Annotated[Condition | None, Field(description="What leads here from the parent; null for the root.")]
 Weight = Annotated[float, Field(description="Of the training samples that came here.")]
@@ -66,6 +85,7 @@ class ClassNode(Answer):
     split: Split
     children: list[int]
     shares: Shares
+    surrogates: Surrogates
 
 
 class NumberNode(Answer):
@@ -83,6 +103,7 @@ class NumberNode(Answer):
     split: Split
     children: list[int]
     shares: Shares
+    surrogates: Surrogates
 
 
 class ClassTree(Answer):
@@ -169,6 +190,7 @@ def _node(model: Model, node: int, is_leaf: bool, candidates: CandidatesByNode |
         "split": None if is_leaf else _split(model, node, candidates),
         "children": children,
         "shares": [float(share) for share in tree.share[children]],
+        "surrogates": [] if is_leaf else [_surrogate(model, one) for one in tree.surrogates_of(node)],
     }
 
 
@@ -191,6 +213,19 @@ def _split(model: Model, node: int, candidates: CandidatesByNode | None) -> Node
     )
 
 
+def _surrogate(model: Model, surrogate: Surrogate) -> SurrogateSplit:
+    split, attribute = surrogate.split, model.attributes[surrogate.split.column]
+    codes = np.arange(len(attribute.categories), dtype=np.int32)
+    first = np.flatnonzero(surrogate.branches(codes) == 0)
+    return SurrogateSplit(
+        attribute=attribute.name,
+        agreement=surrogate.agreement,
+        threshold=_threshold(model, split.column, split.threshold),
+        values=None if attribute.is_numeric else [attribute.categories[code] for code in first],
+        reversed=attribute.is_numeric and surrogate.is_reversed,
+    )
+
+
 def _candidate(model: Model, candidate: Candidate) -> SplitCandidate:
     split = candidate.split
     return SplitCandidate(
@@ -198,11 +233,20 @@ def _candidate(model: Model, candidate: Candidate) -> SplitCandidate:
         gain=candidate.gain,
         score=candidate.score,
         threshold=_threshold(model, split.column, split.threshold),
+        values=_first_values(model, split),
         known=candidate.known,
         n_thresholds=candidate.n_thresholds,
     )
 
 
+def _first_values(model: Model, split: core.Split) -> list[str] | None:
+    """The values on the first side of a binary split of categories."""
+    if split.kind not in (SplitKind.GROUPS, SplitKind.ONE_VS_REST):
+        return None
+    categories = model.attributes[split.column].categories
+    return [name for name, branch in zip(categories, split.branch_of, strict=True) if branch == 0]
+
+
 def _threshold(model: Model, column: int, threshold: float) -> float | None:
-    """A threshold says something about numbers only; ordinals show the values on each side instead."""
-    return threshold if model.attributes[column].is_numeric else None
+    """A threshold says something about numbers only; ordinals show the values on each side instead, intervals none."""
+    return threshold if model.attributes[column].is_numeric and not math.isnan(threshold) else None

@@ -5,7 +5,7 @@ from hypothesis import given
 from core.config import Algorithm, Categorical, Criterion, CriterionKind, Numeric, NumericKind
 from core.criteria.gain import impurity_decrease
 from core.criteria.impurity import entropy
-from core.growth.best_split import all_candidates, best_split, candidate, node_samples, objective_of
+from core.growth.best_split import all_candidates, best_split, node_samples, objective_of
 from core.schema import Attribute, Kind
 from core.sums import sums_by, weights_by
 from tests.core.building import GAIN, c45, cart, id3, samples_of
@@ -89,11 +89,8 @@ def test_the_score_is_the_gain_unless_it_is_a_ratio(criterion):
 def test_known_is_the_known_part_of_the_weight_and_branches_hold_it(training):
     samples, algorithm = training
     here = node_samples(samples, samples.rows, samples.weights)
-    for column in range(len(samples.attributes.schema)):
-        found = candidate(samples, here, column, algorithm, objective_of(algorithm, samples))
-        if found is None:
-            continue
-        branch = found.split.branches(samples.attributes.columns[column])
+    for found in all_candidates(samples, here, algorithm, objective_of(algorithm, samples), ()):
+        branch = found.split.branches(samples.attributes.columns[found.split.column])
         known = branch >= 0
         expected = weights_by(branch[known], samples.weights[known], found.split.n_branches)
         assert found.branch_weights.tolist() == expected.tolist()

@@ -5,9 +5,21 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.config import Algorithm, Categorical, Criterion, CriterionKind, GainFilter
+from core.config import (
+    Algorithm,
+    BinsAs,
+    Categorical,
+    Criterion,
+    CriterionKind,
+    GainFilter,
+    Numeric,
+    NumericKind,
+    Nunez,
+    TanSchlimmer,
+)
 from core.growth.considered import candidates_by_node
 from core.growth.grow import grow
+from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.prediction import predict
 from core.schema import Attribute, Kind
@@ -51,6 +63,97 @@ def test_classification_trees_are_as_specified(training):
 @given(trainings(task=Task.REGRESSION))
 def test_regression_trees_are_as_specified(training):
     assert_as_specified(*training)
+
+
+WAYS_TO_CUT = [
+    Numeric(NumericKind.QUANTILE, bins=2),
+    Numeric(NumericKind.QUANTILE, bins=4),
+    Numeric(NumericKind.UNIFORM, bins=3),
+    Numeric(NumericKind.UNIFORM, bins=10),
+    Numeric(NumericKind.RANDOM, draws=1),
+    Numeric(NumericKind.RANDOM, draws=5),
+    Numeric(NumericKind.MDLP),
+    Numeric(NumericKind.QUANTILE, bins=3, bins_as=BinsAs.INTERVALS),
+    Numeric(NumericKind.UNIFORM, bins=4, bins_as=BinsAs.INTERVALS),
+    Numeric(NumericKind.MDLP, bins_as=BinsAs.INTERVALS),
+]
+
+
+@pytest.mark.parametrize("numeric", WAYS_TO_CUT, ids=lambda n: f"{n.kind}-{n.bins}-{n.draws}-{n.bins_as}")
+@settings(max_examples=25)
+@given(st.data())
+def test_trees_cut_in_every_way_are_as_specified(numeric, data):
+    task = Task.CLASSIFICATION if numeric.kind is NumericKind.MDLP else None
+    samples, algorithm = data.draw(trainings(task=task, max_rows=25))
+    seed = data.draw(st.integers(0, 2**63 - 1))
+    samples = with_cuts(samples, numeric)
+    algorithm = replace(algorithm, numeric=numeric)
+    tree, _ = grow(samples, algorithm, seed=seed)
+    try:
+        assert_grown_as_specified(samples, algorithm, tree, seed=seed)
+    except AmbiguousError:
+        assume(False)
+
+
+def test_random_cuts_depend_on_the_seed_and_not_on_the_order_of_growth():
+    samples = crowded_samples(np.random.default_rng(5), Task.CLASSIFICATION, min_rows=60, max_rows=60, missing=False)
+    algorithm = replace(cart(), numeric=Numeric(NumericKind.RANDOM, draws=1))
+    first_deep, best_first = (
+        grow(samples, replace(algorithm, stopping=replace(algorithm.stopping, max_leaves=most)), seed=3)[0]
+        for most in (None, 10_000)
+    )
+    assert first_deep.threshold.tobytes() == best_first.threshold.tobytes()
+    trees = {grow(samples, algorithm, seed=seed)[0].threshold.tobytes() for seed in range(5)}
+    assert len(trees) > 1
+
+
+def test_intervals_are_asked_once_on_a_path_and_thresholds_again():
+    samples = golden_samples("watermelon_3.0", attributes=["密度", "含糖率"])
+    intervals = Numeric(NumericKind.UNIFORM, bins=3, bins_as=BinsAs.INTERVALS)
+    tree, _ = grow(with_cuts(samples, intervals), Algorithm("id3", GAIN, Categorical.MULTIWAY, intervals))
+    assert tree.depth.max() == 2
+    root = tree.split(0)
+    assert (root.kind, root.n_branches) == (SplitKind.INTERVALS, 3)
+    # The range of 含糖率 is 0.042 to 0.460, so three equal parts end at about 0.1813 and 0.3207.
+    assert root.cuts == pytest.approx([0.042 + 0.418 / 3, 0.042 + 2 * 0.418 / 3])
+    assert np.isnan(tree.threshold).all()
+
+
+@pytest.mark.parametrize("categorical", [Categorical.TWO_GROUPS, Categorical.ONE_VS_REST])
+@settings(max_examples=40)
+@given(st.integers(0, 2**32), st.sampled_from([1.5, 2.5, 4.0]), st.sampled_from(list(Task)))
+def test_trees_with_rare_categories_as_one_are_as_specified(categorical, seed, limit, task):
+    samples = crowded_samples(np.random.default_rng(seed), task, max_rows=20)
+    criterion = SQUARED_ERROR if task is Task.REGRESSION else GAIN
+    algorithm = Algorithm("cart", criterion, categorical, stopping=ANYTHING_GOES, min_category_weight=limit)
+    assert_as_specified(samples, algorithm)
+
+
+def test_one_hot_asks_for_one_value_at_a_time_and_may_ask_for_another_below():
+    samples = samples_of({"a": ["x", "x", "y", "y", "z", "z"]}, ["p", "p", "q", "q", "r", "r"])
+    algorithm = Algorithm("cart", GAIN, Categorical.ONE_HOT)
+    tree, _ = grow(samples, algorithm)
+    assert tree.column.tolist() == [0, -1, 0, -1, -1]
+    assert [tree.split(node).branch_of for node in (0, 2)] == [(0, 1, 1), (1, 0, 1)]
+    candidates = candidates_by_node(full_view(tree), samples, algorithm)
+    assert [one.split.branch_of for one in candidates[0]] == [(0, 1, 1), (1, 0, 1), (1, 1, 0)]
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        TanSchlimmer({"a0": 0.5, "a1": 4.0}),
+        Nunez({"a0": 0.0, "a2": 9.0}, w=0.5),
+        Nunez({"a1": 3.0}),
+        Nunez({"a1": 3.0}, w=0.0),
+    ],
+)
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32))
+def test_trees_with_attribute_costs_are_as_specified(costs, seed):
+    samples = crowded_samples(np.random.default_rng(seed), Task.CLASSIFICATION)
+    algorithm = Algorithm("c45", GAIN, Categorical.MULTIWAY, stopping=ANYTHING_GOES, attribute_costs=costs)
+    assert_as_specified(samples, algorithm)
 
 
 @pytest.mark.parametrize("categorical", list(Categorical))

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from core.config import Algorithm, Categorical, Criterion, CriterionKind
 from core.growth.considered import candidates_by_node
 from core.growth.grow import grow
-from core.missing.fractional_weights import branch_shares, send_down
+from core.missing.fractional_weights import branch_shares, send_down, without_light_copies
 from core.prediction import visits
 from core.tree import full_view
 from tests.golden_tables import golden_samples, row_numbers
@@ -55,3 +56,21 @@ def test_gains_of_watermelon_2_0a(column, gain):
     candidates = candidates_by_node(full_view(tree), samples, ID3)[0]
     by_name = {samples.attributes.schema[one.split.column].name: one for one in candidates}
     assert by_name[column].gain == pytest.approx(gain, abs=5e-5)
+
+
+def test_a_row_with_too_light_a_part_follows_the_heavier_branch_whole():
+    shares = np.array([0.25, 0.75, 0.0])
+    weights, branch = np.array([1.0, 1.0, 4.0, 2.0]), np.array([0, -1, -1, -1])
+    # The smallest parts would weigh 0.25, 1 and 0.5; a branch that nobody takes is no part.
+    assert without_light_copies(weights, branch, shares, 0.5).tolist() == [0, 1, -1, -1]
+    assert without_light_copies(weights, branch, shares, 0.6).tolist() == [0, 1, -1, 1]
+    assert without_light_copies(weights, branch, shares, 0.0).tolist() == branch.tolist()
+
+
+def test_a_least_copy_weight_keeps_rows_whole_while_the_tree_grows():
+    samples = golden_samples("watermelon_2.0a")
+    whole, _ = grow(samples, replace(ID3, stopping=replace(ID3.stopping, min_copy_weight=1.0)))
+    assert (whole.weight == np.round(whole.weight)).all()
+    assert whole.weight[whole.children(0)].tolist() == [9.0, 5.0, 3.0]  # samples 8 and 10 follow 清晰
+    copies, _ = grow(samples, ID3)
+    assert copies.weight[copies.children(0)] == pytest.approx([7 + 14 / 15, 5 + 10 / 15, 3 + 6 / 15])

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.splits.candidates import class_changes, every_cut, midpoint
+from core.splits.candidates import (
+    DistinctValues,
+    at_random,
+    class_changes,
+    equal_frequency,
+    equal_width,
+    every_cut,
+    found_before,
+    midpoint,
+)
 from core.sums import sums_by
 from tests.golden_tables import golden_samples
 
@@ -60,3 +69,57 @@ def test_only_54_and_85_separate_classes_of_temperature():
 )
 def test_class_changes_unless_both_sides_have_one_and_the_same_class(by_value, changes):
     assert class_changes(np.array(by_value, dtype=float)).tolist() == changes
+
+
+def distinct(values, weights=None):
+    weights = np.ones(len(values)) if weights is None else np.array(weights, dtype=float)
+    return DistinctValues(np.array(values, dtype=float), weights[:, None], weights)
+
+
+@pytest.mark.parametrize(
+    ("weights", "bins", "gaps"),
+    [
+        ([1, 1, 1, 1], 2, [1]),
+        ([1, 1, 1, 1], 4, [0, 1, 2]),
+        ([5, 1, 1, 1], 4, [0, 1]),  # 2 and 4 of 8 are reached by the first value: repeats are dropped
+        ([1, 1, 1, 5], 2, []),  # the half is reached only by the last value, and nothing lies after it
+        ([0.1] * 10, 10, list(range(9))),  # shares met up to rounding
+        ([1], 10, []),
+    ],
+)
+def test_equal_frequency_cuts_after_the_value_that_reaches_each_share(weights, bins, gaps):
+    assert equal_frequency(distinct(range(len(weights)), weights), bins).gaps.tolist() == gaps
+
+
+def test_equal_width_keeps_the_smallest_threshold_of_a_gap():
+    places = equal_width(distinct([0, 1, 10]), 5)  # 2, 4, 6 and 8 lie in one gap
+    assert places.gaps.tolist() == [1]
+    assert places.all_thresholds(np.array([0.0, 1.0, 10.0])) == (2.0,)
+    assert equal_width(distinct([0, 2, 4]), 2).all_thresholds(np.array([0.0, 2.0, 4.0])) == (2.0,)
+    assert len(equal_width(distinct([3]), 5)) == 0
+
+
+def test_equal_width_of_numbers_at_both_ends_of_float64():
+    values = np.array([-1.7e308, 0.0, 1.7e308])
+    thresholds = equal_width(distinct(values), 4).all_thresholds(values)
+    assert thresholds == pytest.approx((-0.85e308, 0.0))
+
+
+@given(st.lists(FINITE, min_size=1, max_size=6, unique=True), st.integers(0, 2**64 - 1), st.integers(1, 20))
+def test_random_thresholds_separate_values(values, key, draws):
+    ordered = np.sort(np.array(values))
+    places = at_random(distinct(ordered), draws, key)
+    for place, gap in enumerate(places.gaps):
+        assert ordered[gap] <= places.threshold(place, ordered) < ordered[gap + 1]
+
+
+def test_random_thresholds_spread_evenly():
+    values = np.arange(101.0)
+    drawn = at_random(distinct(values), 2_000, 7)
+    assert len(drawn) == 100  # every gap was met
+    assert np.mean(drawn.thresholds - np.floor(drawn.thresholds)) < 0.15  # and the smallest in it kept
+
+
+def test_cuts_found_before_that_separate_nothing_here_are_left_out():
+    values = np.array([2.0, 3.0, 5.0])
+    assert found_before(distinct(values), (1.0, 2.0, 2.5, 5.0, 9.0)).all_thresholds(values) == (2.0,)

@@ -203,3 +203,20 @@ def test_moves_are_summed_as_if_each_grouping_were_built():
 def test_a_valid_grouping_is_found_also_when_the_size_limit_excludes_every_cut_of_the_order():
     levels = np.array([[0.0, 1.0], [2.0, 3.0], [1.0, 0.0], [1.0, 0.0]])  # {1} against the rest is 5 : 3
     assert best_two_groups(levels, levels.sum(axis=1), Objective(Task.CLASSIFICATION, gini), min_weight=3) is not None
+
+
+def test_the_search_beyond_twelve_levels_hardly_ever_misses():
+    """On random tables of 14 levels and 3 to 7 classes: at most 2 % missed, mean gap at most 0.05 %."""
+    chance, every = np.random.default_rng(1), all_groupings(14)
+    gaps = []
+    for number in range(200):
+        objective = Objective(Task.CLASSIFICATION, (gini, entropy)[number % 2])
+        levels = chance.integers(0, 30, (14, int(chance.choice([3, 4, 5, 7])))).astype(np.float64)
+        weights = levels.sum(axis=1)
+        best = best_mask(every, levels, weights, objective, 0.0)
+        found = best_two_groups(levels, weights, objective, min_weight=0.0)
+        sides = np.array([[best, ~best], [found, ~found]], dtype=np.float64)
+        reachable, reached = objective.decrease(sides @ levels, sides @ weights)
+        gaps.append(1 - reached / reachable)
+    assert np.mean(np.array(gaps) > 1e-9) <= 0.02
+    assert np.mean(gaps) <= 0.0005

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from core.criteria.impurity import entropy, gini, squared_error
 from core.criteria.objective import Objective
+from core.splits.candidates import midpoints_at_changes
 from core.splits.numeric import best_cut, both_sides
 from core.target import ClassTarget, NumberTarget, Task
 from tests.core.strategies import NUMBERS, WEIGHTS
@@ -41,9 +42,9 @@ def test_age_in_app_recommendation_is_cut_at_20():
 def test_temperature_has_two_candidates_at_class_changes():
     samples = golden_samples("temperature")
     values, classes = samples.attributes.columns[0], samples.target.codes
-    assert cut_of(values, classes, only_class_changes=True).n_thresholds == 2
+    assert cut_of(values, classes, choose=midpoints_at_changes).n_thresholds == 2
     assert cut_of(values, classes).n_thresholds == 5
-    assert cut_of(values, classes, only_class_changes=True).threshold in (54, 85)
+    assert cut_of(values, classes, choose=midpoints_at_changes).threshold in (54, 85)
 
 
 def test_a_tie_goes_to_the_smaller_threshold_whatever_the_order_of_rows():

@@ -250,3 +250,40 @@ async def test_few_requests_may_wait_for_datasets_to_be_read(
     assert "Retry-After" in answer.headers
     monkeypatch.undo()
     assert (await workshop.get(f"{model}/tree", candidates=True))["nodes"]
+
+
+async def test_id3_takes_numbers_cut_into_intervals_and_the_schema_shows_the_cuts(workshop: Workshop) -> None:
+    table = {"size": [1, 2, 3, 4, 5, 6, 7, None], "colour": ["r", "g"] * 4, "y": ["p"] * 4 + ["q"] * 3 + ["p"]}
+    way = {"kind": "quantile", "bins": 2, "as": "intervals"}
+    model = f"/v1/models/{await workshop.model(table, algorithm={'kind': 'id3', 'numeric': way})}"
+    assert (await workshop.get(model))["configuration"]["algorithm"]["numeric"] == way
+    assert [a["cuts"] for a in (await workshop.get(f"{model}/schema"))["attributes"]] == [[4.5], None]
+    tree = await workshop.get(f"{model}/tree", candidates=True)
+    root = tree["nodes"][0]["split"]
+    assert (root["attribute"], root["kind"], root["threshold"]) == ("size", "intervals", None)
+    assert [node["test"] for node in tree["nodes"] if node["parent"] == 0] == [
+        {"attribute": "size", "op": "<=", "threshold": 4.5},
+        {"attribute": "size", "op": ">", "threshold": 4.5},
+    ]
+    answer = await workshop.post(f"{model}/predict", {"records": [{"size": 4.5}, {}], "explain": True})
+    assert [prediction["label"] for prediction in answer["predictions"]] == ["p", "p"]
+    assert answer["predictions"][1]["probabilities"]["q"] == pytest.approx(3 / 7 * 3 / (3 + 3 / 7))
+
+
+async def test_cuts_of_mdlp_are_shown_also_as_thresholds(workshop: Workshop) -> None:
+    table = {"size": list(range(8)), "y": ["p"] * 4 + ["q"] * 4}
+    model = f"/v1/models/{await workshop.model(table, algorithm={'kind': 'c45', 'numeric': {'kind': 'mdlp'}})}"
+    assert (await workshop.get(f"{model}/schema"))["attributes"][0]["cuts"] == [3.5]
+    assert (await workshop.get(f"{model}/tree"))["nodes"][0]["split"]["threshold"] == 3.5
+
+
+async def test_a_dear_attribute_is_asked_later_and_the_schema_shows_what_it_costs(workshop: Workshop) -> None:
+    table = {"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", "v"], "y": ["p", "p", "q", "q"]}
+    by_gain = {"kind": "id3", "attribute_costs": {"kind": "nunez", "costs": {"a": 3}}}
+    model = f"/v1/models/{await workshop.model(table, algorithm=by_gain)}"
+    shown = (await workshop.get(model))["configuration"]["algorithm"]["attribute_costs"]
+    assert shown == {"kind": "nunez", "costs": {"a": 3}, "w": 1}
+    assert [a["cost"] for a in (await workshop.get(f"{model}/schema"))["attributes"]] == [3, 1]
+    split = (await workshop.get(f"{model}/tree", candidates=True))["nodes"][0]["split"]
+    assert (split["attribute"], split["gain"], split["score"]) == ("b", 1.0, 0.5)
+    assert [(one["gain"], one["score"]) for one in split["candidates"]] == [(1.0, 0.25), (1.0, 0.5)]

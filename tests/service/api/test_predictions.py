@@ -305,3 +305,46 @@ async def test_predictions_are_counted_by_model_and_version(workshop: Workshop, 
 async def test_a_model_that_is_not_there(workshop: Workshop) -> None:
     problem = await workshop.predict("nobody", {"records": [{}]}, status=404)
     assert problem["type"] == "/problems/model_not_found"
+
+
+HOLES = {
+    "size": [1, 2, 3, 4, 10, 11, 12, None],
+    "weight": [1, 2, 3, 4, 10, 11, None, 13],
+    "y": ["p"] * 4 + ["q"] * 4,
+}
+
+
+async def test_a_surrogate_model_follows_its_surrogates_unless_told_otherwise(workshop: Workshop) -> None:
+    model = await workshop.model(HOLES, algorithm={"kind": "cart", "missing": "surrogate"})
+    tree = await workshop.get(f"/v1/models/{model}/tree")
+    assert tree["nodes"][0]["split"]["attribute"] == "size"
+    assert tree["nodes"][0]["surrogates"] == [
+        {"attribute": "weight", "agreement": 1.0, "threshold": 7.0, "values": None, "reversed": False}
+    ]
+    assert tree["nodes"][1]["surrogates"] == []
+    asked = {"records": [{"weight": 1}, {"weight": 9}, {}], "explain": True}
+    answers = (await workshop.predict(model, asked))["predictions"]
+    assert [one["label"] for one in answers] == ["p", "q", "p"]
+    assert [len(one["paths"]) for one in answers] == [1, 1, 1]
+    weighted = (await workshop.predict(model, {**asked, "missing": "weighted"}))["predictions"]
+    assert weighted[1]["probabilities"] == pytest.approx({"p": 4 / 7, "q": 3 / 7})
+    same = (await workshop.predict(model, {**asked, "missing": "surrogate"}))["predictions"]
+    assert same == answers
+
+
+@pytest.mark.parametrize("strategy", ["majority", "class_majority", "distribution"])
+async def test_a_model_trained_on_filled_rows_fills_records_and_says_so(workshop: Workshop, strategy: str) -> None:
+    model = await workshop.model(HOLES, algorithm={"kind": "cart", "missing": strategy})
+    (answer,) = (await workshop.predict(model, {"records": [{}], "explain": True}))["predictions"]
+    assert answer["missing"] == ["size", "weight"]
+    assert (len(answer["paths"]), answer["label"], answer["decided"]) == (1, "p", False)  # the median of size is 4
+    assert answer["bounds"]["q"] == [0.0, 1.0]
+    (weighted,) = (await workshop.predict(model, {"records": [{}], "missing": "weighted"}))["predictions"]
+    assert 0 < weighted["probabilities"]["q"] < 1
+
+
+async def test_surrogates_are_refused_where_a_model_has_none(workshop: Workshop) -> None:
+    model = await workshop.model(HOLES)
+    problem = await workshop.predict(model, {"records": [{}], "missing": "surrogate"}, status=422)
+    assert places(problem) == ["#/missing"]
+    assert "no surrogates" in problem["errors"][0]["detail"]

@@ -75,12 +75,15 @@ async def test_an_order_is_answered_with_everything_filled_in(workshop: Workshop
         "attributes": COLUMNS,
         "sample_weight": None,
         "class_weights": None,
+        "misclassification_costs": None,
         "seed": 0,
         "division": {"kind": "random", "train": 0.6, "validation": 0.2, "test": 0.2, "stratified": True},
         "algorithm": {
             "kind": "c45",
             "criterion": {"kind": "gain_ratio", "filter": "above_average"},
+            "attribute_costs": None,
             "categorical": "multiway",
+            "min_category_weight": 0,
             "numeric": {"kind": "exact"},
             "missing": "weighted",
             "stopping": {
@@ -91,6 +94,7 @@ async def test_an_order_is_answered_with_everything_filled_in(workshop: Workshop
                 "min_gain": 0,
                 "min_score": 0,
                 "min_impurity": 0,
+                "min_copy_weight": 0,
                 "validate_splits": False,
             },
         },
@@ -101,6 +105,7 @@ async def test_an_order_is_answered_with_everything_filled_in(workshop: Workshop
 async def test_the_configuration_shown_can_be_sent_again(workshop: Workshop, dataset_id: str) -> None:
     orders: list[dict[str, Any]] = [
         {"algorithm": {"kind": "c45"}},
+        {"algorithm": {"kind": "c45", "numeric": {"kind": "uniform", "as": "intervals"}, "missing": "majority"}},
         {"algorithm": {"kind": "id3"}, "attributes": ["texture"], "seed": 5},
         {"division": {"kind": "random"}, "pruning": {"kind": "reduced_error"}, "class_weights": {"good": 2}},
         {"target": "density", "division": {"kind": "column", "column": "part"}, "sample_weight": "weight"},
@@ -112,7 +117,7 @@ async def test_the_configuration_shown_can_be_sent_again(workshop: Workshop, dat
 
 
 async def test_defaults_may_be_sent_as_null(workshop: Workshop, dataset_id: str) -> None:
-    named = ("criterion", "categorical", "numeric", "missing", "stopping")
+    named = ("criterion", "attribute_costs", "categorical", "min_category_weight", "numeric", "missing", "stopping")
     plain = await workshop.order(dataset_id)
     nulls = await workshop.order(dataset_id, algorithm={"kind": "cart", **dict.fromkeys(named)}, target_kind=None)
     assert plain["configuration"] == nulls["configuration"]
@@ -200,9 +205,59 @@ async def test_presets_choose_by_the_target(workshop: Workshop, dataset_id: str)
             {"algorithm": {"kind": "cart", "criterion": {"kind": "gini", "filter": "none"}}},
             "#/algorithm/criterion/filter", "not a known key", None,
         ),
-        ({"algorithm": {"kind": "cart", "categorical": "one_hot"}}, "#/algorithm/categorical", "multiway", None),
-        ({"algorithm": {"kind": "cart", "missing": "surrogate"}}, "#/algorithm/missing", "weighted", None),
-        ({"algorithm": {"kind": "cart", "numeric": {"kind": "mdlp"}}}, "#/algorithm/numeric/kind", "exact", None),
+        ({"algorithm": {"kind": "cart", "categorical": "binary"}}, "#/algorithm/categorical", "multiway", None),
+        (
+            {"algorithm": {"kind": "c45", "min_category_weight": 2}},
+            "#/algorithm/min_category_weight", "keeps every value apart", "two_groups",
+        ),
+        (
+            {"algorithm": {"kind": "cart", "attribute_costs": {"kind": "nunez", "costs": {"texture": 1}}}},
+            "#/algorithm/attribute_costs", "weighs information gain", "information_gain",
+        ),
+        (
+            {"algorithm": {"kind": "id3", "attribute_costs": {"kind": "nunez", "costs": {"textur": 1}}},
+             "attributes": ["texture"]},
+            "#/algorithm/attribute_costs/costs/textur", "not an attribute", "did you mean texture?",
+        ),
+        (
+            {"algorithm": {"kind": "id3", "attribute_costs": {"kind": "tan_schlimmer", "costs": {"texture": 0}}}},
+            "#/algorithm/attribute_costs/costs/texture", "greater than 0", None,
+        ),
+        (
+            {"misclassification_costs": {"goo": {"bad": 2}}},
+            "#/misclassification_costs/goo", "not a class", "did you mean good?",
+        ),
+        (
+            {"misclassification_costs": {"good": {"good": 2}}},
+            "#/misclassification_costs/good/good", "costs nothing", "leave it out",
+        ),
+        (
+            {"misclassification_costs": {"good": {"bad": -1}}},
+            "#/misclassification_costs/good/bad", "at least 0", None,
+        ),
+        (
+            {"target": "density", "misclassification_costs": {"good": {"bad": 2}}},
+            "#/misclassification_costs", "no classes to mistake", "leave",
+        ),
+        ({"algorithm": {"kind": "cart", "missing": "guess"}}, "#/algorithm/missing", "weighted", None),
+        ({"algorithm": {"kind": "c45", "missing": "surrogate"}}, "#/algorithm/missing", "two branches", "two_groups"),
+        (
+            {"target": "density", "algorithm": {"kind": "cart", "missing": "class_majority"}},
+            "#/algorithm/missing", "numbers have none", "majority",
+        ),
+        ({"algorithm": {"kind": "cart", "numeric": {"kind": "median"}}}, "#/algorithm/numeric/kind", "exact", None),
+        (
+            {"target": "density", "algorithm": {"kind": "cart", "numeric": {"kind": "mdlp"}}},
+            "#/algorithm/numeric/kind", "looks at classes", "quantile",
+        ),
+        (
+            {"algorithm": {"kind": "cart", "numeric": {"kind": "quantile", "bins": 1}}},
+            "#/algorithm/numeric/bins", "at least 2", None,
+        ),
+        (
+            {"algorithm": {"kind": "cart", "numeric": {"kind": "uniform", "as": "ranges"}}},
+            "#/algorithm/numeric/as", "intervals", None,
+        ),
         ({"algorithm": {"kind": "cart", "numeric": "exact"}}, "#/algorithm/numeric", "must be an object", None),
         ({"algorithm": "cart"}, "#/algorithm", "must be an object", None),
         ({"seed": -1}, "#/seed", "at least 0", None),

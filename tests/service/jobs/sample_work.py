@@ -14,7 +14,9 @@ from service.store.transactions import Database
 from tests.service.store.orders import finish
 
 
-async def work(database: Database, artifacts: Artifacts, *, training_id: str, job: Job, report: Report) -> None:
+async def work(
+    database: Database, artifacts: Artifacts, *, training_id: str, job: Job, report: Report, engine: str
+) -> None:
     async with database.reading() as session:
         training = await trainings.get(session, training_id)
     assert training.model_id is not None

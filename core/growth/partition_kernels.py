@@ -1,0 +1,100 @@
+"""Sorted lists of rows, and how they are divided between the children of a node.
+
+The twin of `fractional_weights.send_down` for lists: a row whose value is known goes to one child, one whose value is
+missing to both. Every list stays sorted, so nothing is sorted below the root.
+"""
+
+from numba import int64, uint32, uint64
+
+from core.compiled_kernels import compiled
+
+LEFT, RIGHT, BOTH = 0, 1, 2
+LONGEST_RUN = 64
+
+
+@compiled
+def sortable_keys(values, bits, row_bits, keys):
+    """Fill `keys` with what sorts like the known values: the ordered bits of the float, the row in the lowest ones.
+
+    `bits` is the same memory as `values`, read as whole numbers. Returns how many values are known.
+    """
+    low = (uint64(1) << uint64(row_bits)) - uint64(1)
+    sign = uint64(1) << uint64(63)
+    n = uint64(0)
+    for row in range(values.shape[0]):
+        if values[row] == values[row]:
+            key = bits[row]
+            if key == sign:  # -0.0 is 0.0
+                key = uint64(0)
+            key = ~key if key & sign else key | sign
+            keys[n] = (key & ~low) | uint64(row)
+            n += uint64(1)
+    return n
+
+
+@compiled
+def settle_runs(keys, values, row_bits):
+    """Order the values whose keys differ only in the bits that made room for the row; False when a run is too long."""
+    low = (uint64(1) << uint64(row_bits)) - uint64(1)
+    run = int64(0)
+    for i in range(1, keys.shape[0]):
+        if keys[i] ^ keys[i - 1] > low:
+            run = i
+            continue
+        if i - run > LONGEST_RUN and values[keys[i] & low] != values[keys[i - 1] & low]:
+            return False
+        key, value, j = keys[i], values[keys[i] & low], i - 1
+        while j >= run and values[keys[j] & low] > value:
+            keys[j + 1] = keys[j]
+            j -= 1
+        keys[j + 1] = key
+    return True
+
+
+@compiled
+def list_entries(keys, values, classes, row_bits, entries):
+    """Write the entries of a column: whether the value is new, the class, the row."""
+    low = (uint64(1) << uint64(row_bits)) - uint64(1)
+    before = 0.0
+    for i in range(keys.shape[0]):
+        row = keys[i] & low
+        value = values[row]
+        is_new = uint32(1) if i > 0 and value != before else uint32(0)
+        entries[i] = (is_new << uint32(31)) | (uint32(classes[row]) << uint32(row_bits)) | uint32(row)
+        before = value
+
+
+@compiled
+def divide_list(entries, start, n, shift, side, keeper, other, place):
+    """Send each entry to the child that keeps this memory, to the other one, or to both; how many each got.
+
+    An entry is new in a child when any entry since the child's last one was new; the first of a list never is.
+    """
+    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
+    flag = uint32(1) << uint32(31)
+    gets_not = uint32(1 - keeper)  # rows of this side are not kept
+    keep_side = uint32(keeper)
+    new_here, new_there = uint32(0), uint32(0)
+    i, end = uint64(start), uint64(start + n)
+    here, there = uint64(start), uint64(place)
+    while i < end:
+        entry = entries[i]
+        is_new = entry & flag
+        new_here |= is_new
+        new_there |= is_new
+        to = uint32(side[entry & row_mask])
+        body = entry & ~flag
+        stays = uint32(to != gets_not)
+        goes = uint32(to != keep_side)
+        entries[here] = body | new_here
+        other[there] = body | new_there
+        here += uint64(stays)
+        there += uint64(goes)
+        new_here &= stays - uint32(1)  # all ones when it did not stay
+        new_there &= goes - uint32(1)
+        i += uint64(1)
+    if here > uint64(start):
+        entries[start] &= ~flag
+    if there > uint64(place):
+        other[place] &= ~flag
+    return int64(here) - start, int64(there) - place

@@ -1,0 +1,47 @@
+"""Cuts found once, on all training rows: what MDLP and intervals start from."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.config import Numeric, NumericKind
+from core.growth.samples import Samples
+from core.splits.candidates import equal_frequency, equal_width
+from core.splits.mdlp import mdlp_cuts
+from core.splits.numeric import distinct_values
+from core.table import FloatArray, is_missing
+from core.target import ClassTarget
+
+
+def with_cuts(samples: Samples, numeric: Numeric) -> Samples:
+    """The samples with the cuts of every column that has an order, if the algorithm needs any before growth."""
+    if not numeric.is_found_before_growth:
+        return samples
+    columns = range(len(samples.attributes.schema))
+    cuts = (
+        cuts_of(samples, column, numeric) if samples.attributes.schema[column].has_order else None for column in columns
+    )
+    return replace(samples, cuts=tuple(cuts))
+
+
+def cuts_of(samples: Samples, column: int, numeric: Numeric) -> tuple[float, ...]:
+    """The cuts of one column, ascending, from the rows whose value is known."""
+    cells = samples.attributes.columns[column]
+    known = np.flatnonzero(~is_missing(cells))
+    if len(known) == 0:
+        return ()
+    values, weights = cells[known].astype(np.float64), samples.weights[known]
+    if numeric.kind is NumericKind.MDLP:
+        assert isinstance(samples.target, ClassTarget)
+        return mdlp_cuts(values, samples.target.statistics(known, weights))
+    return bin_cuts(values, weights, numeric)
+
+
+def bin_cuts(values: FloatArray, weights: FloatArray, numeric: Numeric) -> tuple[float, ...]:
+    """The cuts between bins of equal weight, or of equal width."""
+    order = np.argsort(values, kind="stable")
+    values, weights = values[order], weights[order]
+    last = np.flatnonzero(np.append(values[1:] != values[:-1], True))
+    distinct = distinct_values(values, weights[:, None], weights, last)
+    way = equal_frequency if numeric.kind is NumericKind.QUANTILE else equal_width
+    return way(distinct, numeric.bins).all_thresholds(distinct.values)

@@ -1,0 +1,47 @@
+"""How the training rows of a node come to its children, by the strategy for missing values."""
+
+from dataclasses import dataclass
+
+from core.config import Algorithm, MissingStrategy
+from core.growth.samples import Samples
+from core.missing.distribution import drawn_branches
+from core.missing.fractional_weights import send_down, without_light_copies
+from core.missing.surrogates import Surrogate, find_surrogates, followed
+from core.splits.split import Split
+from core.table import FloatArray, RowArray
+
+
+@dataclass(frozen=True)
+class Way:
+    """What decides where a row goes: the split, r_v of its branches, its stand-ins, and the key of the node's draws."""
+
+    split: Split
+    shares: FloatArray
+    surrogates: tuple[Surrogate, ...]
+    key: int
+
+
+def divided(
+    samples: Samples, algorithm: Algorithm, rows: RowArray, weights: FloatArray, way: Way
+) -> list[tuple[RowArray, FloatArray]]:
+    """The rows and weights that each branch receives; rows that lack the value go as the strategy says.
+
+    Rows filled before growth know every value; what is still missing then is missing everywhere.
+    """
+    branch = way.split.branches(samples.attributes.columns[way.split.column][rows])
+    match algorithm.missing:
+        case MissingStrategy.DISTRIBUTION:
+            branch = drawn_branches(rows, branch, way.shares, way.key)
+        case MissingStrategy.SURROGATE:
+            branch = followed(samples.attributes, rows, branch, way.surrogates, way.shares)
+        case MissingStrategy.WEIGHTED if algorithm.stopping.min_copy_weight > 0:
+            branch = without_light_copies(weights, branch, way.shares, algorithm.stopping.min_copy_weight)
+        case _:
+            pass
+    return send_down(rows, weights, branch, way.shares)
+
+
+def surrogates_of(samples: Samples, rows: RowArray, weights: FloatArray, split: Split) -> tuple[Surrogate, ...]:
+    """The stand-ins for a split, found on the rows of its node."""
+    branch = split.branches(samples.attributes.columns[split.column][rows])
+    return find_surrogates(samples.attributes, rows, weights, split, branch)

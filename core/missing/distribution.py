@@ -1,0 +1,19 @@
+"""A row without the value goes whole down one branch, drawn from the shares of the known rows."""
+
+import numpy as np
+
+from core.randomness import FOR_ROWS, key_of, uniform
+from core.table import FloatArray, RowArray
+
+
+def drawn_branches(rows: RowArray, branch: RowArray, shares: FloatArray, node_key: int) -> RowArray:
+    """The branch of each row, drawn with probability r_v where it is -1.
+
+    A draw depends on the seed, the way from the root to the node, and the row's number alone.
+    """
+    ends, last = np.cumsum(shares), int(np.flatnonzero(shares > 0)[-1])
+    drawn = branch.copy()
+    for place in np.flatnonzero(branch < 0):
+        chance = uniform(key_of(key_of(node_key, FOR_ROWS), int(rows[place])))
+        drawn[place] = min(int(np.searchsorted(ends, chance, side="right")), last)
+    return drawn

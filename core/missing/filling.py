@@ -1,0 +1,71 @@
+"""Missing cells filled before growth: with the most frequent category, or the median of the known numbers.
+
+`majority` takes them over all training rows, `class_majority` over those of the row's own class. What is stored with
+the model, and fills records at prediction, is always the former: a record's class is not known then.
+"""
+
+import numpy as np
+
+from core.schema import Attribute
+from core.splits.candidates import midpoint
+from core.sums import weights_by
+from core.table import BoolArray, CodeArray, Column, FloatArray, Table, is_missing
+from core.ties import TIE, first_within_tie
+
+# By column: a number, or the code of a category; None where no training row knows one.
+Fills = tuple[float | None, ...]
+
+
+def fills_of(table: Table, weights: FloatArray) -> Fills:
+    """What stands for a missing cell of each column."""
+    return tuple(fill_of(a, cells, weights) for a, cells in zip(table.schema, table.columns, strict=True))
+
+
+def fill_of(attribute: Attribute, cells: Column, weights: FloatArray) -> float | None:
+    """The most frequent category by weight, ties in declared order, or the weighted median of the known numbers."""
+    known = ~is_missing(cells)
+    if not known.any():
+        return None
+    if attribute.is_numeric:
+        return weighted_median(cells[known].astype(np.float64), weights[known])
+    by_category = weights_by(cells[known].astype(np.int64), weights[known], len(attribute.categories))
+    return float(first_within_tie(by_category / by_category.sum()))
+
+
+def weighted_median(values: FloatArray, weights: FloatArray) -> float:
+    """The value at which the weight so far exceeds half; where it is just half, the midpoint to the next value."""
+    order = np.argsort(values, kind="stable")
+    so_far = np.cumsum(weights[order])
+    half, tolerance = so_far[-1] / 2, TIE * so_far[-1]
+    place = int(np.argmax(so_far >= half - tolerance))
+    value = float(values[order[place]])
+    if so_far[place] > half + tolerance:
+        return value
+    later = float(values[order[place + 1]])
+    return value if later == value else midpoint(value, later)
+
+
+def filled(table: Table, fills: Fills, where: BoolArray | None = None) -> Table:
+    """The table with the missing cells of these rows (all unless told) filled; a column without a fill keeps them."""
+    rows = np.ones(table.n_rows, dtype=np.bool_) if where is None else where
+    columns = (_filled(cells, fill, rows) for cells, fill in zip(table.columns, fills, strict=True))
+    return Table(table.schema, tuple(columns))
+
+
+def _filled(cells: Column, fill: float | None, rows: BoolArray) -> Column:
+    if fill is None:
+        return cells
+    completed = cells.copy()
+    completed[is_missing(cells) & rows] = fill
+    return completed
+
+
+def filled_by_class(table: Table, classes: CodeArray, weights: FloatArray) -> Table:
+    """Each row's missing cells filled from the rows of its class, from all rows where the class knows none."""
+    overall, completed = fills_of(table, weights), table
+    for code in np.unique(classes):
+        rows = classes == code
+        own = fills_of(table.take(np.flatnonzero(rows)), weights[rows])
+        fills = tuple(every if one is None else one for one, every in zip(own, overall, strict=True))
+        completed = filled(completed, fills, rows)
+    return completed

@@ -1,0 +1,105 @@
+"""Splits on other attributes that stand in for one whose value is missing (CART, Breiman et al. 1984, section 5.3).
+
+A surrogate imitates the binary split of a node as well as it can on the rows that know both attributes: its agreement
+is the share of their weight that it sends to the same side. It is kept if it does better than sending all of them to
+the side that most of them take. A row without the value follows the first surrogate it knows, and where it knows none,
+the heavier branch.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.schema import Attribute
+from core.splits.candidates import midpoint
+from core.splits.split import Split, SplitKind
+from core.sums import sums_by
+from core.table import Column, FloatArray, RowArray, Table, is_missing
+from core.ties import TIE, first_within_tie
+
+MOST_SURROGATES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Surrogate:
+    """A stand-in; `is_reversed` sends values up to the threshold to the second branch.
+
+    A category that no row of the node has goes nowhere: its branch is -1.
+    """
+
+    split: Split
+    is_reversed: bool
+    agreement: float
+
+    def branches(self, values: Column) -> RowArray:
+        """The branch each cell takes, -1 where the surrogate cannot tell."""
+        branch = self.split.branches(values)
+        return np.where(branch < 0, -1, 1 - branch) if self.is_reversed else branch
+
+
+def find_surrogates(
+    table: Table, rows: RowArray, weights: FloatArray, primary: Split, branch: RowArray
+) -> tuple[Surrogate, ...]:
+    """The best stand-ins for a split, by agreement and then column; `branch` is -1 where its value is missing."""
+    found = []
+    for column, attribute in enumerate(table.schema):
+        if column == primary.column:
+            continue
+        values = table.columns[column][rows]
+        both = np.flatnonzero((branch >= 0) & ~is_missing(values))
+        sides = np.eye(2)[branch[both]] * weights[both, None]
+        if len(both):
+            imitate = best_threshold if attribute.has_order else best_sides
+            surrogate = imitate(column, attribute, values[both], sides)
+            if surrogate is not None and surrogate.agreement > majority_agreement(sides) + TIE:
+                found.append(surrogate)
+    ranked: list[Surrogate] = []
+    while found and len(ranked) < MOST_SURROGATES:
+        ranked.append(found.pop(first_within_tie(np.array([one.agreement for one in found]))))
+    return tuple(ranked)
+
+
+def majority_agreement(sides: FloatArray) -> float:
+    """What sending every row to the side that most weight takes agrees with; `sides[i]` is row i's weight by side."""
+    return float(sides.sum(axis=0).max() / sides.sum())
+
+
+def best_threshold(column: int, _: Attribute, values: Column, sides: FloatArray) -> Surrogate | None:
+    """The threshold that agrees most, in either direction; ties to the smaller one, and to the same direction."""
+    order = np.argsort(values, kind="stable")
+    ordered, sides = values[order].astype(np.float64), sides[order]
+    ends = np.flatnonzero(ordered[1:] != ordered[:-1])
+    if len(ends) == 0:
+        return None
+    up_to, whole = np.cumsum(sides, axis=0)[ends], sides.sum(axis=0)
+    after = np.cumsum(sides[::-1], axis=0)[::-1][ends + 1]
+    same = (up_to[:, 0] + after[:, 1]) / whole.sum()
+    opposite = (up_to[:, 1] + after[:, 0]) / whole.sum()
+    agreements = np.stack([same, opposite], axis=1).ravel()
+    best = first_within_tie(agreements)
+    end = ends[best // 2]
+    threshold = midpoint(float(ordered[end]), float(ordered[end + 1]))
+    split = Split(column, SplitKind.THRESHOLD, 2, threshold=threshold)
+    return Surrogate(split, bool(best % 2), float(agreements[best]))
+
+
+def best_sides(column: int, attribute: Attribute, values: Column, sides: FloatArray) -> Surrogate:
+    """Each category to the side it agrees with, ties to the first."""
+    by_category = sums_by(values.astype(np.int64), sides, len(attribute.categories))
+    second = by_category[:, 1] > by_category[:, 0] * (1 + TIE)
+    branch_of = np.where(by_category.sum(axis=1) > 0, second.astype(np.int64), -1)
+    agreement = float(by_category.max(axis=1).sum() / by_category.sum())
+    split = Split(column, SplitKind.GROUPS, 2, branch_of=tuple(int(branch) for branch in branch_of))
+    return Surrogate(split, is_reversed=False, agreement=agreement)
+
+
+def followed(
+    table: Table, rows: RowArray, branch: RowArray, surrogates: Sequence[Surrogate], shares: FloatArray
+) -> RowArray:
+    """The branch of each row: its own, that of the first surrogate it knows, else the heavier branch."""
+    taken = branch.copy()
+    for surrogate in surrogates:
+        waiting = np.flatnonzero(taken < 0)
+        taken[waiting] = surrogate.branches(table.columns[surrogate.split.column][rows[waiting]])
+    return np.where(taken < 0, first_within_tie(shares), taken)

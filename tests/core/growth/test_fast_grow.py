@@ -1,0 +1,127 @@
+"""The kernels grow the tree of the definition, bit for bit."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.config import Algorithm, Categorical, Criterion, CriterionKind, GainFilter, Stopping
+from core.growth.engine import SMALL_ROWS, Engine, grow_with
+from core.growth.fast_grow import grow_fast, is_supported
+from core.growth.grow import grow
+from core.growth.samples import Samples
+from core.schema import Attribute, Kind, Schema
+from core.table import Table
+from core.target import ClassTarget, NumberTarget
+from core.tree import Tree
+
+CRITERIA = [
+    Criterion(CriterionKind.GINI),
+    Criterion(CriterionKind.INFORMATION_GAIN),
+    Criterion(CriterionKind.ERROR_RATE),
+    *(Criterion(CriterionKind.GAIN_RATIO, gain_filter) for gain_filter in GainFilter),
+    Criterion(CriterionKind.SQUARED_ERROR),
+]
+
+
+def assert_same_bytes(one: Tree, other: Tree) -> None:
+    for field in fields(Tree):
+        expected, found = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(expected, np.ndarray):
+            assert expected.dtype == found.dtype, field.name
+            assert expected.shape == found.shape, field.name
+            assert expected.tobytes() == found.tobytes(), field.name
+        else:
+            assert expected == found, field.name
+
+
+def generated(seed: int, n_rows: int, criterion: Criterion) -> Samples:
+    """Columns with ties, neighbouring floats, holes and orders; weights from equal to very different."""
+    chance = np.random.default_rng(seed)
+    attributes, columns = [], []
+    for column in range(int(chance.integers(1, 6))):
+        holes = chance.random(n_rows) < chance.choice([0.0, 0.0, 0.1, 0.5, 1.0], p=[0.4, 0.2, 0.2, 0.15, 0.05])
+        if chance.random() < 0.25:
+            attributes.append(Attribute(f"x{column}", Kind.ORDINAL, tuple("abcdef")))
+            columns.append(np.where(holes, -1, chance.integers(0, 6, n_rows)).astype(np.int32))
+            continue
+        values = chance.choice(["normal", "whole", "neighbours", "constant"])
+        cells = {
+            "normal": chance.normal(size=n_rows),
+            "whole": chance.integers(-2, 3, n_rows).astype(np.float64),
+            "neighbours": 1 + chance.integers(0, 6, n_rows) * 2.0**-52,
+            "constant": np.full(n_rows, -0.0),
+        }[values]
+        attributes.append(Attribute(f"x{column}", Kind.NUMERIC))
+        columns.append(np.where(holes, np.nan, cells))
+    n_classes = int(chance.choice([1, 2, 3, 6, 50]))
+    weights = {
+        0: np.ones(n_rows),
+        1: chance.random(n_rows) + 0.1,
+        2: 10.0 ** chance.integers(-3, 4, n_rows),
+    }[int(chance.integers(3))]
+    target: ClassTarget | NumberTarget = ClassTarget(
+        tuple(map(str, range(n_classes))), chance.integers(0, n_classes, n_rows).astype(np.int32)
+    )
+    if criterion.kind is CriterionKind.SQUARED_ERROR:
+        target = NumberTarget((np.round(chance.normal(size=n_rows), 1) + chance.choice([0.0, 1e8]))[:, None])
+    return Samples(Table(Schema(tuple(attributes)), tuple(columns)), target, weights)
+
+
+@st.composite
+def limits(draw: st.DrawFn) -> Stopping:
+    return Stopping(
+        max_depth=draw(st.sampled_from([None, None, 0, 1, 4])),
+        min_samples_split=draw(st.sampled_from([0, 2, 5.5])),
+        min_samples_leaf=draw(st.sampled_from([0.5, 1, 2, 5])),
+        min_gain=draw(st.sampled_from([0.0, 0.0, 0.01])),
+        min_score=draw(st.sampled_from([0.0, 0.0, 0.05])),
+        min_impurity=draw(st.sampled_from([0.0, 0.0, 0.1])),
+    )
+
+
+@given(st.integers(0, 2**32), st.integers(1, 120), st.sampled_from(CRITERIA), limits())
+@settings(max_examples=150)
+def test_the_kernels_give_the_bytes_of_the_definition(
+    seed: int, n_rows: int, criterion: Criterion, stopping: Stopping
+) -> None:
+    samples = generated(seed, n_rows, criterion)
+    algorithm = Algorithm("cart", criterion, Categorical.TWO_GROUPS, stopping=stopping)
+    assert is_supported(samples, algorithm)
+    assert_same_bytes(grow(samples, algorithm)[0], grow_fast(samples, algorithm))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("criterion", [CRITERIA[0], CRITERIA[3], CRITERIA[-1]], ids=lambda criterion: criterion.kind)
+def test_also_for_thousands_of_rows_whose_subtrees_are_numbered_anew(seed: int, criterion: Criterion) -> None:
+    samples = generated(seed, 20_000, criterion)
+    algorithm = Algorithm("cart", criterion, Categorical.TWO_GROUPS, stopping=Stopping(max_depth=7))
+    assert_same_bytes(grow(samples, algorithm)[0], grow_fast(samples, algorithm))
+
+
+def test_progress_is_told_and_ends_below_or_at_1() -> None:
+    samples = generated(1, 20_000, CRITERIA[0])
+    told: list[float] = []
+    grow_fast(samples, Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS), watch=told.append)
+    assert all(0 <= progress <= 1 for progress in told)
+    assert told == sorted(told)
+
+
+def test_what_the_kernels_cannot_do_the_definition_does() -> None:
+    samples = generated(3, 60, CRITERIA[0])
+    algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS, stopping=Stopping(max_leaves=3))
+    assert not is_supported(samples, algorithm)
+    tree, _ = grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
+    assert_same_bytes(tree, grow(samples, algorithm)[0])
+
+
+def test_small_data_does_not_wait_for_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr("core.growth.engine.grow_fast", lambda samples, *_, **__: asked.append(len(samples)))
+    algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS, stopping=Stopping(max_depth=1))
+    for n_rows in (SMALL_ROWS, SMALL_ROWS + 1):
+        grow_with(Engine.AUTO, generated(5, n_rows, CRITERIA[0]), algorithm, validation=None, seed=0)
+    grow_with(Engine.DEFINITION, generated(5, 600, CRITERIA[0]), algorithm, validation=None, seed=0)
+    assert asked == [SMALL_ROWS + 1]
