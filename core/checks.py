@@ -8,6 +8,8 @@ from core.config import (
     Criterion,
     CriterionKind,
     DatasetsDivision,
+    Dialect,
+    GainFilter,
     MissingStrategy,
     NoDivision,
     NumericKind,
@@ -54,6 +56,7 @@ def check(
             *attribute_cost_faults(config, known),
             *missing_faults(config, known),
             *category_faults(config),
+            *dialect_faults(config),
             *stopping_faults(config),
             *other_table_faults(config, known, others),
         ],
@@ -255,6 +258,24 @@ def category_faults(config: TrainingConfig) -> Iterator[Fault]:
     if algorithm.min_category_weight > 0 and algorithm.categorical in (Categorical.MULTIWAY, Categorical.ONE_HOT):
         detail = f"min_category_weight does not go with {algorithm.categorical}, which keeps every value apart"
         yield Fault(detail, ("algorithm", "min_category_weight"), "use two_groups or one_vs_rest, or leave it out")
+
+
+def dialect_faults(config: TrainingConfig) -> Iterator[Fault]:
+    """Parts that the programs do not have."""
+    algorithm = config.algorithm
+    if algorithm.dialect is not Dialect.RELEASE8:
+        return
+    fixed = (
+        (("criterion", "kind"), algorithm.criterion.kind, CriterionKind.GAIN_RATIO),
+        (("criterion", "filter"), algorithm.criterion.filter, GainFilter.ABOVE_AVERAGE),
+        (("categorical",), algorithm.categorical, Categorical.MULTIWAY),
+        (("numeric", "kind"), algorithm.numeric.kind, NumericKind.EXACT),
+        (("missing",), algorithm.missing, MissingStrategy.WEIGHTED),
+    )
+    for path, chosen, wanted in fixed:
+        if chosen != wanted:
+            hint = f'use {wanted}, or "dialect": "textbook"'
+            yield Fault(f"release8 has no {chosen}: it does as the programs do", ("algorithm", *path), hint)
 
 
 def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:

@@ -37,6 +37,20 @@ class GainFilter(StrEnum):
     NONE = "none"
 
 
+class NumericCorrection(StrEnum):
+    """Whether the gain of a threshold pays for having been chosen among many."""
+
+    NONE = "none"
+    RELEASE8 = "release8"
+
+
+class Dialect(StrEnum):
+    """C4.5 as the books describe it, or as its release 8 and Weka's J48 were programmed."""
+
+    TEXTBOOK = "textbook"
+    RELEASE8 = "release8"
+
+
 class NumericKind(StrEnum):
     """Which thresholds are tried."""
 
@@ -79,10 +93,11 @@ class OnTie(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A criterion; `filter` belongs to the gain ratio alone."""
+    """A criterion; `filter` and `numeric_correction` belong to the gain ratio alone."""
 
     kind: CriterionKind
     filter: GainFilter | None = None
+    numeric_correction: NumericCorrection = NumericCorrection.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +178,8 @@ class Algorithm:
     stopping: Stopping = field(default_factory=Stopping)
     attribute_costs: AttributeCosts | None = None
     min_category_weight: float = 0.0
+    dialect: Dialect = Dialect.TEXTBOOK
+    collapse: bool = False
 
     def cost_of(self, attribute: str) -> float:
         """What it costs to ask for an attribute; 1 where nobody said."""
@@ -252,8 +269,10 @@ def to_json(config: TrainingConfig) -> dict[str, Any]:
     algorithm["numeric"] = numeric_to_json(config.algorithm.numeric)
     costs = config.algorithm.attribute_costs
     algorithm["attribute_costs"] = None if costs is None else {"kind": costs.kind, **asdict(costs)}
-    if config.algorithm.criterion.filter is None:
-        del algorithm["criterion"]["filter"]
+    if config.algorithm.criterion.kind is not CriterionKind.GAIN_RATIO:
+        del algorithm["criterion"]["filter"], algorithm["criterion"]["numeric_correction"]
+    if config.algorithm.kind != "c45":
+        del algorithm["dialect"], algorithm["collapse"]
     return {
         "target": config.target,
         "target_kind": config.target_kind,
@@ -285,7 +304,9 @@ def from_json(plain: Mapping[str, Any]) -> TrainingConfig:
         algorithm=Algorithm(
             kind=algorithm["kind"],
             criterion=Criterion(
-                CriterionKind(criterion["kind"]), GainFilter(criterion["filter"]) if "filter" in criterion else None
+                CriterionKind(criterion["kind"]),
+                GainFilter(criterion["filter"]) if "filter" in criterion else None,
+                NumericCorrection(criterion.get("numeric_correction", NumericCorrection.NONE)),
             ),
             categorical=Categorical(algorithm["categorical"]),
             numeric=numeric_from_json(algorithm["numeric"]),
@@ -293,6 +314,8 @@ def from_json(plain: Mapping[str, Any]) -> TrainingConfig:
             stopping=Stopping(**algorithm["stopping"]),
             attribute_costs=attribute_costs_from_json(algorithm.get("attribute_costs")),
             min_category_weight=algorithm.get("min_category_weight", 0.0),
+            dialect=Dialect(algorithm.get("dialect", Dialect.TEXTBOOK)),
+            collapse=algorithm.get("collapse", False),
         ),
     )
 

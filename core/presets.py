@@ -9,10 +9,15 @@ from core.config import (
     Categorical,
     Criterion,
     CriterionKind,
+    Dialect,
     GainFilter,
     MissingStrategy,
     Numeric,
+    NumericCorrection,
     NumericKind,
+    OnTie,
+    Pruning,
+    ReducedErrorPruning,
     Stopping,
     attribute_costs_from_json,
     numeric_from_json,
@@ -71,8 +76,11 @@ def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
     """
     preset = PRESETS[kind]
     criterion = preset.criteria.get(task) or next(iter(preset.criteria.values()))
+    dialect = Dialect(overrides.get("dialect", Dialect.TEXTBOOK))
     if "criterion" in overrides:
         criterion = _criterion(overrides["criterion"])
+    if dialect is Dialect.RELEASE8 and "numeric_correction" not in overrides.get("criterion", {}):
+        criterion = replace(criterion, numeric_correction=NumericCorrection.RELEASE8)
     return Algorithm(
         kind=kind,
         criterion=criterion,
@@ -82,6 +90,8 @@ def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
         stopping=replace(preset.stopping, **overrides.get("stopping", {})),
         attribute_costs=attribute_costs_from_json(overrides.get("attribute_costs")),
         min_category_weight=overrides.get("min_category_weight", 0.0),
+        dialect=dialect,
+        collapse=overrides.get("collapse", dialect is Dialect.RELEASE8),
     )
 
 
@@ -89,4 +99,12 @@ def _criterion(plain: Mapping[str, Any]) -> Criterion:
     kind = CriterionKind(plain["kind"])
     if kind is not CriterionKind.GAIN_RATIO:
         return Criterion(kind)
-    return Criterion(kind, GainFilter(plain.get("filter", GainFilter.ABOVE_AVERAGE)))
+    correction = NumericCorrection(plain.get("numeric_correction", NumericCorrection.NONE))
+    return Criterion(kind, GainFilter(plain.get("filter", GainFilter.ABOVE_AVERAGE)), correction)
+
+
+def pruning_in_dialect(pruning: Pruning, dialect: Dialect) -> Pruning:
+    """Reduced-error pruning as programmed also cuts on a tie."""
+    if dialect is Dialect.RELEASE8 and isinstance(pruning, ReducedErrorPruning):
+        return ReducedErrorPruning(OnTie.CUT)
+    return pruning

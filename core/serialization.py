@@ -30,7 +30,7 @@ FORMAT = 1
 ArrayOf = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 TREE_ARRAYS = tuple(field.name for field in fields(Tree) if field.name not in ("task", "cuts", "surrogates", "costs"))
-METHODS, DECISIONS = tuple(Method), tuple(Decision)
+FIRST_METHODS, DECISIONS = (Method.VALIDATE_SPLITS, Method.REDUCED_ERROR), tuple(Decision)
 
 
 class UnknownFormatError(ValueError):
@@ -49,7 +49,7 @@ def dump(model: Model) -> bytes:
         "target": model.target,
         "classes": model.classes,
         "attributes": [attribute_header(model, column) for column in range(len(model.attributes))],
-        "methods": METHODS,
+        "methods": methods_of(model.history),
         "decisions": DECISIONS,
         "arrays": [{"name": n, "type": v.dtype.str, "shape": v.shape} for n, v in arrays.items()],
     }
@@ -166,13 +166,19 @@ def _surrogate_split(columns: Mapping[str, ArrayOf], place: int) -> Split:
     return Split(int(columns["column"][place]), kind, 2, threshold=threshold, branch_of=branch_of)
 
 
+def methods_of(history: History) -> tuple[Method, ...]:
+    """The words behind the methods' codes: the first two always, later ones only where they were used."""
+    used = {step.method for step in history.steps}
+    return (*FIRST_METHODS, *(m for m in Method if m not in FIRST_METHODS and m in used))
+
+
 def history_arrays(history: History) -> dict[str, ArrayOf]:
     """The steps as columns; an absent alpha or piece of evidence is NaN."""
-    steps = history.steps
+    steps, methods = history.steps, methods_of(history)
     evidence = sorted({name for step in steps for name in step.evidence})
     columns: dict[str, ArrayOf] = {
         "node": np.array([step.node for step in steps], dtype=np.int32),
-        "method": np.array([METHODS.index(step.method) for step in steps], dtype=np.int8),
+        "method": np.array([methods.index(step.method) for step in steps], dtype=np.int8),
         "decision": np.array([DECISIONS.index(step.decision) for step in steps], dtype=np.int8),
         "before": np.array([step.before for step in steps], dtype=np.float64),
         "after": np.array([step.after for step in steps], dtype=np.float64),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.config import MissingStrategy, ReducedErrorPruning, TrainingConfig
+from core.config import Dialect, MissingStrategy, ReducedErrorPruning, TrainingConfig
 from core.division import Part
 from core.errors import InvalidConfig, raise_any
 from core.growth.engine import Engine, grow_with
@@ -13,6 +13,7 @@ from core.misclassification import cost_faults, cost_matrix
 from core.missing.filling import Fills, filled, filled_by_class, fills_of
 from core.model import Model, training_ranges
 from core.preparation import Prepared, with_class_weights
+from core.pruning.collapse import collapse
 from core.pruning.history import Ledger
 from core.pruning.reduced_error import prune_by_validation, record_trials
 from core.table import FloatArray
@@ -83,6 +84,9 @@ def train(
     ledger = Ledger(replace(tree, costs=costs))
     if gate_samples is not None:
         record_trials(ledger, gate_samples, trials)
+    by_validation = isinstance(config.pruning, ReducedErrorPruning)
+    if config.algorithm.collapse and not (by_validation and config.algorithm.dialect is Dialect.RELEASE8):
+        collapse(ledger)
     if isinstance(config.pruning, ReducedErrorPruning):
         assert validation is not None
         prune_by_validation(ledger, validation, config.pruning.on_tie)

@@ -12,12 +12,13 @@ from core.config import (
     CriterionKind,
     GainFilter,
     Numeric,
+    NumericCorrection,
     NumericKind,
     Nunez,
     TanSchlimmer,
 )
 from core.criteria.cost_gain import nunez, tan_schlimmer
-from core.criteria.gain import above_average, better_half, gain_ratio, intrinsic_value
+from core.criteria.gain import above_average, better_half, corrected_gain, gain_ratio, intrinsic_value
 from core.criteria.impurity import entropy, error_rate, gini, squared_error
 from core.criteria.objective import Objective
 from core.growth.samples import Samples
@@ -157,7 +158,7 @@ def candidate(
     known = ~is_missing(values)
     if not known.any():
         return None
-    min_weight, n_thresholds = algorithm.stopping.min_samples_leaf, None
+    min_weight, n_thresholds, cut = algorithm.stopping.min_samples_leaf, None, None
     if not samples.attributes.schema[column].has_order:
         n_levels = len(samples.attributes.schema[column].categories)
         codes = values[known].astype(np.int64)
@@ -180,7 +181,19 @@ def candidate(
     if found is None:
         return None
     figured = with_figures(found, values, node, algorithm.criterion.kind, objective, n_thresholds)
-    return None if figured is None else with_cost(figured, algorithm, samples.attributes.schema[column].name)
+    if figured is None:
+        return None
+    if cut is not None and algorithm.criterion.numeric_correction is NumericCorrection.RELEASE8:
+        return with_correction(figured, cut.n_allowed, float(node.weights.sum()))
+    return with_cost(figured, algorithm, samples.attributes.schema[column].name)
+
+
+def with_correction(candidate: Candidate, n_allowed: int, weight: float) -> Candidate | None:
+    """A threshold's gain ratio once it has paid for being chosen among many; None when no gain is left."""
+    gain = corrected_gain(candidate.gain, n_allowed, weight)
+    if gain <= TIE:
+        return None
+    return replace(candidate, gain=gain, score=gain / float(intrinsic_value(candidate.branch_weights)))
 
 
 def with_cost(candidate: Candidate, algorithm: Algorithm, attribute: str) -> Candidate:

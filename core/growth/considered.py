@@ -1,7 +1,8 @@
 """What else a node could have been split on: the candidates of a finished tree, computed anew from its samples."""
 
 from core.config import Algorithm
-from core.growth.best_split import Candidate, all_candidates, node_samples, objective_of
+from core.growth.best_split import Candidate, node_samples, objective_of
+from core.growth.dialects import all_candidates
 from core.growth.routing import Way, divided
 from core.growth.samples import Samples
 from core.randomness import path_key, root_key

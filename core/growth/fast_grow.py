@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from core.config import Algorithm, CriterionKind, GainFilter, MissingStrategy, NumericKind
+from core.config import Algorithm, CriterionKind, Dialect, GainFilter, MissingStrategy, NumericCorrection, NumericKind
 from core.criteria.gain import gain_ratio
 from core.criteria.objective import Objective
 from core.growth.best_split import objective_of
@@ -35,6 +35,8 @@ def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
         and algorithm.stopping.max_leaves is None
         and algorithm.stopping.min_copy_weight == 0
         and algorithm.attribute_costs is None
+        and algorithm.dialect is Dialect.TEXTBOOK
+        and algorithm.criterion.numeric_correction is NumericCorrection.NONE
         and not algorithm.stopping.validate_splits
         and (isinstance(samples.target, ClassTarget) or samples.target.numbers.shape[1] == 1)
         and row_bits_of(samples) + class_bits <= MOST_BITS

@@ -11,7 +11,8 @@ import numpy as np
 
 from core.config import Algorithm, MissingStrategy
 from core.criteria.objective import Objective
-from core.growth.best_split import Candidate, best_split, node_samples, objective_of
+from core.growth.best_split import Candidate, node_samples, objective_of
+from core.growth.dialects import best_split
 from core.growth.node import GrowingNode, finished_tree
 from core.growth.routing import Way, divided, surrogates_of
 from core.growth.samples import Samples

@@ -30,6 +30,7 @@ class Method(StrEnum):
 
     VALIDATE_SPLITS = "validate_splits"
     REDUCED_ERROR = "reduced_error"
+    COLLAPSE = "collapse"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ from core.ties import TIE, first_within_tie
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A threshold and how many were tried to find it."""
+    """A threshold, how many were tried to find it, and how many of these left enough on both sides."""
 
     threshold: float
     n_thresholds: int
+    n_allowed: int
 
 
 def best_cut(
@@ -47,7 +48,7 @@ def best_cut(
         return None
     gains = objective.decrease(sides[allowed], side_weights[allowed])
     best = int(allowed[first_within_tie(gains, objective.tolerance)])
-    return Cut(places.threshold(best, distinct.values), len(places))
+    return Cut(places.threshold(best, distinct.values), len(places), len(allowed))
 
 
 def distinct_values(values: FloatArray, sums: FloatArray, weights: FloatArray, last: RowArray) -> DistinctValues:

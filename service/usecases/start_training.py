@@ -11,7 +11,7 @@ from core.config import DatasetsDivision, Division, Pruning, TrainingConfig, to_
 from core.division import Part
 from core.errors import Fault, Path
 from core.preparation import attribute_names, task_of
-from core.presets import resolve
+from core.presets import pruning_in_dialect, resolve
 from core.target import Task
 from service.errors import DatasetNotFound
 from service.store import datasets, jobs, models, trainings
@@ -69,6 +69,7 @@ def complete_config(order: TrainingOrder, dataset: DatasetRecord) -> TrainingCon
     schema = schema_of(dataset.columns)
     has_target = order.target in schema
     task = task_of(schema[schema.column(order.target)], order.target_kind) if has_target else Task.CLASSIFICATION
+    algorithm = resolve(order.preset, order.overrides, task)
     return TrainingConfig(
         target=order.target,
         target_kind=order.target_kind,
@@ -78,8 +79,8 @@ def complete_config(order: TrainingOrder, dataset: DatasetRecord) -> TrainingCon
         misclassification_costs=order.misclassification_costs,
         seed=order.seed,
         division=order.division,
-        algorithm=resolve(order.preset, order.overrides, task),
-        pruning=order.pruning,
+        algorithm=algorithm,
+        pruning=pruning_in_dialect(order.pruning, algorithm.dialect),
     )
 
 

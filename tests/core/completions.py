@@ -18,7 +18,8 @@ def telling_values(tree: Tree, table: Table, column: int) -> list[Any]:
     attribute = table.schema[column]
     if attribute.kind is not Kind.NUMERIC:
         return list(range(len(attribute.categories)))
-    cuts = sorted({float(tree.threshold[node]) for node in np.flatnonzero(tree.column == column)})
+    splits = [tree.split(int(node)) for node in np.flatnonzero(tree.column == column)]
+    cuts = sorted({cut for split in splits for cut in (split.cuts or (split.threshold,))})
     if not cuts:
         return [0.0]
     between = [low / 2 + high / 2 for low, high in pairwise(cuts)]

@@ -1,10 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.bounds import bounds, possible_leaves
+from core.config import BinsAs, Numeric, NumericKind
 from core.growth.grow import grow
+from core.growth.precut import with_cuts
 from core.prediction import MissingPolicy, leaves_reached
 from core.schema import Attribute, Kind, Schema
 from core.table import Table
@@ -38,6 +42,17 @@ def test_bounds_of_grown_trees_are_those_of_all_completions(training, seed):
     for row in range(min(3, records.n_rows)):
         expected = assert_bounds_of_all_completions(tree, records, row)
         assert {leaf for leaf, _ in weighted[row]} <= set(expected)
+
+
+@settings(max_examples=40)
+@given(trainings(limits=False, max_columns=3, max_rows=12), st.integers(0, 2**32))
+def test_bounds_of_trees_with_intervals_are_those_of_all_completions(training, seed):
+    intervals = Numeric(NumericKind.QUANTILE, bins=3, bins_as=BinsAs.INTERVALS)
+    samples, algorithm = with_cuts(training[0], intervals), replace(training[1], numeric=intervals)
+    tree, _ = grow(samples, algorithm)
+    records = with_holes(samples.attributes, np.random.default_rng(seed))
+    for row in range(min(3, records.n_rows)):
+        assert_bounds_of_all_completions(tree, records, row)
 
 
 ANY_SCHEMA = Schema(

@@ -72,11 +72,18 @@ Filter = Annotated[
 ]
 
 
+Correction = Annotated[
+    config.NumericCorrection,
+    Field(description="`release8`: the gain of a threshold pays log2 of how many were tried, over the node's weight."),
+]
+
+
 class GainRatio(Body):
     """The gain in proportion to the split's own entropy (C4.5)."""
 
     kind: Literal["gain_ratio"]
     filter: Filter
+    numeric_correction: Correction
 
 
 class GainRatioOptions(Body):
@@ -84,6 +91,7 @@ class GainRatioOptions(Body):
 
     kind: Literal["gain_ratio"]
     filter: Filter | None = None
+    numeric_correction: Correction | None = None
 
 
 class Gini(Body):
@@ -325,16 +333,29 @@ class Id3Options(TreeMethodOptions):
     kind: Literal["id3"]
 
 
+Dialect = Annotated[
+    config.Dialect,
+    Field(description="As in the books, or with what C4.5 release 8 and Weka's J48 do beyond them (`release8`)."),
+]
+Collapse = Annotated[
+    Flag, Field(description="Take back subtrees that make no fewer training errors; true in release8 unless told.")
+]
+
+
 class C45(TreeMethod):
     """C4.5: gain ratio among the attributes of above-average gain; a class to predict."""
 
     kind: Literal["c45"]
+    dialect: Dialect
+    collapse: Collapse
 
 
 class C45Options(TreeMethodOptions):
     """C4.5: gain ratio among the attributes of above-average gain; a class to predict."""
 
     kind: Literal["c45"]
+    dialect: Dialect | None = None
+    collapse: Collapse | None = None
 
 
 class Cart(TreeMethod):

@@ -26,7 +26,13 @@ class PruningEntry(Answer):
     node: Annotated[int, Field(description="The node it is about.", examples=[9])]
     method: Method
     decision: Annotated[Decision, Field(description="`cut`: the node became a leaf; `kept`: it stayed.")]
-    before: Annotated[float, Field(description="The measure as the tree stood: accuracy, mean cost or squared error.")]
+    before: Annotated[
+        float,
+        Field(
+            description="The measure as the tree stood: accuracy, mean cost or mean squared error on validation rows; "
+            "for `collapse` the training weight answered wrongly."
+        ),
+    ]
     after: Annotated[float, Field(description="The measure with the other choice made: the cut, or the split.")]
     alpha: Annotated[float | None, Field(description="For cost-complexity pruning.")]
     evidence: PruningEvidence

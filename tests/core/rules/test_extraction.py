@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.conditions import holds
+from core.config import BinsAs, Numeric, NumericKind
+from core.growth.precut import with_cuts
 from core.prediction import MissingPolicy, leaves_reached
 from core.rules.extraction import path_rules, rule_text
 from core.schema import Attribute, Kind
@@ -30,6 +34,22 @@ def test_every_complete_record_satisfies_exactly_one_rule_and_that_is_its_leafs(
             ]
             assert met == [reached[row][0][0]]
         assert sum(rule.support for rule in rules) == pytest.approx(1.0)
+
+
+@settings(max_examples=40)
+@given(trainings(max_columns=3, max_rows=12))
+def test_rules_of_intervals_are_exclusive_and_complete(training):
+    intervals = Numeric(NumericKind.UNIFORM, bins=3, bins_as=BinsAs.INTERVALS)
+    samples, algorithm = with_cuts(training[0], intervals), replace(training[1], numeric=intervals)
+    model = model_of(samples, algorithm)
+    if any(not a.categories and a.kind is not Kind.NUMERIC for a in model.attributes):
+        return
+    records = complete_records(model.tree, samples.attributes)
+    rules = path_rules(model.view(0), model.attributes)
+    reached = leaves_reached(model.view(0), records, MissingPolicy.WEIGHTED)
+    for row in range(records.n_rows):
+        met = [rule.leaf for rule in rules if all(holds(c, records.columns[c.column][row]) for c in rule.conditions)]
+        assert met == [reached[row][0][0]]
 
 
 def test_rules_of_watermelon_3_0():

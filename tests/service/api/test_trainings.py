@@ -80,7 +80,9 @@ async def test_an_order_is_answered_with_everything_filled_in(workshop: Workshop
         "division": {"kind": "random", "train": 0.6, "validation": 0.2, "test": 0.2, "stratified": True},
         "algorithm": {
             "kind": "c45",
-            "criterion": {"kind": "gain_ratio", "filter": "above_average"},
+            "dialect": "textbook",
+            "collapse": False,
+            "criterion": {"kind": "gain_ratio", "filter": "above_average", "numeric_correction": "none"},
             "attribute_costs": None,
             "categorical": "multiway",
             "min_category_weight": 0,
@@ -107,6 +109,11 @@ async def test_the_configuration_shown_can_be_sent_again(workshop: Workshop, dat
         {"algorithm": {"kind": "c45"}},
         {"algorithm": {"kind": "c45", "numeric": {"kind": "uniform", "as": "intervals"}, "missing": "majority"}},
         {"algorithm": {"kind": "id3"}, "attributes": ["texture"], "seed": 5},
+        {
+            "algorithm": {"kind": "c45", "dialect": "release8"},
+            "division": {"kind": "random"},
+            "pruning": {"kind": "reduced_error"},
+        },
         {"division": {"kind": "random"}, "pruning": {"kind": "reduced_error"}, "class_weights": {"good": 2}},
         {"target": "density", "division": {"kind": "column", "column": "part"}, "sample_weight": "weight"},
         {"division": {"kind": "datasets", "test": dataset_id}},
@@ -238,6 +245,10 @@ async def test_presets_choose_by_the_target(workshop: Workshop, dataset_id: str)
         (
             {"target": "density", "misclassification_costs": {"good": {"bad": 2}}},
             "#/misclassification_costs", "no classes to mistake", "leave",
+        ),
+        (
+            {"algorithm": {"kind": "c45", "dialect": "release8", "categorical": "two_groups"}},
+            "#/algorithm/categorical", "release8 has no two_groups", "multiway",
         ),
         ({"algorithm": {"kind": "cart", "missing": "guess"}}, "#/algorithm/missing", "weighted", None),
         ({"algorithm": {"kind": "c45", "missing": "surrogate"}}, "#/algorithm/missing", "two branches", "two_groups"),
