@@ -10,13 +10,15 @@ from core.growth.validation_gate import Trial
 from core.table import FloatArray
 from core.tree import Tree
 
-SMALL_ROWS = 500  # up to here the definition is done before a compiler has started
+SMALL_ROWS = 500  # up to here the definition is always quick enough
+COLD_CELLS = 400_000  # up to here the definition is done before the kernels are compiled
 
 
 class Engine(StrEnum):
     """How to choose: by the size of the data, or one of the two wherever it can."""
 
     AUTO = "auto"
+    AUTO_COLD = "auto_cold"  # as auto, while the kernels are not compiled yet
     DEFINITION = "definition"
     KERNELS = "kernels"
 
@@ -32,7 +34,21 @@ def grow_with(
     watch: Watch = lambda _: None,
 ) -> tuple[Tree, list[Trial]]:
     """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does."""
-    wants_kernels = engine is Engine.KERNELS or (engine is Engine.AUTO and len(samples) > SMALL_ROWS)
-    if wants_kernels and validation is None and is_supported(samples, algorithm):
+    if (
+        prefers_kernels(engine, len(samples), len(samples.attributes.schema))
+        and validation is None
+        and is_supported(samples, algorithm)
+    ):
         return grow_fast(samples, algorithm, watch=watch), []
     return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, watch=watch)
+
+
+def prefers_kernels(engine: Engine, n_rows: int, n_columns: int) -> bool:
+    """Whether the kernels are to grow a tree of this size if they can."""
+    match engine:
+        case Engine.AUTO:
+            return n_rows > SMALL_ROWS
+        case Engine.AUTO_COLD:
+            return n_rows * n_columns > COLD_CELLS
+        case _:
+            return engine is Engine.KERNELS

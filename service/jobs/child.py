@@ -14,10 +14,11 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 from service.jobs.faults import problem_of
-from service.jobs.kernel_cache import kernel_cache
+from service.jobs.kernel_cache import is_compiled, kernel_cache, mark_compiled
 from service.jobs.processes import Message
 from service.logs import configure_logs, log_event
 from service.settings import Settings
@@ -59,23 +60,23 @@ def main() -> None:
     send({"event": "ready"})
     while True:
         order = orders.get()
-        outcome = asyncio.run(carry_out(work, settings, Job(order["job"], order["attempt"]), send))
+        outcome = asyncio.run(carry_out(work, settings, Job(order["job"], order["attempt"]), send, cache))
         is_leaving = _peak_memory() > MOST_MEMORY
         send({**outcome, "leaving": is_leaving})
         if is_leaving:
             return
 
 
-async def carry_out(work: Work, settings: Settings, job: Job, send: Send) -> Message:
+async def carry_out(work: Work, settings: Settings, job: Job, send: Send, cache: Path | None) -> Message:
     """Run one job; how it ended."""
+    engine = "auto_cold" if settings.engine == "auto" and not is_compiled(cache) else settings.engine
     database = Database(settings)
     try:
         async with database.reading() as session:
             training_id = await trainings.id_of_job(session, job.id)
         artifacts = Artifacts(settings.data_dir)
-        await work(
-            database, artifacts, training_id=training_id, job=job, report=_reporter(send), engine=settings.engine
-        )
+        await work(database, artifacts, training_id=training_id, job=job, report=_reporter(send), engine=engine)
+        mark_compiled(cache)
     except LeaseLost:
         return {"event": "lost"}
     except Exception as error:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.config import Algorithm, Categorical, Criterion, CriterionKind, GainFilter, Stopping
-from core.growth.engine import SMALL_ROWS, Engine, grow_with
+from core.growth.engine import SMALL_ROWS, Engine, grow_with, prefers_kernels
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
 from core.growth.samples import Samples
@@ -125,3 +125,9 @@ def test_small_data_does_not_wait_for_a_compiler(monkeypatch: pytest.MonkeyPatch
         grow_with(Engine.AUTO, generated(5, n_rows, CRITERIA[0]), algorithm, validation=None, seed=0)
     grow_with(Engine.DEFINITION, generated(5, 600, CRITERIA[0]), algorithm, validation=None, seed=0)
     assert asked == [SMALL_ROWS + 1]
+
+
+def test_until_they_are_compiled_kernels_are_for_large_data() -> None:
+    assert not prefers_kernels(Engine.AUTO_COLD, 5_000, 20)
+    assert prefers_kernels(Engine.AUTO_COLD, 50_000, 20)
+    assert prefers_kernels(Engine.AUTO, 5_000, 20)
