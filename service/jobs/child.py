@@ -67,7 +67,7 @@ def main() -> None:
             return
 
 
-async def carry_out(work: Work, settings: Settings, job: Job, send: Send, cache: Path | None) -> Message:
+async def carry_out(work: Work, settings: Settings, job: Job, send: Send, cache: Path | None = None) -> Message:
     """Run one job; how it ended."""
     engine = "auto_cold" if settings.engine == "auto" and not is_compiled(cache) else settings.engine
     database = Database(settings)
