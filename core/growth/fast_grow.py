@@ -4,7 +4,6 @@ The kernels say which rows stand on both sides of each cut and add up every node
 figures are computed from those here, by the same formulas as in the definition, so that both store the same bytes.
 """
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
@@ -14,13 +13,14 @@ from core.config import Algorithm, CriterionKind, Dialect, GainFilter, MissingSt
 from core.criteria.gain import gain_ratio
 from core.criteria.objective import Objective
 from core.growth.best_split import objective_of
+from core.growth.grow import Watch
 from core.growth.samples import Samples
+from core.splits.candidates import midpoint
 from core.splits.split import SplitKind
 from core.table import CodeArray, FloatArray, RowArray
 from core.target import ClassTarget, Task
 from core.tree import LEAF, SPLIT_KINDS, Tree
 
-Watch = Callable[[float], None]
 MOST_BITS = 31  # of an entry, for the class and the row
 POLL_SECONDS = 0.25
 
@@ -48,7 +48,8 @@ def grow_fast(samples: Samples, algorithm: Algorithm, *, watch: Watch = lambda _
     from core.growth.grow_kernels import grow_subtree  # compiles: never in a process that answers requests
 
     objective = objective_of(algorithm, samples)
-    problem, rules = problem_of(samples), rules_of(samples, algorithm, objective)
+    problem = problem_of(samples)
+    rules = rules_of(samples, algorithm, objective, is_complete=not problem.has_missing)
     done, whole = np.zeros(1), float(samples.weights.sum())
     with ThreadPoolExecutor(1) as pool:  # the kernel holds no lock, so this thread can say how far it is
         growing = pool.submit(grow_subtree, problem, rules, 0, done)
@@ -96,7 +97,7 @@ def fill_list(values: FloatArray, classes: CodeArray, row_bits: int, entries: An
     return len(keys)
 
 
-def rules_of(samples: Samples, algorithm: Algorithm, objective: Objective) -> Any:
+def rules_of(samples: Samples, algorithm: Algorithm, objective: Objective, *, is_complete: bool) -> Any:
     """The algorithm in the kernels' terms."""
     from core.growth import grow_kernels as kernels
     from core.splits import numeric_kernels as scans
@@ -113,7 +114,6 @@ def rules_of(samples: Samples, algorithm: Algorithm, objective: Objective) -> An
         GainFilter.ABOVE_AVERAGE: kernels.ABOVE_AVERAGE,
         GainFilter.BETTER_HALF: kernels.BETTER_HALF,
     }.get(algorithm.criterion.filter or GainFilter.NONE, kernels.NO_FILTER)
-    is_complete = not any(np.isnan(as_numbers(samples, c)).any() for c in range(len(samples.attributes.schema)))
     large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n_rows) * np.log2(max(2, n_rows)) + 1))))
     return kernels.Rules(
         criterion=criterion,
@@ -198,16 +198,13 @@ def node_values(figures: FloatArray, objective: Objective) -> tuple[FloatArray, 
 
 
 def thresholds_of(samples: Samples, column: RowArray, low_rows: RowArray, high_rows: RowArray) -> FloatArray:
-    """The midpoint of the values on both sides of each cut, as `candidates.midpoint` has it; NaN in a leaf."""
+    """The midpoint of the values on both sides of each cut; NaN in a leaf."""
     thresholds = np.full(len(column), np.nan)
     for c in range(len(samples.attributes.schema)):
         here = np.flatnonzero(column == c)
         values = as_numbers(samples, c)
-        low, high = values[low_rows[here]], values[high_rows[here]]
-        with np.errstate(over="ignore"):
-            middle = (low + high) / 2
-        middle = np.where(np.isfinite(middle), middle, low / 2 + high / 2)
-        thresholds[here] = np.where((low <= middle) & (middle < high), middle, low)
+        low, high = values[low_rows[here]].tolist(), values[high_rows[here]].tolist()
+        thresholds[here] = list(map(midpoint, low, high))
     return thresholds
 
 
