@@ -2,14 +2,19 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BENCH := bench/.venv
 
-.PHONY: serve test lint format bench openapi requirements clean
+.PHONY: serve test test-bounds lint format bench openapi requirements clean
 
 serve: $(VENV)/.runtime
 	@exec $(BIN)/python -m service serve
 
 test: $(VENV)/.development
 	$(BIN)/python -m pytest -n 2
+
+# The tests of core that run compiled kernels once more, with every index of an array checked.
+test-bounds: $(VENV)/.development
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 $$(grep -rlE '_kernels|grow_fast|KERNELS|"kernels"' --include='test_*.py' tests/core)
 
 lint: $(VENV)/.development
 	$(BIN)/ruff format --check .
@@ -26,17 +31,22 @@ format: $(VENV)/.development
 openapi: $(VENV)/.development
 	$(BIN)/python -m service openapi > openapi.json
 
+# Speed beside other libraries, which have an environment of their own. Some rows only, and small: make bench ROWS="numeric --quick"
+bench: $(BENCH)/.installed
+	$(BENCH)/bin/python -m bench $(ROWS)
+
 # The pinned versions, made anew from pyproject.toml.
 requirements:
 	uv pip compile -q pyproject.toml --extra dev --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -o requirements-dev.txt
 	uv pip compile -q pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -c requirements-dev.txt -o requirements.txt
+	uv pip compile -q bench/requirements.in --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -c requirements.txt -o bench/requirements.txt
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-$(VENV)/bin/python:
+$(VENV)/bin/python $(BENCH)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Niwaki needs Python 3.11 or newer; say which with: make PYTHON=/path/to/python3.12 …" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(patsubst %/bin/python,%,$@)
 
 $(VENV)/.runtime: requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
@@ -44,4 +54,8 @@ $(VENV)/.runtime: requirements.txt pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.development: requirements-dev.txt $(VENV)/.runtime
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@
+
+$(BENCH)/.installed: bench/requirements.txt | $(BENCH)/bin/python
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements.txt
 	@touch $@

@@ -1,0 +1,1 @@
+"""How fast trees are grown and asked, beside other libraries: `make bench`."""

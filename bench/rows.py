@@ -1,0 +1,192 @@
+"""The rows of the report, in order: what is measured on which table, against whom, and how fast it has to be.
+
+`Faster(rival, floor, goal)`: so many times the rival's speed. `Within(rival, floor, goal)`: at most so many times its
+time. `AsAccurate(rival)`: at most 0.2 points of held-out accuracy below.
+"""
+
+from bench.asking import Limit, ManyRows, OneRecord, RowsWithHoles
+from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
+from bench.kinds import (
+    COVER_TYPES,
+    HUNDRED_VALUES,
+    MIXED_2,
+    MIXED_4,
+    NUMERIC_1M,
+    NUMERIC_200K,
+    REGRESSION,
+    missing,
+    weighted,
+)
+from bench.ours import Ours
+from bench.peers import YDF, LightGBM, ScikitLearn, XGBoost
+
+Row = TreeRow | ThreadsRow | ScalingRow | MemoryRow | ManyRows | OneRecord | RowsWithHoles
+
+DEEP, FULL, MIXED = Ours(depth=12), Ours(), Ours(depth=12, min_leaf=50)
+COMPLETE = "our complete table"
+
+ROWS: tuple[Row, ...] = (
+    TreeRow(
+        "numeric-1m",
+        "1M x 20 distinct, 3 classes, depth 12",
+        NUMERIC_1M,
+        DEEP,
+        (Faster(ScikitLearn(depth=12), 15, 24), Faster(XGBoost(depth=12), 3, 5)),
+    ),
+    TreeRow("numeric-200k", "200k x 20, fully grown", NUMERIC_200K, FULL, (Faster(ScikitLearn(), 14, 19),)),
+    TreeRow(
+        "cover-types",
+        "500k x 54, 44 of them binary, 7 classes, min leaf 5",
+        COVER_TYPES,
+        Ours(min_leaf=5),
+        (Faster(ScikitLearn(min_leaf=5), 9, 13),),
+    ),
+    TreeRow(
+        "hundred-values",
+        "300k x 20 of 100 distinct values each, fully grown",
+        HUNDRED_VALUES,
+        FULL,
+        (Faster(ScikitLearn(), 8, 11),),
+    ),
+    TreeRow(
+        "regression",
+        "regression 500k x 20, depth 12",
+        REGRESSION,
+        DEEP,
+        (Faster(ScikitLearn(depth=12), 12, 17), Faster(LightGBM(depth=12), 1.5, 2.2)),
+    ),
+    TreeRow(
+        "weights-1m",
+        "1M x 20, depth 12, with sample weights",
+        weighted(NUMERIC_1M),
+        DEEP,
+        (Faster(DEEP, 0.65, 0.75, on=NUMERIC_1M, label="our unweighted table"),),
+    ),
+    TreeRow(
+        "weights-200k",
+        "200k x 20, fully grown, with sample weights",
+        weighted(NUMERIC_200K),
+        FULL,
+        (Faster(FULL, 0.65, 0.75, on=NUMERIC_200K, label="our unweighted table"),),
+    ),
+    TreeRow(
+        "entropy",
+        "entropy, 1M x 20, depth 12",
+        NUMERIC_1M,
+        Ours(depth=12, criterion="information_gain"),
+        (Within(DEEP, 1.2, 1.0, label="our Gini tree"),),
+    ),
+    TreeRow(
+        "missing-15-200k",
+        "15 % missing, 200k x 20, depth 12",
+        missing(NUMERIC_200K, 0.15),
+        DEEP,
+        (
+            Within(DEEP, 2.8, 2.3, on=NUMERIC_200K, label=COMPLETE),
+            Faster(ScikitLearn(depth=12), 7, 10),
+            AsAccurate(ScikitLearn(depth=12)),
+            AsAccurate(YDF(depth=12)),
+        ),
+    ),
+    TreeRow(
+        "missing-15-1m",
+        "15 % missing, 1M x 20, depth 12",
+        missing(NUMERIC_1M, 0.15),
+        DEEP,
+        (
+            Within(DEEP, 2.8, 2.3, on=NUMERIC_1M, label=COMPLETE),
+            Faster(ScikitLearn(depth=12), 7, 10),
+            AsAccurate(ScikitLearn(depth=12)),
+        ),
+    ),
+    TreeRow(
+        "missing-2-1m",
+        "2 % missing, 1M x 20, depth 12",
+        missing(NUMERIC_1M, 0.02),
+        DEEP,
+        (Within(DEEP, 1.6, 1.35, on=NUMERIC_1M, label=COMPLETE),),
+    ),
+    TreeRow(
+        "missing-15-full",
+        "15 % missing, 200k x 20, fully grown",
+        missing(NUMERIC_200K, 0.15),
+        FULL,
+        (
+            Within(FULL, 6.3, 5.2, on=NUMERIC_200K, label=COMPLETE),
+            AsAccurate(ScikitLearn()),
+            AsAccurate(YDF()),
+        ),
+    ),
+    TreeRow(
+        "mixed-2",
+        "mixed 200k (8 categoricals of 2-200 levels, 6 numerics), two groups, min leaf 50, depth 12, 2 classes",
+        MIXED_2,
+        MIXED,
+        (Faster(YDF(depth=12, min_leaf=50), 7, 10), Faster(LightGBM(depth=12, min_leaf=50), 4, 6)),
+    ),
+    TreeRow(
+        "mixed-2-merged",
+        "the same, categories with fewer than 20 rows in a node taken as one",
+        MIXED_2,
+        Ours(depth=12, min_leaf=50, min_category_weight=20),
+        (AsAccurate(YDF(depth=12, min_leaf=50)), AsAccurate(LightGBM(depth=12, min_leaf=50))),
+    ),
+    TreeRow(
+        "mixed-4",
+        "mixed 200k, two groups, 4 classes",
+        MIXED_4,
+        MIXED,
+        (Faster(YDF(depth=12, min_leaf=50), 6, 8), Faster(LightGBM(depth=12, min_leaf=50), 3, 4)),
+    ),
+    TreeRow(
+        "mixed-multiway",
+        "mixed 200k, multiway gain ratio, 2 classes",
+        MIXED_2,
+        Ours(depth=12, min_leaf=50, criterion="gain_ratio", categorical="multiway"),
+        (Within(MIXED, 1.0, 0.8, label="our two groups"),),
+    ),
+    TreeRow(
+        "mixed-missing",
+        "mixed 200k, two groups, 2 classes, 15 % missing",
+        missing(MIXED_2, 0.15),
+        MIXED,
+        (
+            Faster(YDF(depth=12, min_leaf=50), 1.7, 2.3),
+            Faster(LightGBM(depth=12, min_leaf=50), 1, 1.25),
+            AsAccurate(YDF(depth=12, min_leaf=50)),
+        ),
+    ),
+    ThreadsRow("threads", "two threads, 1M x 20, depth 12, wall", NUMERIC_1M, DEEP, floor=1.5, goal=1.65),
+    MemoryRow("memory", "peak memory above the input, 1M x 20, depth 12", "complete", floor=7, goal=6),
+    MemoryRow("memory-missing", "the same with 15 % missing", "missing", floor=12, goal=9),
+    ScalingRow(
+        "scaling",
+        "10k to 3M rows x 20, depth 12: no faster than n log n",
+        NUMERIC_1M,
+        DEEP,
+        sizes=(10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000),
+    ),
+    ManyRows(
+        "predict-many",
+        "predict 1M rows, depth 12",
+        NUMERIC_200K,
+        12,
+        (Limit("scikit-learn", 3, 4), Limit("onnxruntime", 3, 4)),
+    ),
+    OneRecord(
+        "predict-one",
+        "predict one record, wall",
+        NUMERIC_200K,
+        12,
+        (Limit("onnxruntime", 2, 4), Limit("scikit-learn", 30, 60)),
+    ),
+    RowsWithHoles(
+        "predict-missing",
+        "predict 1M rows with 15 % missing, per leaf reached, depth 12",
+        NUMERIC_200K,
+        12,
+        share=0.15,
+        floor=0.55,
+        goal=0.45,
+    ),
+)

@@ -1,0 +1,61 @@
+"""Clocks: CPU time of runs that are to keep to one thread, wall time of those that are not."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from numba.core import event
+
+Answer = TypeVar("Answer")
+
+SHORT_SECONDS = 0.05  # below this, CPU and wall time are too rough to be compared
+IDLE_SHARE = 0.9
+
+
+class MoreThanOneThread(Exception):
+    """A library used more CPU time than one thread can."""
+
+
+def cpu_seconds(run: Callable[[], Answer]) -> tuple[float, Answer]:
+    """How long it computes on one thread, and what it gives; once more if something had to be compiled."""
+    with event.install_recorder("numba:compile") as compilations:
+        wall, cpu = time.perf_counter(), time.process_time()
+        answer = run()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    if compilations.buffer:
+        return cpu_seconds(run)
+    if wall > SHORT_SECONDS and cpu > 1.1 * wall:
+        raise MoreThanOneThread(f"{cpu:.2f} s of CPU time in {wall:.2f} s")
+    return cpu, answer
+
+
+def wall_seconds(run: Callable[[], object]) -> float:
+    """How long it takes by the wall's clock."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def all_cores_idle(patience: int = 10) -> bool:
+    """Whether every core was idle for a second, tried so many times."""
+    return any(_idle_share() >= IDLE_SHARE for _ in range(patience))
+
+
+def _idle_share() -> float:
+    before = _ticks()
+    time.sleep(1)
+    spent = [now - then for now, then in zip(_ticks(), before, strict=True)]
+    return spent[3] / max(1, sum(spent))
+
+
+def _ticks() -> list[int]:
+    """All cores together: user, nice, system, idle, …"""
+    return [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+
+
+def limit_threads() -> None:
+    """Before libraries are imported: those that ask the environment get one thread."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
