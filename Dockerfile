@@ -11,7 +11,8 @@ ENV PATH=/opt/niwaki/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     NIWAKI_HOST=0.0.0.0 \
     NIWAKI_PORT=8000 \
-    NIWAKI_DATA_DIR=/data
+    NIWAKI_DATA_DIR=/data \
+    NIWAKI_KERNEL_DIR=/app/kernels
 RUN groupadd --gid 10001 niwaki \
     && useradd --uid 10001 --gid niwaki --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin niwaki \
     && install --directory --owner niwaki --group niwaki /data
@@ -20,8 +21,9 @@ WORKDIR /app
 COPY core core
 COPY service service
 COPY migrations migrations
-# Compiled here, since the running user may write nothing but /data.
-RUN python -m compileall -q core service migrations
+# Compiled here, since the running user may write nothing but /data: to bytecode, then what is fast to machine code for
+# the baseline processor. On a host that cannot run that, compiled code is kept in /data instead.
+RUN python -m compileall -q core service migrations && python -m service warm-up
 USER 10001:10001
 VOLUME /data
 EXPOSE 8000

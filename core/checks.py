@@ -23,6 +23,7 @@ from core.preparation import (
     MOST_CLASSES,
     attribute_names,
     division_column,
+    target_words,
     task_of,
     too_many_classes,
     unknown_classes,
@@ -71,7 +72,7 @@ def schema_of(columns: Iterable[ColumnSummary]) -> Schema:
 def column_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     """Columns that the dataset does not have."""
     named: list[tuple[Path, str | None]] = [
-        (("target",), config.target),
+        *target_places(config),
         (("sample_weight",), config.sample_weight),
         (("division", "column"), division_column(config)),
         *((("attributes", place), name) for place, name in enumerate(config.attributes or ())),
@@ -81,37 +82,78 @@ def column_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
             yield Fault(f"{quoted(name)} is not a column of this dataset", path, did_you_mean(name, columns))
 
 
+def target_places(config: TrainingConfig) -> list[tuple[Path, str]]:
+    """Each target, with where it stands in the configuration."""
+    if isinstance(config.target, str):
+        return [(("target",), config.target)]
+    return [(("target", place), name) for place, name in enumerate(config.target)]
+
+
 def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
-    """A target that cannot be learnt, or not by this preset."""
-    column, preset = columns[config.target], PRESETS[config.algorithm.kind]
-    if column.n_values == 0:
-        yield Fault(f"{quoted(column.name)} is missing in every row", ("target",), "choose another target")
-    if column.kind is Kind.IGNORE:
-        yield Fault(f"{quoted(column.name)} was declared as ignored", ("target",), "post the dataset with its kind")
+    """Targets that cannot be learnt, or not by this preset."""
+    for path, name in target_places(config):
+        if columns[name].n_values == 0:
+            yield Fault(f"{quoted(name)} is missing in every row", path, "choose another target")
+    unfit = [*target_list_faults(config), *target_kind_faults(config, columns)]
+    yield from unfit
+    if unfit:
         return
-    if config.target_kind == Kind.NUMERIC and column.kind is not Kind.NUMERIC:
-        hint = "leave target_kind out, or post the dataset with this column declared numeric"
-        yield Fault(f"{quoted(column.name)} is {column.kind}, it has no numbers", ("target_kind",), hint)
-        return
-    task = task_of(_attribute(column), config.target_kind)
-    yield from size_faults(column, task)
-    if task not in preset.tasks:
-        able = ", ".join(name for name, other in PRESETS.items() if task in other.tasks)
-        yield Fault(
-            f"{preset.title} predicts classes, and {quoted(column.name)} is numeric",
-            ("target",),
-            f'use {able} for numbers; if its numbers are classes (0/1), say "target_kind": "categorical"',
-        )
+    task = task_of(schema_of(columns.values()), config.target, config.target_kind)
+    for path, name in target_places(config):
+        yield from size_faults(columns[name], task, path)
+    if task not in PRESETS[config.algorithm.kind].tasks:
+        yield preset_fault(config, task)
         return
     yield from criterion_faults(config.algorithm.criterion, task)
     numeric = config.algorithm.numeric.kind
     if task is Task.REGRESSION and numeric in (NumericKind.BOUNDARY, NumericKind.MDLP):
         detail = f"{numeric} looks at classes, and numbers have none"
         yield Fault(detail, ("algorithm", "numeric", "kind"), "use exact, quantile, uniform or random")
+    column = columns[config.targets[0]]  # where there are classes, it is the only one
     if config.class_weights is not None:
         yield from class_weight_faults(config.class_weights, column, task)
     if config.misclassification_costs is not None:
         yield from misclassification_faults(config.misclassification_costs, column, task)
+
+
+def target_list_faults(config: TrainingConfig) -> Iterator[Fault]:
+    """A list of targets with nothing in it, with one twice, or meant to be classes."""
+    if isinstance(config.target, str):
+        return
+    if not config.target:
+        yield Fault("no target is listed", ("target",), "name at least one column")
+    for place, name in enumerate(config.target):
+        if name in config.target[:place]:
+            yield Fault(f"{quoted(name)} is listed twice", ("target", place), "list every target once")
+    if config.target_kind not in (None, Kind.NUMERIC):
+        hint = "leave target_kind out, or name one target without a list"
+        yield Fault("a list of targets is predicted as numbers", ("target_kind",), hint)
+
+
+def target_kind_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """Targets that were declared as ignored, or that have no numbers where numbers are to be predicted."""
+    is_list = not isinstance(config.target, str)
+    for path, name in target_places(config):
+        kind = columns[name].kind
+        if kind is Kind.IGNORE:
+            yield Fault(f"{quoted(name)} was declared as ignored", path, "post the dataset with its kind")
+        elif is_list and kind is not Kind.NUMERIC:
+            detail = f"{quoted(name)} is {kind}, and a list of targets is predicted as numbers"
+            yield Fault(detail, path, "list numeric columns, or name one target without a list")
+        elif config.target_kind == Kind.NUMERIC and kind is not Kind.NUMERIC:
+            hint = "leave target_kind out, or post the dataset with this column declared numeric"
+            yield Fault(f"{quoted(name)} is {kind}, it has no numbers", ("target_kind",), hint)
+
+
+def preset_fault(config: TrainingConfig, task: Task) -> Fault:
+    """The preset cannot predict this, and here is which can."""
+    title = PRESETS[config.algorithm.kind].title
+    able = ", ".join(name for name, other in PRESETS.items() if task in other.tasks)
+    if not isinstance(config.target, str):
+        detail = f"{title} predicts classes, and a list of targets is predicted as numbers"
+        return Fault(detail, ("target",), f"use {able} for numbers, or name one target without a list")
+    hint = f'use {able} for numbers; if its numbers are classes (0/1), say "target_kind": "categorical"'
+    return Fault(f"{title} predicts classes, and {quoted(config.target)} is numeric", ("target",), hint)
 
 
 def misclassification_faults(costs: MisclassificationCosts, column: ColumnSummary, task: Task) -> Iterator[Fault]:
@@ -123,14 +165,14 @@ def misclassification_faults(costs: MisclassificationCosts, column: ColumnSummar
         yield from cost_faults(costs, column.categories)
 
 
-def size_faults(column: ColumnSummary, task: Task) -> Iterator[Fault]:
+def size_faults(column: ColumnSummary, task: Task, path: Path) -> Iterator[Fault]:
     """A target with more classes than can be told apart, or with numbers whose squares are no numbers."""
     if task is Task.CLASSIFICATION and len(column.categories) > MOST_CLASSES:
         yield too_many_classes(column.name, len(column.categories))
     largest = max(abs(column.minimum or 0), abs(column.maximum or 0))
     if task is Task.REGRESSION and largest > LARGEST_TARGET:
         detail = f"{quoted(column.name)} goes up to {largest:g}, and squares of that are beyond what can be computed"
-        yield Fault(detail, ("target",), f"rescale it to numbers below {LARGEST_TARGET:g}")
+        yield Fault(detail, path, f"rescale it to numbers below {LARGEST_TARGET:g}")
 
 
 def criterion_faults(criterion: Criterion, task: Task) -> Iterator[Fault]:
@@ -158,8 +200,8 @@ def attribute_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault
     if not names:
         hint = "post a dataset with more columns, or list the attributes to learn from"
         yield Fault("no column is left to learn from", ("attributes",), hint)
-    taken = {
-        config.target: "the target",
+    taken: dict[str | None, str] = {
+        **dict.fromkeys(config.targets, target_words(config)),
         config.sample_weight: "the sample weight",
         division_column(config): "the division",
     }
@@ -200,8 +242,8 @@ def weight_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     if config.sample_weight is None:
         return
     column, path = columns[config.sample_weight], ("sample_weight",)
-    if config.sample_weight == config.target:
-        yield Fault(f"{quoted(column.name)} is the target, it cannot be the weight too", path)
+    if config.sample_weight in config.targets:
+        yield Fault(f"{quoted(column.name)} is {target_words(config)}, it cannot be the weight too", path)
     elif column.kind is not Kind.NUMERIC:
         yield Fault(f"{quoted(column.name)} is {column.kind}; weights are numbers", path)
     elif column.n_missing > 0:
@@ -242,7 +284,7 @@ def division_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]
 def part_column_faults(column: ColumnSummary, config: TrainingConfig) -> Iterator[Fault]:
     """A column that does not say train, validation or test."""
     path = ("division", "column")
-    if column.name in (config.target, config.sample_weight):
+    if column.name in (*config.targets, config.sample_weight):
         yield Fault(f"{quoted(column.name)} is used as target or weight already", path)
     if column.kind is Kind.NUMERIC or not set(column.categories) <= set(Part):
         strange = next((name for name in column.categories if name not in tuple(Part)), "numbers")
@@ -292,8 +334,8 @@ def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:
 def missing_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     """A way to treat missing values that does not go with the target, or with splits into many branches."""
     algorithm, path = config.algorithm, ("algorithm", "missing")
-    is_regression = task_of(_attribute(columns[config.target]), config.target_kind) is Task.REGRESSION
-    if algorithm.missing is MissingStrategy.CLASS_MAJORITY and is_regression:
+    task = task_of(schema_of(columns.values()), config.target, config.target_kind)
+    if algorithm.missing is MissingStrategy.CLASS_MAJORITY and task is Task.REGRESSION:
         yield Fault("class_majority fills from rows of the same class, and numbers have none", path, "use majority")
     is_multiway = algorithm.categorical is Categorical.MULTIWAY or algorithm.numeric.makes_intervals
     if algorithm.missing is MissingStrategy.SURROGATE and is_multiway:
@@ -305,7 +347,7 @@ def other_table_faults(
     config: TrainingConfig, columns: Columns, others: Mapping[Part, Sequence[ColumnSummary]]
 ) -> Iterator[Fault]:
     """A validation or test dataset that lacks a column, has it as another kind, or has classes never trained."""
-    names = [*attribute_names(schema_of(columns.values()), config), config.target]
+    names = [*attribute_names(schema_of(columns.values()), config), *config.targets]
     for part, summaries in others.items():
         path, other = ("division", part.value), {column.name: column for column in summaries}
         for name in [*names, *([config.sample_weight] if config.sample_weight else [])]:
@@ -314,11 +356,7 @@ def other_table_faults(
             elif other[name].kind is not columns[name].kind:
                 detail = f"{quoted(name)} is {other[name].kind} there and {columns[name].kind} in the training dataset"
                 yield Fault(detail, path, "declare its kind when posting the dataset")
-        target = other.get(config.target)
-        for name in target.categories if target else ():
-            if name not in columns[config.target].categories:
-                yield Fault(f"class {quoted(name)} of that dataset is not in the training dataset", path)
-
-
-def _attribute(column: ColumnSummary) -> Attribute:
-    return Attribute(column.name, column.kind, column.categories)
+        for target in (name for name in config.targets if name in other):
+            for name in other[target].categories:
+                if name not in columns[target].categories:
+                    yield Fault(f"class {quoted(name)} of that dataset is not in the training dataset", path)

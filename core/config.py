@@ -244,9 +244,9 @@ Pruning = NoPruning | ReducedErrorPruning
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """Everything but the data."""
+    """Everything but the data. A list of targets, even of one, is predicted as that many numbers at once."""
 
-    target: str
+    target: str | tuple[str, ...]
     algorithm: Algorithm
     target_kind: str | None = None
     attributes: tuple[str, ...] | None = None
@@ -256,6 +256,11 @@ class TrainingConfig:
     division: Division = field(default_factory=RandomDivision)
     pruning: Pruning = field(default_factory=NoPruning)
     misclassification_costs: Mapping[str, Mapping[str, float]] | None = None
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The columns to predict: one, or those of the list."""
+        return (self.target,) if isinstance(self.target, str) else self.target
 
     @property
     def needs_validation(self) -> bool:
@@ -274,7 +279,7 @@ def to_json(config: TrainingConfig) -> dict[str, Any]:
     if config.algorithm.kind != "c45":
         del algorithm["dialect"], algorithm["collapse"]
     return {
-        "target": config.target,
+        "target": config.target if isinstance(config.target, str) else list(config.target),
         "target_kind": config.target_kind,
         "attributes": None if config.attributes is None else list(config.attributes),
         "sample_weight": config.sample_weight,
@@ -292,7 +297,7 @@ def from_json(plain: Mapping[str, Any]) -> TrainingConfig:
     algorithm = plain["algorithm"]
     criterion = algorithm["criterion"]
     return TrainingConfig(
-        target=plain["target"],
+        target=plain["target"] if isinstance(plain["target"], str) else tuple(plain["target"]),
         target_kind=plain["target_kind"],
         attributes=None if plain["attributes"] is None else tuple(plain["attributes"]),
         sample_weight=plain["sample_weight"],

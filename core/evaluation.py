@@ -9,7 +9,7 @@ from core.division import Part
 from core.growth.samples import Samples
 from core.measures import Measures, measure_classes, measure_numbers
 from core.model import Model
-from core.prediction import predict
+from core.predictor import Predictor
 from core.pruning.held_out_tree import HeldOutTree
 from core.pruning.history import Decision
 from core.table import FloatArray
@@ -22,7 +22,8 @@ Parts = Mapping[Part, Samples | None]
 class CurvePoint:
     """Size and error as of a step; None for an empty part.
 
-    The error is the share answered wrongly, the mean cost where wrong answers have costs, or the mean squared error.
+    The error is the share answered wrongly, the mean cost where wrong answers have costs, or the mean squared error
+    (summed over the targets where there are several).
     """
 
     step: int
@@ -40,21 +41,21 @@ class Evaluation:
     curve: tuple[CurvePoint, ...]
 
 
-def evaluate(model: Model, step: int, parts: Parts) -> Evaluation:
-    """Everything about the tree as of a step."""
-    view, simplest, costs = model.view(step), model.tree.answers[0], model.tree.costs
+def evaluate(model: Model, step: int, parts: Parts, *, kernels: bool = False) -> Evaluation:
+    """Everything about the tree as of a step; by compiled kernels if the caller may wait for a compiler."""
+    predictor, simplest = Predictor(model.view(step)), model.tree.answers[0]
     parts = {part: None if s is None else as_trained(model, s) for part, s in parts.items()}
 
     def of_model(samples: Samples) -> FloatArray:
-        return predict(view, samples.attributes)
+        return predictor.batch(samples.attributes, kernels=kernels)
 
     def of_baseline(samples: Samples) -> FloatArray:
         return np.tile(simplest, (len(samples), 1))
 
     return Evaluation(
-        parts={part: None if s is None else measure(of_model(s), s, costs) for part, s in parts.items()},
-        baseline={part: None if s is None else measure(of_baseline(s), s, costs) for part, s in parts.items()},
-        curve=curve(model, parts),
+        parts={part: None if s is None else measure(model, of_model(s), s) for part, s in parts.items()},
+        baseline={part: None if s is None else measure(model, of_baseline(s), s) for part, s in parts.items()},
+        curve=curve(model, parts, kernels=kernels),
     )
 
 
@@ -63,16 +64,20 @@ def as_trained(model: Model, samples: Samples) -> Samples:
     return replace(samples, attributes=model.as_trained(samples.attributes))
 
 
-def measure(answers: FloatArray, samples: Samples, costs: FloatArray | None = None) -> Measures:
-    """All measures of the answers to these samples."""
-    if isinstance(samples.target, ClassTarget):
-        return measure_classes(answers, samples.target.codes, samples.weights, samples.target.classes, costs)
-    return measure_numbers(answers, samples.target.numbers, samples.weights)
+def measure(model: Model, answers: FloatArray, samples: Samples) -> Measures:
+    """All measures of answers to these samples, whose target is the model's."""
+    target, weights = samples.target, samples.weights
+    if isinstance(target, ClassTarget):
+        return measure_classes(answers, target.codes, weights, target.classes, model.tree.costs)
+    return measure_numbers(answers, target.numbers, weights, () if isinstance(model.target, str) else model.target)
 
 
-def curve(model: Model, parts: Parts) -> tuple[CurvePoint, ...]:
+def curve(model: Model, parts: Parts, *, kernels: bool = False) -> tuple[CurvePoint, ...]:
     """The error of every step on every part, from the full tree on."""
-    errors = {part: None if samples is None else errors_by_step(model, samples) for part, samples in parts.items()}
+    errors = {
+        part: None if samples is None else errors_by_step(model, samples, kernels=kernels)
+        for part, samples in parts.items()
+    }
     sizes = model.history.leaves_by_step
     alphas = [None, *(step.alpha for step in model.history.steps)]
     return tuple(
@@ -81,9 +86,9 @@ def curve(model: Model, parts: Parts) -> tuple[CurvePoint, ...]:
     )
 
 
-def errors_by_step(model: Model, samples: Samples) -> list[float]:
+def errors_by_step(model: Model, samples: Samples, *, kernels: bool = False) -> list[float]:
     """The error as of steps 0, 1, …: the cuts replayed on these samples."""
-    replayed = HeldOutTree(model.view(0), samples)
+    replayed = HeldOutTree(model.view(0), samples, kernels=kernels)
     errors = [_error(replayed)]
     for step in model.history.steps:
         if step.decision is Decision.CUT:

@@ -41,14 +41,29 @@ class ClassificationMeasures:
 
 
 @dataclass(frozen=True, slots=True)
+class TargetMeasures:
+    """Mean absolute error, root mean squared error and R² for one of several targets."""
+
+    target: str
+    mae: float
+    rmse: float
+    r2: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class RegressionMeasures:
-    """Mean absolute error, root mean squared error and R²; the latter is None when the target does not vary."""
+    """Mean absolute error, root mean squared error and R²; the latter is None when the target does not vary.
+
+    For a list of targets they are averaged over the targets (R² over those that vary), each of which is in
+    `per_target`.
+    """
 
     rows: int
     weight: float
     mae: float
     rmse: float
     r2: float | None
+    per_target: tuple[TargetMeasures, ...] = ()
 
 
 Measures = ClassificationMeasures | RegressionMeasures
@@ -106,18 +121,28 @@ def area_under_curve(scores: FloatArray, is_positive: BoolArray, weights: FloatA
     return float(positive @ (below + negative / 2) / (positive.sum() * negative.sum()))
 
 
-def measure_numbers(answers: FloatArray, actual: FloatArray, weights: FloatArray) -> RegressionMeasures:
-    """All measures of numeric answers, averaged over the outputs; there is at least one row."""
+def measure_numbers(
+    answers: FloatArray, actual: FloatArray, weights: FloatArray, targets: tuple[str, ...] = ()
+) -> RegressionMeasures:
+    """All measures of numeric answers; there is at least one row. `targets` names the outputs of a list."""
     total = float(weights.sum())
     errors = answers - actual
-    squared = weights @ errors**2 / total
+    absolute, squared = weights @ np.abs(errors) / total, weights @ errors**2 / total
     variance = weights @ (actual - weights @ actual / total) ** 2 / total
     varies = (actual != actual[0]).any(axis=0)  # asked of the numbers: the variance of equal ones may round above 0
-    explained = [1 - s / v for s, v in zip(squared[varies], variance[varies], strict=True) if v > 0]
+    explained = [
+        float(1 - s / v) if is_varied and v > 0 else None
+        for s, v, is_varied in zip(squared, variance, varies, strict=True)
+    ]
+    known = [r2 for r2 in explained if r2 is not None]
     return RegressionMeasures(
         rows=len(actual),
         weight=total,
-        mae=float((weights @ np.abs(errors) / total).mean()),
+        mae=float(absolute.mean()),
         rmse=float(np.sqrt(squared).mean()),
-        r2=float(np.mean(explained)) if explained else None,
+        r2=float(np.mean(known)) if known else None,
+        per_target=tuple(
+            TargetMeasures(name, float(absolute[output]), float(np.sqrt(squared[output])), explained[output])
+            for output, name in enumerate(targets)
+        ),
     )

@@ -1,6 +1,7 @@
 """A trained model: all that is needed to read it, predict with it and say how it was pruned."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from core.config import MissingStrategy
 from core.missing.filling import Fills, filled
 from core.pruning.history import History
 from core.schema import Schema
-from core.table import Table
+from core.table import FloatArray, Table
 from core.target import Task
 from core.tree import Tree, TreeView
 
@@ -19,17 +20,25 @@ Range = tuple[float, float] | None
 class Model:
     """`attributes` in the order they were searched; `ranges` are the smallest and largest known training values.
 
-    `fills` are what missing values of records are filled with when the model was trained on filled rows.
+    `target` is a list of names where several numbers are predicted at once. `fills` are what missing values of records
+    are filled with when the model was trained on filled rows. `data_thresholds` are each node's threshold as C4.5's
+    programs report it, where it was kept.
     """
 
     task: Task
-    target: str
+    target: str | tuple[str, ...]
     classes: tuple[str, ...]
     attributes: Schema
     ranges: tuple[Range, ...]
     history: History
     missing: MissingStrategy = MissingStrategy.WEIGHTED
     fills: Fills = ()
+    data_thresholds: FloatArray | None = None
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """What is predicted: one name, or those of the list."""
+        return (self.target,) if isinstance(self.target, str) else self.target
 
     @property
     def tree(self) -> Tree:
@@ -42,6 +51,18 @@ class Model:
     def cuts_of(self, column: int) -> tuple[float, ...] | None:
         """Where an attribute was cut before growth, ascending; None when it was not."""
         return self.tree.cuts[column] if self.tree.cuts else None
+
+    def number_words(self, numbers: Iterable[str]) -> str:
+        """Numbers for the targets, in words: `1.5`, or `height = 1.5, width = 2` where the target is a list."""
+        if isinstance(self.target, str):
+            return next(iter(numbers))
+        return ", ".join(f"{name} = {number}" for name, number in zip(self.target, numbers, strict=True))
+
+    def with_data_thresholds(self) -> "Model":
+        """The model to report with thresholds lowered to training values; records are still divided at midpoints."""
+        assert self.data_thresholds is not None
+        tree = replace(self.tree, threshold=self.data_thresholds)
+        return replace(self, history=replace(self.history, tree=tree))
 
     def view(self, step: int) -> TreeView:
         """The tree as of a step."""

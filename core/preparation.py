@@ -35,13 +35,13 @@ class Prepared:
 def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) -> Prepared:
     """Divide the table's rows, and take validation and test rows from `others` where the division says so.
 
-    Rows without a target or without weight are left out, and counted in a warning.
+    Rows without weight, or for which a target is missing, are left out and counted in a warning.
     """
     names = attribute_names(table.schema, config)
     whole = samples_of(table, table, names, config)
     usable = whole.target.is_known & (whole.weights > 0)
     warnings = [
-        _left_out(int(np.count_nonzero(~whole.target.is_known)), "the target is missing"),
+        _left_out(int(np.count_nonzero(~whole.target.is_known)), f"{target_words(config)} is missing"),
         _left_out(int(np.count_nonzero(whole.target.is_known & ~usable)), "the weight is 0"),
     ]
     rows, part_warning = divided_rows(table, config, whole.target, np.flatnonzero(usable))
@@ -50,8 +50,8 @@ def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) 
         aside = samples_of(other, table, names, config)
         is_usable = aside.target.is_known & (aside.weights > 0)
         parts[part] = take(aside, np.flatnonzero(is_usable))
-        why = f"in the {part} dataset, the target is missing, not a class of the training dataset, or without weight"
-        warnings.append(_left_out(int(np.count_nonzero(~is_usable)), why))
+        what = f"{target_words(config)} is missing, not a class of the training dataset, or without weight"
+        warnings.append(_left_out(int(np.count_nonzero(~is_usable)), f"in the {part} dataset, {what}"))
     if parts[Part.TRAIN] is None:
         raise InvalidConfig(
             Fault("no row is left to train on", ("division",), "look at the target, the weights and the division")
@@ -75,8 +75,13 @@ def attribute_names(schema: Schema, config: TrainingConfig) -> tuple[str, ...]:
     """The attributes asked for, in that order, or every column that nothing else uses."""
     if config.attributes is not None:
         return config.attributes
-    taken = {config.target, config.sample_weight, division_column(config)}
+    taken = {*config.targets, config.sample_weight, division_column(config)}
     return tuple(a.name for a in schema if a.kind is not Kind.IGNORE and a.name not in taken)
+
+
+def target_words(config: TrainingConfig) -> str:
+    """What messages call a target: there may be several."""
+    return "the target" if len(config.targets) == 1 else "a target"
 
 
 def division_column(config: TrainingConfig) -> str | None:
@@ -93,18 +98,19 @@ def samples_of(table: Table, reference: Table, names: tuple[str, ...], config: T
 
 
 def target_of(table: Table, reference: Table, config: TrainingConfig) -> Target:
-    """The target column, as classes or as numbers; classes in declared order, else in that of first appearance."""
-    attribute, values = reference.schema[reference.schema.column(config.target)], table.values(config.target)
-    if task_of(attribute, config.target_kind) is Task.REGRESSION:
-        return NumberTarget(numbers(values)[:, None])
+    """The target as numbers or as classes; classes in declared order, else in that of first appearance."""
+    if task_of(reference.schema, config.target, config.target_kind) is Task.REGRESSION:
+        return NumberTarget(np.stack([numbers(table.values(name)) for name in config.targets], axis=1))
+    (name,) = config.targets
+    attribute, values = reference.schema[reference.schema.column(name)], table.values(name)
     if not attribute.is_numeric:
-        source = table.schema[table.schema.column(config.target)]
+        source = table.schema[table.schema.column(name)]
         return ClassTarget(attribute.categories, _recode(values, source, attribute).astype(np.int32))
-    known = reference.values(config.target)
+    known = reference.values(name)
     known = known[~np.isnan(known)]
     distinct, first = np.unique(known, return_index=True)
     if len(distinct) > MOST_CLASSES:
-        raise InvalidConfig(too_many_classes(config.target, len(distinct)))
+        raise InvalidConfig(too_many_classes(name, len(distinct)))
     ordered = [float(number) for number in distinct[np.argsort(first)]]
     place = {number: code for code, number in enumerate(ordered)}
     codes = np.array([place.get(float(value), MISSING_CODE) for value in values], dtype=np.int32)
@@ -117,9 +123,11 @@ def too_many_classes(target: str, n_classes: int) -> Fault:
     return Fault(f"{quoted(target)} has {n_classes} classes, and at most {MOST_CLASSES} are taken", ("target",), hint)
 
 
-def task_of(target: Attribute, target_kind: str | None) -> Task:
-    """Numbers are predicted when the target is meant to be numeric, classes otherwise."""
-    meant = target.kind if target_kind is None else Kind(target_kind)
+def task_of(schema: Schema, target: str | tuple[str, ...], target_kind: str | None) -> Task:
+    """Numbers are predicted for a list of targets and where the one target is meant to be numeric, else classes."""
+    if not isinstance(target, str):
+        return Task.REGRESSION
+    meant = schema[schema.column(target)].kind if target_kind is None else Kind(target_kind)
     return Task.REGRESSION if meant is Kind.NUMERIC else Task.CLASSIFICATION
 
 

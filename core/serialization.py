@@ -43,6 +43,8 @@ def dump(model: Model) -> bytes:
     arrays |= surrogate_arrays(model.tree)
     if model.tree.costs is not None:
         arrays["tree.costs"] = model.tree.costs
+    if model.data_thresholds is not None:
+        arrays["tree.data_threshold"] = model.data_thresholds
     arrays = {name: np.ascontiguousarray(values, values.dtype.newbyteorder("<")) for name, values in arrays.items()}
     header: dict[str, Any] = {
         "task": model.task,
@@ -105,13 +107,14 @@ def _load(content: bytes) -> Model:
     )
     return Model(
         task=tree.task,
-        target=header["target"],
+        target=header["target"] if isinstance(header["target"], str) else tuple(header["target"]),
         classes=tuple(header["classes"]),
         attributes=Schema(tuple(Attribute(a["name"], Kind(a["kind"]), tuple(a["categories"])) for a in attributes)),
         ranges=tuple(None if a["range"] is None else (a["range"][0], a["range"][1]) for a in attributes),
         history=read_history(tree, header, arrays),
         missing=MissingStrategy(header.get("missing", MissingStrategy.WEIGHTED)),
         fills=tuple(a["fill"] for a in attributes if "fill" in a),
+        data_thresholds=arrays.get("tree.data_threshold"),
     )
 
 

@@ -10,7 +10,7 @@ from core.table import BoolArray, CodeArray, FloatArray, RowArray
 
 
 class Task(StrEnum):
-    """What a tree answers with: a class, or a number."""
+    """What a tree answers with: a class, or one or several numbers."""
 
     CLASSIFICATION = "classification"
     REGRESSION = "regression"

@@ -6,7 +6,7 @@ the order in which candidates are visited, and the last bits of their sums, do n
 
 import numpy as np
 
-from core.table import FloatArray
+from core.table import FloatArray, RowArray
 
 TIE = 1e-12
 
@@ -16,6 +16,7 @@ def first_within_tie(values: FloatArray, tolerance: float = TIE) -> int:
     return int(np.argmax(values >= values.max() - tolerance))
 
 
-def majority(class_weights: FloatArray) -> int:
-    """The class of largest share, ties to the earlier one; the total weight is positive."""
-    return first_within_tie(class_weights / class_weights.sum())
+def majorities(class_weights: FloatArray) -> RowArray:
+    """The class of largest share in each row, ties to the earlier one; every total weight is positive."""
+    shares = class_weights / class_weights.sum(axis=1, keepdims=True)
+    return np.argmax(shares >= shares.max(axis=1, keepdims=True) - TIE, axis=1)

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.config import Dialect, MissingStrategy, ReducedErrorPruning, TrainingConfig
+from core.data_thresholds import data_thresholds
 from core.division import Part
 from core.errors import InvalidConfig, raise_any
-from core.growth.engine import Engine, grow_with
+from core.growth.engine import Engine, grow_with, prefers_kernels
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.misclassification import cost_faults, cost_matrix
@@ -85,11 +86,13 @@ def train(
     if gate_samples is not None:
         record_trials(ledger, gate_samples, trials)
     by_validation = isinstance(config.pruning, ReducedErrorPruning)
-    if config.algorithm.collapse and not (by_validation and config.algorithm.dialect is Dialect.RELEASE8):
+    is_as_programmed = config.algorithm.dialect is Dialect.RELEASE8
+    if config.algorithm.collapse and not (by_validation and is_as_programmed):
         collapse(ledger)
     if isinstance(config.pruning, ReducedErrorPruning):
         assert validation is not None
-        prune_by_validation(ledger, validation, config.pruning.on_tie)
+        kernels = prefers_kernels(engine, validation)
+        prune_by_validation(ledger, validation, config.pruning.on_tie, kernels=kernels)
     target = train_samples.target
     return Model(
         task=target.task,
@@ -100,4 +103,5 @@ def train(
         history=ledger.finished(),
         missing=config.algorithm.missing,
         fills=fills,
+        data_thresholds=data_thresholds(tree, train_samples.attributes) if is_as_programmed else None,
     )

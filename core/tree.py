@@ -21,7 +21,7 @@ from core.missing.surrogates import Surrogate
 from core.splits.split import Cuts, Split, SplitKind
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
-from core.ties import majority
+from core.ties import majorities
 
 LEAF = -1
 SPLIT_KINDS = tuple(SplitKind)
@@ -64,37 +64,46 @@ class Tree:
         return len(self.size)
 
     @cached_property
+    def depth(self) -> NDArray[np.int32]:
+        """How many tests lead to the node."""
+        return times_covered(self.size, np.arange(len(self))).astype(np.int32)
+
+    @cached_property
     def parent(self) -> NDArray[np.int32]:
         """The node above; -1 for the root."""
-        parents = np.full(len(self), -1, dtype=np.int32)
-        for node in range(len(self)):
-            parents[self.children(node)] = node
-        return parents
+        # By depth, then by number: the parent is the last node one level up that comes before its child.
+        order = np.argsort(self.depth, kind="stable")
+        levels, nodes = self.depth.astype(np.int64) * len(self), np.arange(len(self))
+        above = np.searchsorted((levels + nodes)[order], levels - len(self) + nodes) - 1
+        return np.where(nodes == 0, -1, order[above]).astype(np.int32)
 
     @cached_property
     def branch(self) -> NDArray[np.int32]:
         """Which of its parent's children the node is; 0 for the root."""
-        branches = np.zeros(len(self), dtype=np.int32)
-        for node in np.flatnonzero(self.size > 1):
-            children = self.children(int(node))
-            branches[children] = np.arange(len(children))
+        branches = np.empty(len(self), dtype=np.int32)
+        places, parents = np.arange(len(self)), self.parent[self.by_parent]
+        branches[self.by_parent] = places - np.searchsorted(parents, parents)
         return branches
 
     @cached_property
-    def depth(self) -> NDArray[np.int32]:
-        """How many tests lead to the node."""
-        depths = np.zeros(len(self), dtype=np.int32)
-        for node in range(1, len(self)):  # a parent comes before its children
-            depths[node] = depths[self.parent[node]] + 1
-        return depths
+    def by_parent(self) -> RowArray:
+        """All nodes in the order of their parents, so that siblings stand side by side; the root comes first."""
+        return np.argsort(self.parent, kind="stable")
+
+    @cached_property
+    def n_children(self) -> RowArray:
+        """How many nodes are right below each node."""
+        return np.bincount(self.parent[1:], minlength=len(self))
 
     def children(self, node: int) -> list[int]:
         """The nodes right below, in branch order."""
-        below, child, end = [], node + 1, node + int(self.size[node])
-        while child < end:
-            below.append(child)
-            child += int(self.size[child])
-        return below
+        start = self._children_start[node]
+        return self.by_parent[start : start + self.n_children[node]].tolist()
+
+    @cached_property
+    def _children_start(self) -> RowArray:
+        """Where each node's children begin in `by_parent`."""
+        return 1 + np.cumsum(self.n_children) - self.n_children
 
     def surrogates_of(self, node: int) -> tuple[Surrogate, ...]:
         """The stand-ins for a node's split, best first."""
@@ -138,7 +147,7 @@ class Tree:
         """The majority class of each node (with costs the cheapest), the parent's where it received nothing."""
         if self.costs is not None:
             return cheapest_classes(self.answers, self.costs)
-        return np.array([majority(values) for values in self.values[self.answering]], dtype=np.int64)
+        return majorities(self.values[self.answering])
 
 
 @dataclass(frozen=True)
@@ -151,23 +160,17 @@ class TreeView:
     @cached_property
     def is_visible(self) -> BoolArray:
         """Which nodes are left: all but those below a cut."""
-        visible = np.ones(len(self.tree), dtype=np.bool_)
-        node = 0
-        while node < len(self.tree):
-            step = int(self.tree.size[node]) if self.is_leaf[node] else 1
-            visible[node + 1 : node + step] = False
-            node += step
-        return visible
+        return times_covered(self.tree.size, np.flatnonzero(self.is_leaf)) == 0
 
     @property
     def nodes(self) -> list[int]:
         """The ids of the nodes left, in order."""
-        return [int(node) for node in np.flatnonzero(self.is_visible)]
+        return np.flatnonzero(self.is_visible).tolist()
 
     @property
     def leaves(self) -> list[int]:
         """The ids of the leaves, left to right."""
-        return [int(node) for node in np.flatnonzero(self.is_visible & self.is_leaf)]
+        return np.flatnonzero(self.is_visible & self.is_leaf).tolist()
 
     @property
     def max_depth(self) -> int:
@@ -177,3 +180,10 @@ class TreeView:
 def full_view(tree: Tree) -> TreeView:
     """The tree as grown."""
     return TreeView(tree, tree.size == 1)
+
+
+def times_covered(size: NDArray[np.int32], nodes: RowArray) -> RowArray:
+    """How many of these nodes each node is below: a subtree is a range of numbers, so ranges are counted."""
+    begins = np.bincount(nodes + 1, minlength=len(size) + 1)
+    ends = np.bincount(nodes + size[nodes], minlength=len(size) + 1)
+    return np.cumsum(begins - ends)[: len(size)]

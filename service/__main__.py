@@ -1,11 +1,14 @@
-"""The command line: `niwaki serve`, `worker`, `migrate`, `openapi`, `health`.
+"""The command line: `niwaki serve`, `worker`, `migrate`, `warm-up`, `openapi`, `health`.
 
 Each command imports only what it needs, so that a worker's supervisor stays light.
 """
 
 import argparse
 import json
+import os
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
@@ -16,6 +19,7 @@ from service.logs import configure_logs, log_event
 from service.settings import Settings
 
 HEALTH_SECONDS = 3.0
+LOWEST_PRIORITY = 19
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,6 +52,9 @@ def _parser() -> argparse.ArgumentParser:
     worker.set_defaults(run=_worker)
     migrate = commands.add_parser("migrate", help="bring the database up to date")
     migrate.set_defaults(run=lambda settings, _: _migrate(settings))
+    warm_up = commands.add_parser("warm-up", help="compile what makes training and prediction fast, and keep it")
+    warm_up.add_argument("--background", action="store_true", help="at low priority, until standard input ends")
+    warm_up.set_defaults(run=_warm_up)
     openapi = commands.add_parser("openapi", help="print the OpenAPI document")
     openapi.set_defaults(run=lambda settings, _: _openapi(settings))
     health = commands.add_parser("health", help="ask a running service whether it is ready: exit code 0 or 1")
@@ -102,6 +109,26 @@ def _migrate(settings: Settings) -> int:
         return _fail(f"the database does not answer: {getattr(error.__cause__, 'orig', error)}")
     log_event("migrated", revision=head_revision())
     return 0
+
+
+def _warm_up(settings: Settings, arguments: argparse.Namespace) -> int:
+    from service.kernel_cache import warm_up
+
+    if arguments.background:
+        os.nice(LOWEST_PRIORITY)
+        threading.Thread(target=_end_with_stdin, daemon=True).start()
+    started = time.monotonic()
+    folder = warm_up(settings)
+    if folder is None:
+        return _fail("compiled code cannot be kept in any of " + ", ".join(map(str, settings.kernel_dirs)))
+    log_event("warmed_up", folder=str(folder), seconds=round(time.monotonic() - started, 1))
+    return 0
+
+
+def _end_with_stdin() -> None:
+    while os.read(0, 4096):
+        pass
+    os._exit(0)
 
 
 def _openapi(settings: Settings) -> int:

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import uvicorn
 
+from core.compilation import forbid_compilation
 from service.app import create_app
 from service.logs import log_event
 from service.settings import Settings
@@ -20,6 +21,7 @@ class CannotListen(Exception):
 
 def run_server(settings: Settings) -> int:
     """Serve until SIGINT or SIGTERM, both of which are a good end; the exit code."""
+    forbid_compilation()
     listener = _listen(settings)
     server = uvicorn.Server(
         uvicorn.Config(

@@ -31,6 +31,8 @@ class Settings(BaseSettings):
     max_attempts: PositiveInt = 3
 
     engine: Literal["auto", "definition", "kernels"] = "auto"
+    cpu: Literal["baseline", "native"] = "baseline"
+    kernel_dir: Path | None = None
 
     loaded_models: PositiveInt = 64
 
@@ -44,3 +46,9 @@ class Settings(BaseSettings):
     def store_url(self) -> str:
         """The database asked for, or a SQLite file in the data directory."""
         return self.database_url or f"sqlite:///{self.data_dir / 'niwaki.db'}"
+
+    @property
+    def kernel_dirs(self) -> tuple[Path, ...]:
+        """Where compiled code may be: in the folder asked for, else in the data directory."""
+        asked_for = () if self.kernel_dir is None else (self.kernel_dir,)
+        return (*asked_for, self.data_dir / "kernels")

@@ -4,6 +4,8 @@ import fcntl
 import itertools
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
@@ -14,7 +16,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from service.jobs.kernel_cache import kernel_cache
+from service.kernel_cache import KernelCache, find_cache
 from service.settings import Settings
 from service.store.artifacts import Artifacts
 from service.store.migrate import upgrade
@@ -22,8 +24,11 @@ from service.store.transactions import Database
 
 TEMPLATE = "niwaki_template"
 
-# Kernels are compiled once for all tests, before anything imports them.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(kernel_cache(Path(__file__).parent.parent / ".pytest_cache")))
+# Settings come from the tests, not from outside. Kernels are compiled once for all tests, before anything imports them.
+for name in [name for name in os.environ if name.startswith("NIWAKI_")]:
+    del os.environ[name]
+os.environ["NIWAKI_KERNEL_DIR"] = str(Path(__file__).parent.parent / ".pytest_cache" / "kernels")
+find_cache(Settings()).use()
 
 numbers = itertools.count(1)
 
@@ -34,10 +39,14 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _no_settings_from_outside() -> None:
-    for name in [name for name in os.environ if name.startswith("NIWAKI_")]:
-        del os.environ[name]
+@pytest.fixture(scope="session")
+def warm_kernels() -> KernelCache:
+    """The folder of compiled kernels that all tests share, complete."""
+    warmed = subprocess.run(
+        [sys.executable, "-m", "service", "warm-up"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert warmed.returncode == 0, warmed.stderr
+    return find_cache(Settings())
 
 
 @pytest.fixture(scope="session")

@@ -22,10 +22,10 @@ def test_text(model: Model, node: int) -> str:
 
 
 def answer_text(model: Model, node: int) -> str:
-    """What a node answers: its majority class, or its mean to four digits."""
+    """What a node answers: its majority class, or its mean (each target's, where there are several) to four digits."""
     if model.task is Task.CLASSIFICATION:
         return model.classes[int(model.tree.labels[node])]
-    return f"{float(model.tree.answers[node][0]):.4g}"
+    return model.number_words(f"{float(mean):.4g}" for mean in model.tree.answers[node])
 
 
 def counts_text(model: Model, node: int) -> str:

@@ -52,7 +52,7 @@ def tree_svg(model: Model, step: int) -> str:
     words = [_branch(boxes[node]) for node in view.nodes[1:]]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" role="img"><title>Decision tree for {_text(model.target)}</title>'
+        f'height="{height:.0f}" role="img"><title>Decision tree for {_text(", ".join(model.targets))}</title>'
         f"<style>{STYLE}</style>{''.join(edges)}{''.join(words)}{''.join(shapes)}</svg>\n"
     )
 

@@ -198,14 +198,19 @@ def with_correction(candidate: Candidate, n_allowed: int, weight: float) -> Cand
 
 def with_cost(candidate: Candidate, algorithm: Algorithm, attribute: str) -> Candidate:
     """The candidate with its gain weighed against what its attribute costs, if attributes have costs."""
+    return replace(candidate, score=score_with_cost(candidate.gain, candidate.score, algorithm, attribute))
+
+
+def score_with_cost(gain: float, score: float, algorithm: Algorithm, attribute: str) -> float:
+    """What a gain is worth at its attribute's cost; the score as it is when attributes have no costs."""
     cost = algorithm.cost_of(attribute)
     match algorithm.attribute_costs:
         case TanSchlimmer():
-            return replace(candidate, score=tan_schlimmer(candidate.gain, cost))
+            return tan_schlimmer(gain, cost)
         case Nunez(w=w):
-            return replace(candidate, score=nunez(candidate.gain, cost, w))
+            return nunez(gain, cost, w)
         case None:
-            return candidate
+            return score
 
 
 def way_to_choose(numeric: Numeric, samples: Samples, node: NodeSamples, column: int) -> Choose:
@@ -281,7 +286,7 @@ def with_figures(
     branch_weights = weights_by(branch[known], node.weights[known], split.n_branches)
     if intrinsic_value(branch_weights) <= 0:
         return None
-    rho = float(branch_weights.sum() / in_row_order(node.weights)) if not known.all() else 1.0
+    rho = float(in_row_order(branch_weights) / in_row_order(node.weights)) if not known.all() else 1.0
     gain = rho * objective.decrease(branches, branch_weights)
     score = gain_ratio(gain, branch_weights) if criterion is CriterionKind.GAIN_RATIO else gain
     return Candidate(split, float(gain), float(score), rho, branch_weights, n_thresholds)

@@ -7,11 +7,14 @@ from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import Watch, grow
 from core.growth.samples import Samples
 from core.growth.validation_gate import Trial
-from core.table import FloatArray
+from core.table import FloatArray, is_missing
+from core.target import Task
 from core.tree import Tree
 
 SMALL_ROWS = 500  # up to here the definition is always quick enough
-COLD_CELLS = 400_000  # up to here the definition is done before the kernels are compiled
+COMPILE_SECONDS = 90.0  # what a first training by kernels waits for the compiler, about
+# What the definition takes to grow a full tree of one cell (a row of a column), about, and how much more with copies.
+CLASS_SECONDS, NUMBER_SECONDS, COPIES = 1e-4, 4e-4, 2.5
 
 
 class Engine(StrEnum):
@@ -34,21 +37,25 @@ def grow_with(
     watch: Watch = lambda _: None,
 ) -> tuple[Tree, list[Trial]]:
     """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does."""
-    if (
-        prefers_kernels(engine, len(samples), len(samples.attributes.schema))
-        and validation is None
-        and is_supported(samples, algorithm)
-    ):
+    if prefers_kernels(engine, samples) and validation is None and is_supported(samples, algorithm):
         return grow_fast(samples, algorithm, watch=watch), []
     return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, watch=watch)
 
 
-def prefers_kernels(engine: Engine, n_rows: int, n_columns: int) -> bool:
-    """Whether the kernels are to grow a tree of this size if they can."""
+def prefers_kernels(engine: Engine, samples: Samples) -> bool:
+    """Whether the kernels are to grow a tree of these samples if they can."""
     match engine:
         case Engine.AUTO:
-            return n_rows > SMALL_ROWS
+            return len(samples) > SMALL_ROWS
         case Engine.AUTO_COLD:
-            return n_rows * n_columns > COLD_CELLS
+            return len(samples) > SMALL_ROWS and definition_seconds(samples) > COMPILE_SECONDS
         case _:
             return engine is Engine.KERNELS
+
+
+def definition_seconds(samples: Samples) -> float:
+    """How long the definition would take, about: rather too long, for a tree that nothing stops early."""
+    cell = CLASS_SECONDS if samples.target.task is Task.CLASSIFICATION else NUMBER_SECONDS
+    has_copies = any(bool(is_missing(values).any()) for values in samples.attributes.columns)
+    n_cells = len(samples) * len(samples.attributes.schema)
+    return n_cells * cell * (COPIES if has_copies else 1.0)

@@ -27,8 +27,10 @@ class HeldOut:
     origin: FloatArray
     costs: FloatArray | None = None
     credit: float = field(init=False)
+    weight: float = field(init=False)
 
     def __post_init__(self) -> None:
+        self.weight = float(self.samples.weights.sum())
         self.credit = float(self._credits(self.samples.rows, self.answers).sum())
 
     def credit_after(self, rows: RowArray, change: FloatArray) -> float:
@@ -43,14 +45,14 @@ class HeldOut:
 
     def measure(self, credit: float) -> float:
         """Accuracy, the mean cost where answers have costs, or the mean squared error."""
-        per_weight = credit / float(self.samples.weights.sum())
+        per_weight = credit / self.weight
         if self.costs is not None:
             return 0.0 - per_weight
         return per_weight if isinstance(self.samples.target, ClassTarget) else -per_weight
 
     def compare(self, credit: float) -> int:
         """1 when that credit is strictly better than the current one, -1 when worse, 0 on a tie."""
-        scale = float(self.samples.weights.sum()) if isinstance(self.samples.target, ClassTarget) else abs(self.credit)
+        scale = self.weight if isinstance(self.samples.target, ClassTarget) else abs(self.credit)
         if self.costs is not None:
             scale *= max(1.0, float(self.costs.max()))
         difference = credit - self.credit

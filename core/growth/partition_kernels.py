@@ -1,7 +1,7 @@
 """Sorted lists of rows, and how they are divided between the children of a node.
 
 The twin of `fractional_weights.send_down` for lists: a row whose value is known goes to one child, one whose value is
-missing to both. Every list stays sorted, so nothing is sorted below the root.
+missing to every child. Every list stays sorted, so nothing is sorted below the root.
 """
 
 from numba import int64, uint32, uint64
@@ -9,6 +9,7 @@ from numba import int64, uint32, uint64
 from core.compiled_kernels import compiled
 
 LEFT, RIGHT, BOTH = 0, 1, 2
+EVERY = 65535  # the branch of a row that goes down all of them
 LONGEST_RUN = 64
 
 
@@ -53,15 +54,20 @@ def settle_runs(keys, values, row_bits):
 
 @compiled
 def list_entries(keys, values, classes, row_bits, entries):
-    """Write the entries of a column: whether the value is new, the class, the row."""
+    """Write the entries of a column: whether the value is new, the class, the row.
+
+    Keys whose upper bits differ belong to different values, so that few values have to be looked up.
+    """
     low = (uint64(1) << uint64(row_bits)) - uint64(1)
-    before = 0.0
+    before = keys[0] if keys.shape[0] > 0 else uint64(0)
     for i in range(keys.shape[0]):
-        row = keys[i] & low
-        value = values[row]
-        is_new = uint32(1) if i > 0 and value != before else uint32(0)
+        key = keys[i]
+        row = key & low
+        is_new = uint32(1)
+        if key ^ before <= low:
+            is_new = uint32(values[row] != values[before & low])
         entries[i] = (is_new << uint32(31)) | (uint32(classes[row]) << uint32(row_bits)) | uint32(row)
-        before = value
+        before = key
 
 
 @compiled
@@ -98,3 +104,51 @@ def divide_list(entries, start, n, shift, side, keeper, other, place):
     if there > uint64(place):
         other[place] &= ~flag
     return int64(here) - start, int64(there) - place
+
+
+@compiled
+def keep_in_list(entries, start, n, shift, side, child):
+    """Keep only the entries that go to one child, as `divide_list` would; how many."""
+    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
+    flag = uint32(1) << uint32(31)
+    gets_not = uint32(1 - child)
+    is_new = uint32(0)
+    i, end, here = uint64(start), uint64(start + n), uint64(start)
+    while i < end:
+        entry = entries[i]
+        is_new |= entry & flag
+        stays = uint32(uint32(side[entry & row_mask]) != gets_not)
+        entries[here] = (entry & ~flag) | is_new
+        here += uint64(stays)
+        is_new &= stays - uint32(1)
+        i += uint64(1)
+    if here > uint64(start):
+        entries[start] &= ~flag
+    return int64(here) - start
+
+
+@compiled
+def divide_list_by_branch(entries, start, n, shift, branch, n_branches, places, shares, weights, other):
+    """Send each entry to its branch, or to `EVERY` branch in which it keeps some weight.
+
+    Branch b writes from `places[0, b]` on, which moves along; it gets nothing where that is negative. `places[1, b]`
+    is how many new values there were at its last entry, -1 before the first.
+    """
+    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
+    flag = uint32(1) << uint32(31)
+    n_new = int64(0)
+    for i in range(start, start + n):
+        entry = entries[i]
+        if entry & flag:
+            n_new += 1
+        body = entry & ~flag
+        row = entry & row_mask
+        to = branch[row]
+        first, after = (int64(0), int64(n_branches)) if to == EVERY else (int64(to), int64(to) + 1)
+        for b in range(first, after):
+            place = places[0, b]
+            if place >= 0 and (to != EVERY or weights[row] * shares[b] > 0.0):
+                is_new = places[1, b] >= 0 and places[1, b] != n_new
+                other[place] = body | flag if is_new else body
+                places[0, b] = place + 1
+                places[1, b] = n_new

@@ -11,13 +11,14 @@ holds in training, in validation while pruning, and at prediction. C4.5 (Quinlan
 
 import numpy as np
 
+from core.sums import in_row_order
 from core.table import FloatArray, RowArray
 from core.ties import TIE, first_within_tie
 
 
 def branch_shares(branch_weights: FloatArray) -> FloatArray:
     """r_v of each branch, from the weight of the samples known to go there; some weight is known."""
-    return branch_weights / branch_weights.sum()
+    return branch_weights / in_row_order(branch_weights)
 
 
 def without_light_copies(weights: FloatArray, branch: RowArray, shares: FloatArray, min_copy_weight: float) -> RowArray:

@@ -1,30 +1,63 @@
 """Held-out rows spread over a tree, so that the effect of a cut can be told without sending them down again."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from core.block_walk import BlockWalk
 from core.growth.held_out import HeldOut, origin_of
 from core.growth.samples import Samples
-from core.prediction import visits
-from core.table import FloatArray, RowArray
-from core.tree import TreeView
+from core.prediction import policy_as_grown, visits
+from core.table import BoolArray, FloatArray, RowArray
+from core.tree import Tree, TreeView
+from core.tree_layout import Layout
 
-NOTHING: tuple[RowArray, FloatArray] = (np.empty(0, dtype=np.int64), np.empty(0))
+Change = tuple[RowArray, FloatArray]
+ChangeIfCut = Callable[[int], Change]
+
+
+class Arrivals:
+    """The rows that arrive at every node, ascending, with their weights: those of node v from start[v] to start[v + 1].
+
+    By compiled kernels if the caller says so; the arrays are the same.
+    """
+
+    def __init__(self, view: TreeView, samples: Samples, *, kernels: bool) -> None:
+        tree, records = view.tree, samples.attributes
+        if kernels:
+            visited = list(BlockWalk(Layout(tree), view).arrivals(records, policy_as_grown(tree)))
+        else:
+            visited = [(visit.node, visit.rows, visit.weights) for visit in visits(view, records)]
+        counts = np.zeros(len(tree) + 1, dtype=np.int64)
+        counts[[node + 1 for node, _, _ in visited]] = [len(rows) for _, rows, _ in visited]
+        self.start = np.cumsum(counts)
+        # Nodes are visited in the order of their numbers; nothing is visited when there are no rows.
+        self.rows = np.concatenate([np.empty(0, dtype=np.int64), *(rows for _, rows, _ in visited)])
+        self.weights = np.concatenate([np.empty(0), *(weights for _, _, weights in visited)])
+
+    def at(self, node: int) -> tuple[RowArray, FloatArray]:
+        """The rows and weights at a node."""
+        here = slice(self.start[node], self.start[node + 1])
+        return self.rows[here], self.weights[here]
 
 
 class HeldOutTree:
     """The rows that arrive at every node, with their weights, and the answers of the tree as cut so far."""
 
-    def __init__(self, view: TreeView, samples: Samples) -> None:
+    def __init__(self, view: TreeView, samples: Samples, *, kernels: bool = False) -> None:
         self.tree = view.tree
         self._is_leaf = view.is_leaf.copy()
-        self._arrived = {visit.node: (visit.rows, visit.weights) for visit in visits(view, samples.attributes)}
+        self._arrived = Arrivals(view, samples, kernels=kernels)
         origin = origin_of(self.tree.answers[0], self.tree.task)
         self._answers = self.tree.answers - origin
         answers = np.zeros((len(samples), len(origin)))
-        for node, (rows, weights) in self._arrived.items():
-            if self._is_leaf[node]:
-                answers[rows] += np.outer(weights, self._answers[node])
+        for leaf in view.leaves:
+            rows, weights = self._arrived.at(leaf)
+            answers[rows] += np.outer(weights, self._answers[leaf])
         self.held_out = HeldOut(samples, answers, origin, self.tree.costs)
+        self._change_if_cut: ChangeIfCut = self._summed_if_cut
+        if kernels:
+            self._change_if_cut = fast_change(self.tree, self._is_leaf, self._arrived, self._answers, len(samples))
 
     def credit_if_cut(self, node: int) -> float:
         """What the answers would earn with the node as a leaf."""
@@ -35,16 +68,17 @@ class HeldOutTree:
         self.held_out.accept(*self._change_if_cut(node))
         self._is_leaf[node] = True
 
-    def _change_if_cut(self, node: int) -> tuple[RowArray, FloatArray]:
+    def _summed_if_cut(self, node: int) -> Change:
         """The rows that arrive at the node, and how their answers change when it answers instead of its leaves."""
-        rows, weights = self._arrived.get(node, NOTHING)
+        rows, weights = self._arrived.at(node)
         change = np.outer(weights, self._answers[node])
         for leaf in self._leaves_below(node):
-            arrived, leaf_weights = self._arrived.get(leaf, NOTHING)
+            arrived, leaf_weights = self._arrived.at(leaf)
             change[np.searchsorted(rows, arrived)] -= np.outer(leaf_weights, self._answers[leaf])
         return rows, change
 
     def _leaves_below(self, node: int) -> list[int]:
+        """From right to left."""
         leaves, waiting = [], [node]
         while waiting:
             below = waiting.pop()
@@ -53,3 +87,19 @@ class HeldOutTree:
             else:
                 waiting.extend(self.tree.children(below))
         return leaves
+
+
+def fast_change(tree: Tree, is_leaf: BoolArray, arrived: Arrivals, answers: FloatArray, n_rows: int) -> ChangeIfCut:
+    """`HeldOutTree._summed_if_cut` by a kernel; `is_leaf` is read anew each time."""
+    from core.pruning.held_out_kernels import change_if_cut
+
+    leaves, place_of = np.empty(len(tree), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    start, size = arrived.start, tree.size.copy()  # compiled code tells arrays that cannot be written apart
+
+    def change(node: int) -> Change:
+        rows, _ = arrived.at(node)
+        changed = np.empty((len(rows), answers.shape[1]))
+        change_if_cut(node, size, is_leaf, start, arrived.rows, arrived.weights, answers, leaves, place_of, changed)
+        return rows, changed
+
+    return change

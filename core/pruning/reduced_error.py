@@ -16,10 +16,10 @@ from core.pruning.history import Decision, Ledger, Method
 from core.target import ClassTarget
 
 
-def prune_by_validation(ledger: Ledger, validation: Samples, on_tie: OnTie) -> None:
-    """Decide about every inner node left, and write each decision down."""
+def prune_by_validation(ledger: Ledger, validation: Samples, on_tie: OnTie, *, kernels: bool = False) -> None:
+    """Decide about every inner node left, and write each decision down; by compiled kernels if asked for."""
     tree, view = ledger.tree, ledger.view
-    judged = HeldOutTree(view, validation)
+    judged = HeldOutTree(view, validation, kernels=kernels)
     for node in sorted(view.nodes, key=lambda node: (-tree.depth[node], node)):
         if view.is_leaf[node]:
             continue
@@ -45,7 +45,7 @@ def record_judgement(
     ledger: Ledger, node: int, method: Method, held_out: HeldOut, is_cut: bool, before: float, after: float
 ) -> None:
     """One decision with the counts it came from."""
-    evidence = {"rows": float(len(held_out.samples)), "weight": float(held_out.samples.weights.sum())}
+    evidence = {"rows": float(len(held_out.samples)), "weight": held_out.weight}
     if held_out.costs is not None:
         evidence |= {"cost_before": 0.0 - before, "cost_after": 0.0 - after}
     elif isinstance(held_out.samples.target, ClassTarget):

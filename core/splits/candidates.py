@@ -60,6 +60,14 @@ def midpoint(low: float, high: float) -> float:
     return middle if low <= middle < high else low
 
 
+def midpoints(low: FloatArray, high: FloatArray) -> FloatArray:
+    """`midpoint`, for many pairs at once."""
+    with np.errstate(over="ignore"):
+        middle = (low + high) / 2
+    middle = np.where(np.isfinite(middle), middle, low / 2 + high / 2)
+    return np.where((low <= middle) & (middle < high), middle, low)
+
+
 def class_changes(class_weights: FloatArray) -> BoolArray:
     """Between which neighbouring values the class changes: not where all rows of both have one and the same class.
 

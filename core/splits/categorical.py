@@ -2,17 +2,28 @@
 
 `levels[v]` are the sums of the samples whose value is v, `level_weights[v]` their weight; a level without weight is
 not in the node. A binary division is a mask over the levels: True goes to the first branch.
+
+Weights that are compared with a limit, and numbers that levels are ordered by, are added up in the order of the levels,
+so that whoever computes them gets the same bits.
 """
+
+from collections.abc import Callable
+from functools import partial
+from math import log2
 
 import numpy as np
 
+from core.criteria.impurity import Impurity, entropy, error_rate, gini, squared_error
 from core.criteria.objective import Objective
 from core.splits.numeric import both_sides
+from core.sums import in_row_order
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
 from core.ties import TIE, first_within_tie
 
 EXHAUSTIVE_LEVELS = 12
+POWER_STEPS = 16
+LEAST_SHARE = 1e-6  # of a class, where its logarithm is taken
 
 
 def multiway_is_valid(level_weights: FloatArray, *, min_weight: float) -> bool:
@@ -47,7 +58,7 @@ def best_two_groups(
         return None
     seen, seen_weights = levels[present], level_weights[present]
     directions = splitting_directions(seen, seen_weights, objective.task)
-    order = np.argsort(directions[0], kind="stable")
+    order = ordered(directions[0])
     if len(directions) == 1 and not excludes_any(seen_weights[order], min_weight):
         best = best_prefix(order, seen, seen_weights, objective, min_weight)
     elif len(present) <= EXHAUSTIVE_LEVELS:
@@ -57,12 +68,27 @@ def best_two_groups(
         best = best_mask(masks, seen, seen_weights, objective, min_weight)
     if best is None:
         return None
-    if not best[0]:
-        best = ~best
-    first_is_heavier = seen_weights[best].sum() >= seen_weights[~best].sum() - TIE
+    best = with_earliest(best)
+    first_is_heavier = in_row_order(seen_weights[best]) >= in_row_order(seen_weights[~best]) - TIE
     mask = np.full(len(level_weights), bool(first_is_heavier))
     mask[present] = best
     return mask
+
+
+def with_earliest(mask: BoolArray) -> BoolArray:
+    """The same two groups, named so that the earliest level is in the first."""
+    return mask if mask[0] else ~mask
+
+
+def ordered(direction: FloatArray) -> RowArray:
+    """The levels in ascending order; those that lie within a tie of the least of a run keep their declared order."""
+    order = np.argsort(direction, kind="stable")
+    start = 0
+    for end in range(1, len(order) + 1):
+        if end == len(order) or direction[order[end]] > direction[order[start]] + TIE:
+            order[start:end] = np.sort(order[start:end])
+            start = end
+    return order
 
 
 def excludes_any(ordered_weights: FloatArray, min_weight: float) -> bool:
@@ -75,17 +101,51 @@ def splitting_directions(levels: FloatArray, level_weights: FloatArray, task: Ta
 
     Each class's share (or output's mean) is a direction, the first principal component of all of them one more.
     """
+    features = features_of(levels, level_weights, task, unit_of(levels, task))
     if task is Task.CLASSIFICATION:
-        features = levels[:, levels.sum(axis=0) > 0] / level_weights[:, None]
+        features = features[:, levels.sum(axis=0) > 0]
         if features.shape[1] <= 2:
             return [features[:, -1]]
-    else:
-        features = levels[:, 1 : 1 + (levels.shape[1] - 1) // 2] / level_weights[:, None]
-        if features.shape[1] == 1:
-            return [features[:, 0]]
-    centred = features - (level_weights @ features) / level_weights.sum()
-    axis = np.linalg.eigh((centred * level_weights[:, None]).T @ centred)[1][:, -1]
-    return [centred @ axis, *features.T]
+    elif features.shape[1] == 1:
+        return [features[:, 0]]
+    return [principal_component(features, level_weights), *features.T]
+
+
+def features_of(sums: FloatArray, weights: FloatArray, task: Task, unit: float) -> FloatArray:
+    """Each class's share, or each output's mean in the unit given, of levels or of groups of them."""
+    if task is Task.CLASSIFICATION:
+        return sums / weights[:, None]
+    return sums[:, 1 : 1 + (sums.shape[1] - 1) // 2] / weights[:, None] / unit
+
+
+def unit_of(levels: FloatArray, task: Task) -> float:
+    """What makes numbers of any size comparable with shares: about their standard deviation; 1 for classes."""
+    if task is Task.CLASSIFICATION:
+        return 1.0
+    moments = in_row_order(levels)
+    square = float(in_row_order(moments[1 + (len(moments) - 1) // 2 :]) / moments[0])
+    return float(np.sqrt(square)) if square > 0 else 1.0
+
+
+def principal_component(features: FloatArray, level_weights: FloatArray) -> FloatArray:
+    """Where each level lies along the direction in which the levels differ most, nearly.
+
+    A fixed number of steps of the power method: where several directions are equally good, the last bits of a table do
+    not choose among them.
+    """
+    weights = level_weights[:, None]
+    centred = features - in_row_order(features * weights) / in_row_order(level_weights)
+    scatter = np.zeros((features.shape[1], features.shape[1]))
+    for place, weight in zip(centred, level_weights, strict=True):
+        scatter += np.outer(weight * place, place)
+    largest = scatter.diagonal().max()
+    if largest == 0:
+        return np.zeros(len(features))
+    axis = scatter[first_within_tie(scatter.diagonal() / largest)] / largest
+    for _ in range(POWER_STEPS):
+        axis = in_row_order(scatter * axis[:, None])
+        axis = axis / np.abs(axis).max()
+    return in_row_order((centred * axis).T)
 
 
 def best_prefix(
@@ -121,7 +181,7 @@ def moved_sums(mask: BoolArray, sums: FloatArray) -> FloatArray:
     """`[move, side, :]`: the sums of both groups as they are (move 0), and with level i in the other group (i + 1)."""
     moved = np.empty((len(mask) + 1, 2, sums.shape[1]))
     for side, group in enumerate((mask, ~mask)):
-        moved[0, side] = sums[group].sum(axis=0)
+        moved[0, side] = in_row_order(sums[group])
         moved[1:, side][group] = sums_of_others(sums[group])
         moved[1:, side][~group] = moved[0, side] + sums[~group]
     return moved
@@ -145,26 +205,38 @@ def all_groupings(n_levels: int) -> BoolArray:
 def searched_groupings(
     directions: list[FloatArray], levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
 ) -> BoolArray:
-    """Good groupings where there are too many to try: the best cut of each order, made better step by step."""
-    found = []
+    """Good groupings where there are too many to try: the best cut of each order, made better step by step.
+
+    A search ends where one has been before, and when after a step it is still behind the best.
+    """
+    found: list[BoolArray] = []
+    largest = -np.inf
     for direction in directions:
-        mask = best_prefix(np.argsort(direction, kind="stable"), levels, level_weights, objective, min_weight)
-        while mask is not None:
+        start = best_prefix(ordered(direction), levels, level_weights, objective, min_weight)
+        mask, n_steps = None if start is None else with_earliest(start), 0
+        while mask is not None and not any(np.array_equal(mask, known) for known in found):
             found.append(mask)
-            better = improved(mask, levels, level_weights, objective, min_weight)
-            mask = None if better is None or np.array_equal(better, mask) else better
+            gain = gains_of_masks(mask[None], levels, level_weights, objective, min_weight)[0]
+            largest = max(largest, gain)
+            is_behind = n_steps > 0 and gain < largest - objective.tolerance
+            mask = None if is_behind else improved(mask, levels, level_weights, objective, min_weight)
+            n_steps += 1
     return np.array(found, dtype=np.bool_).reshape(-1, len(levels))
 
 
 def improved(
     mask: BoolArray, levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
 ) -> BoolArray | None:
-    """The grouping itself, the best cut of the order that its own gradient suggests, or one level moved."""
-    order = np.argsort(gradient_direction(mask, levels, level_weights, objective), kind="stable")
-    cut = best_prefix(order, levels, level_weights, objective, min_weight)
-    moved = best_move(mask, levels, level_weights, objective, min_weight)
-    known = [one for one in (mask, cut, moved) if one is not None]
-    return best_mask(np.array(known), levels, level_weights, objective, min_weight)
+    """The best cut of the order that the grouping's own gradient suggests, else one level moved, where it is better."""
+    order = ordered(gradient_direction(mask, levels, level_weights, objective))
+    for search in (partial(best_prefix, order), partial(best_move, mask)):
+        other = search(levels, level_weights, objective, min_weight)
+        if other is not None:
+            both = np.array([mask, with_earliest(other)])
+            gains = gains_of_masks(both, levels, level_weights, objective, min_weight)
+            if gains[0] < gains[1] - objective.tolerance:
+                return both[1]
+    return None
 
 
 def gradient_direction(
@@ -175,33 +247,70 @@ def gradient_direction(
     The impurity left, N_1 H(D_1) + N_2 H(D_2), is concave in the sums of the groups, so at its minimum the levels of
     the two groups are separated by the difference of its gradients there (Chou 1991).
     """
-    gradients = []
-    for group in (mask, ~mask):
-        sums, weight = levels[group].sum(axis=0), level_weights[group].sum()
-        step = 1e-6 * weight
-        nudged = sums + step * np.eye(len(sums))
-        grown = weight + step if objective.task is Task.CLASSIFICATION else nudged[:, 0]
-        gradients.append((grown * objective.impurity(nudged) - weight * objective.impurity(sums)) / step)
-    return levels @ (gradients[0] - gradients[1]) / level_weights
+    unit = unit_of(levels, objective.task)
+    groups = np.stack([in_row_order(levels[mask]), in_row_order(levels[~mask])])
+    weights = np.stack([in_row_order(level_weights[mask]), in_row_order(level_weights[~mask])])
+    first, second = map(ATTRACTIONS[objective.impurity], features_of(groups, weights, objective.task, unit))
+    features = features_of(levels, level_weights, objective.task, unit)
+    return in_row_order((features * (second - first)).T)
+
+
+def most_frequent(shares: FloatArray) -> FloatArray:
+    """1 for the classes of largest share, 0 for the others."""
+    return (shares >= shares.max() - TIE).astype(np.float64)
+
+
+def logarithms(shares: FloatArray) -> FloatArray:
+    """log2 of each share, of a class that is not there too."""
+    return np.array([log2(max(share, LEAST_SHARE)) for share in shares])
+
+
+# How much a group attracts each class, or an output's unit, by its shares or means: the gradient of the impurity left
+# with the opposite sign, less what is the same for all levels, and halved where it is a square's.
+ATTRACTIONS: dict[Impurity, Callable[[FloatArray], FloatArray]] = {
+    gini: np.positive,
+    entropy: logarithms,
+    error_rate: most_frequent,
+    squared_error: np.positive,
+}
 
 
 def best_mask(
     masks: BoolArray, levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
 ) -> BoolArray | None:
     """The first grouping within a tie of the largest gain, among those with enough weight on both sides."""
-    sides = np.stack([masks, ~masks], axis=1).astype(np.float64)
-    best = best_division(sides @ levels, sides @ level_weights, objective, min_weight)
+    best = first_best(gains_of_masks(masks, levels, level_weights, objective, min_weight), objective)
     if best is None:
         return None
     chosen: BoolArray = masks[best]
     return chosen
 
 
+def gains_of_masks(
+    masks: BoolArray, levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
+) -> FloatArray:
+    """The gain of each grouping, -inf where a side has too little weight."""
+    sides = np.stack([masks, ~masks], axis=1).astype(np.float64)
+    side_weights = in_row_order((sides * level_weights).transpose(2, 0, 1))
+    return gains_of_divisions(sides @ levels, side_weights, objective, min_weight)
+
+
 def best_division(sides: FloatArray, side_weights: FloatArray, objective: Objective, min_weight: float) -> int | None:
     """The first of the divisions `sides[i]` within a tie of the largest gain, if any has enough on both sides."""
+    return first_best(gains_of_divisions(sides, side_weights, objective, min_weight), objective)
+
+
+def first_best(gains: FloatArray, objective: Objective) -> int | None:
+    """The first place within a tie of the largest gain; None when there is no division at all."""
+    return first_within_tie(gains, objective.tolerance) if (gains > -np.inf).any() else None
+
+
+def gains_of_divisions(
+    sides: FloatArray, side_weights: FloatArray, objective: Objective, min_weight: float
+) -> FloatArray:
+    """The gain of each of the divisions `sides[i]`, -inf where a side has too little weight."""
     smaller = side_weights.min(axis=1, initial=np.inf)
-    allowed = np.flatnonzero((smaller > 0) & (smaller >= min_weight - TIE))
-    if len(allowed) == 0:
-        return None
-    gains = objective.decrease(sides[allowed], side_weights[allowed])
-    return int(allowed[first_within_tie(gains, objective.tolerance)])
+    allowed = (smaller > 0) & (smaller >= min_weight - TIE)
+    gains = np.full(len(sides), -np.inf)
+    gains[allowed] = objective.decrease(sides[allowed], side_weights[allowed])
+    return gains

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from core.criteria.objective import Objective
+from core.sums import in_row_order
 from core.table import BoolArray, FloatArray
 from core.ties import TIE
 
@@ -29,7 +30,7 @@ def search_with_rare_as_one(
         return search(levels, level_weights, objective, min_weight=min_weight)
     merged, merged_weights = levels.copy(), level_weights.copy()
     merged[rare], merged_weights[rare] = 0.0, 0.0
-    merged[rare[0]], merged_weights[rare[0]] = levels[rare].sum(axis=0), level_weights[rare].sum()
+    merged[rare[0]], merged_weights[rare[0]] = in_row_order(levels[rare]), in_row_order(level_weights[rare])
     mask = search(merged, merged_weights, objective, min_weight=min_weight)
     if mask is not None:
         mask[rare] = mask[rare[0]]

@@ -14,12 +14,11 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, Protocol
 
 from service.jobs.faults import problem_of
-from service.jobs.kernel_cache import is_compiled, kernel_cache, mark_compiled
 from service.jobs.processes import Message
+from service.kernel_cache import KernelCache, find_cache
 from service.logs import configure_logs, log_event
 from service.settings import Settings
 from service.store import trainings
@@ -52,12 +51,13 @@ def main() -> None:
     orders = _orders()
     settings = Settings()
     os.nice(settings.worker_nice)
-    cache = kernel_cache(settings.data_dir)
-    if cache is not None:
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(cache))  # read when the first kernel is imported
     configure_logs(settings.log_level)
+    cache = find_cache(settings)
+    cache.use()
     work = _load(arguments.work)
-    send({"event": "ready"})
+    if cache.is_complete and settings.engine != "definition":
+        _load_kernels()
+    send({"event": "ready", "compiled": cache.is_complete})
     while True:
         order = orders.get()
         outcome = asyncio.run(carry_out(work, settings, Job(order["job"], order["attempt"]), send, cache))
@@ -67,16 +67,15 @@ def main() -> None:
             return
 
 
-async def carry_out(work: Work, settings: Settings, job: Job, send: Send, cache: Path | None = None) -> Message:
+async def carry_out(work: Work, settings: Settings, job: Job, send: Send, cache: KernelCache) -> Message:
     """Run one job; how it ended."""
-    engine = "auto_cold" if settings.engine == "auto" and not is_compiled(cache) else settings.engine
+    engine = "auto_cold" if settings.engine == "auto" and not cache.is_complete else settings.engine
     database = Database(settings)
     try:
         async with database.reading() as session:
             training_id = await trainings.id_of_job(session, job.id)
         artifacts = Artifacts(settings.data_dir)
         await work(database, artifacts, training_id=training_id, job=job, report=_reporter(send), engine=engine)
-        mark_compiled(cache)
     except LeaseLost:
         return {"event": "lost"}
     except Exception as error:
@@ -88,6 +87,13 @@ async def carry_out(work: Work, settings: Settings, job: Job, send: Send, cache:
     finally:
         await database.close()
     return {"event": "done"}
+
+
+def _load_kernels() -> None:
+    """Have compiled code in memory before there is a training."""
+    from core.warm_up import run_usual_kernels
+
+    run_usual_kernels()
 
 
 def _reporter(send: Send) -> Report:

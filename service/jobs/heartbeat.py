@@ -22,23 +22,25 @@ class Verdict(Enum):
 
 
 class Heartbeat:
-    """One running job's lease; `stage` and `progress` are shown to others with the next extension."""
+    """One running job's lease; `stage` and `progress` are shown to others with the next look."""
 
     def __init__(self, database: Database, settings: Settings, job: Job, outage: Outage) -> None:
         self._database, self._settings, self._job, self._outage = database, settings, job, outage
         self.stage: str | None = None
         self.progress = 0.0
+        self._shown: tuple[str | None, float] = (None, 0.0)
         self._now = asyncio.get_running_loop().time
         self._next_look = self._now() + LOOK_SECONDS
         self._next_extension = self._now() + settings.heartbeat_seconds
 
     async def look(self) -> Verdict:
-        """Extend the lease or look for a request to cancel, whichever is due; often there is nothing to do."""
+        """Extend the lease, which also shows news, or look for a request to cancel; often there is nothing to do."""
         if self._now() < self._next_look:
             return Verdict.GO_ON
         self._next_look = self._now() + LOOK_SECONDS
         try:
-            is_cancelled = await self._extend() if self._now() >= self._next_extension else await self._is_cancelled()
+            is_due = self._now() >= self._next_extension or self._shown != (self.stage, self.progress)
+            is_cancelled = await self._extend() if is_due else await self._is_cancelled()
         except LeaseLost:
             return Verdict.LOST
         except StoreUnavailable as error:
@@ -49,6 +51,7 @@ class Heartbeat:
         return Verdict.CANCEL if is_cancelled else Verdict.GO_ON
 
     async def _extend(self) -> bool:
+        self._shown = (self.stage, self.progress)
         async with self._database.writing() as session:
             is_cancelled = await jobs.extend_lease(
                 session, self._job, self._settings.lease_seconds, stage=self.stage, progress=self.progress

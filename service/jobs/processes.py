@@ -2,7 +2,7 @@
 
 The supervisor writes one line of JSON for each job: {"job": "job_…", "attempt": 1}. The child answers in lines:
 
-    {"event": "ready"}                                          it can take a job
+    {"event": "ready", "compiled": true}                        it can take a job; is all code for it compiled?
     {"event": "progress", "stage": "growing", "progress": 0.4}
     {"event": "done"}                                           the job is finished in the database
     {"event": "failed", "problem": {…}}                         the order cannot be carried out; never tried again

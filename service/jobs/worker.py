@@ -17,6 +17,7 @@ from service.errors import StoreUnavailable
 from service.jobs.heartbeat import Heartbeat, Verdict
 from service.jobs.processes import Child, Message
 from service.jobs.retries import Backoff, Outage
+from service.jobs.warm_up import WarmUp
 from service.logs import log_event
 from service.settings import Settings
 from service.store import jobs
@@ -69,28 +70,30 @@ class Supervisor:
         self._outage = Outage()
         # One slot at a time asks for work: idle slots would only ask the same question more often.
         self._claiming = asyncio.Lock()
+        self._warm_up = WarmUp(settings)
+        self._has_schema = False
         self._name = f"{socket.gethostname()}:{os.getpid()}:{new_id('job')[-6:]}"
 
     async def run(self) -> None:
         """Serve until told to stop; the database may come and go."""
         log_event("worker_started", worker=self._name, slots=self._slots)
         try:
-            await self._wait_for_schema()
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._slots):
                     group.create_task(self._serve_slot())
         finally:
+            await self._warm_up.end()
             await self._database.close()
         log_event("worker_stopped", worker=self._name)
 
     async def _wait_for_schema(self) -> None:
         backoff = Backoff(IDLE_SECONDS, 2.0)
-        while not self._stop.is_set():
+        while not (self._has_schema or self._stop.is_set()):
             try:
                 async with self._database.reading() as session:
-                    is_ready = await is_current(session)
+                    self._has_schema = await is_current(session)
                 self._outage.ends()
-                if is_ready:
+                if self._has_schema:
                     return
                 log_event("waiting_for_migrations", worker=self._name)
             except StoreUnavailable as error:
@@ -115,6 +118,8 @@ class Supervisor:
         while not self._stop.is_set():
             message = await child.next_message(TICK_SECONDS)
             if message is not None:
+                if message["event"] == "ready" and not message["compiled"]:
+                    await self._warm_up.begin()
                 return bool(message["event"] == "ready")
         return False
 
@@ -128,6 +133,7 @@ class Supervisor:
     async def _next_job(self, child: Child) -> Job | None:
         backoff = Backoff(IDLE_SECONDS, 5.0)
         async with self._claiming:
+            await self._wait_for_schema()
             while child.is_alive and not self._stop.is_set():
                 try:
                     job = await self._claim()

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from functools import lru_cache
 
 from core.model import Model
+from core.predictor import Predictor, TreePredictor
 from core.serialization import load
 from core.tree import TreeView
 from service.store import models
@@ -17,14 +18,19 @@ VIEWS_KEPT = 16
 
 
 class LoadedModel:
-    """A model with its record, and the views of the steps asked for last."""
+    """A model with its record, and the views and predictors of the steps asked for last."""
 
     def __init__(self, record: ModelRecord, model: Model) -> None:
         self.record, self.model = record, model
         self.view = lru_cache(maxsize=VIEWS_KEPT)(self._view)
+        self.predictor = lru_cache(maxsize=VIEWS_KEPT)(self._predictor)
+        self._all_steps = TreePredictor(model.tree)
 
     def _view(self, step: int) -> TreeView:
         return self.model.view(step)
+
+    def _predictor(self, step: int) -> Predictor:
+        return self._all_steps.of(self.view(step))
 
 
 class LoadedModels:

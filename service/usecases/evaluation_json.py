@@ -1,11 +1,12 @@
 """An evaluation as JSON values: the form in which it is stored and answered."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from core.division import Part
 from core.evaluation import Evaluation
-from core.measures import ClassificationMeasures, Measures
+from core.measures import ClassificationMeasures, Measures, RegressionMeasures
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
@@ -31,17 +32,25 @@ def _parts(parts: Mapping[Part, Measures | None]) -> dict[str, Any]:
     return {**{part.value: _measures(parts[part]) for part in Part}, "out_of_bag": None}
 
 
+def _number_measures(measures: RegressionMeasures) -> dict[str, Any]:
+    """Those of each target too, where the target is a list."""
+    shown: dict[str, Any] = {
+        "rows": measures.rows,
+        "weight": measures.weight,
+        "mae": measures.mae,
+        "rmse": measures.rmse,
+        "r2": measures.r2,
+    }
+    if measures.per_target:
+        shown["per_target"] = [asdict(one) for one in measures.per_target]
+    return shown
+
+
 def _measures(measures: Measures | None) -> dict[str, Any] | None:
     if measures is None:
         return None
     if not isinstance(measures, ClassificationMeasures):
-        return {
-            "rows": measures.rows,
-            "weight": measures.weight,
-            "mae": measures.mae,
-            "rmse": measures.rmse,
-            "r2": measures.r2,
-        }
+        return _number_measures(measures)
     return {
         "rows": measures.rows,
         "weight": measures.weight,

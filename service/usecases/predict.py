@@ -10,7 +10,7 @@ from core.errors import Fault
 from core.explanation import Path, path_to
 from core.growth.held_out import labels_of
 from core.model import Model
-from core.prediction import MissingPolicy, leaves_reached, policy_as_grown
+from core.prediction import MissingPolicy, policy_as_grown
 from core.records import EncodedRecords, Value, encode_columns, encode_records
 from core.table import FloatArray
 from core.target import Task
@@ -25,14 +25,14 @@ Explain = Callable[[int, int, float], Path]
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """An answer: class probabilities, or one mean in `answer`; `spread` and `count` are for numbers only.
+    """An answer: class probabilities, or the mean of each target; `spread` (as many) and `count` are for numbers only.
 
     `bounds[k]` are the lowest and highest that `answer[k]` can become once the missing values are known.
     """
 
     answer: FloatArray
     label: str | None
-    spread: float | None
+    spread: FloatArray | None
     count: float
     bounds: FloatArray
     is_decided: bool
@@ -59,9 +59,12 @@ class Records:
 
 
 def predict_records(
-    loaded: LoadedModel, records: Records, *, step: str, policy: MissingPolicy | None, explain: bool
+    loaded: LoadedModel, records: Records, *, step: str, policy: MissingPolicy | None, explain: bool, kernels: bool
 ) -> tuple[int, list[Prediction]]:
-    """The step that answers, and an answer for each record; without a policy, as the model was trained."""
+    """The step that answers, and an answer for each record; without a policy, as the model was trained.
+
+    Large batches go through compiled kernels if there are any.
+    """
     model = loaded.model
     number = resolve_step(model.history, step)
     if policy is MissingPolicy.SURROGATE and not model.tree.surrogates:
@@ -69,13 +72,15 @@ def predict_records(
         hint = 'train it with "missing": "surrogate", or use another policy'
         raise InvalidBody(detail, Fault(detail, ("missing",), hint))
     encoded = records.encoded(model, loaded.record.facts["unused_columns"])
-    view = loaded.view(number)
+    view, predictor = loaded.view(number), loaded.predictor(number)
     taken = encoded if policy is not None else replace(encoded, table=model.as_trained(encoded.table))
     used = policy or policy_as_grown(model.tree)
-    reached = leaves_reached(view, taken.table, used)
+    reached = predictor.leaves(taken.table, used, kernels=kernels)
+    answers = predictor.batch(taken.table, used, kernels=kernels)
+    explainer = explained_by(view, taken, used) if explain else None
     return number, [
-        _answer(model, view, encoded, row, leaves, explained_by(view, taken, used) if explain else None)
-        for row, leaves in enumerate(reached)
+        _answer(model, view, encoded, row, leaves, answer, explainer)
+        for row, (leaves, answer) in enumerate(zip(reached, answers, strict=True))
     ]
 
 
@@ -90,13 +95,11 @@ def _answer(
     records: EncodedRecords,
     row: int,
     reached: Reached,
+    answer: FloatArray,
     explain: Explain | None,
 ) -> Prediction:
     """An answer; what it could become is told from the record as it was sent."""
     tree = view.tree
-    answer = np.zeros(tree.values.shape[1])
-    for leaf, weight in reached:
-        answer += weight * tree.answers[leaf]
     is_complete = not (records.missing[row] or records.unseen[row])
     possible = [leaf for leaf, _ in reached] if is_complete else possible_leaves(view, records.table, row)
     label = None
@@ -118,8 +121,8 @@ def _answer(
     )
 
 
-def _spread(view: TreeView, reached: Reached, answer: FloatArray) -> float:
+def _spread(view: TreeView, reached: Reached, answer: FloatArray) -> FloatArray:
     """The standard deviation of the training targets behind the answer, leaves weighted as in the answer."""
     tree = view.tree
     around = [w * (tree.variances[tree.answering[leaf]] + (tree.answers[leaf] - answer) ** 2) for leaf, w in reached]
-    return float(np.sqrt(np.sum(around)))
+    return np.sqrt(np.sum(around, axis=0))

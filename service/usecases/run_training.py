@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from core.config import from_json
 from core.evaluation import evaluate
-from core.growth.engine import Engine
+from core.growth.engine import Engine, prefers_kernels
 from core.model import Model
 from core.serialization import FORMAT, dump
 from core.training import train
@@ -68,7 +68,8 @@ async def run_training(
     prepared = prepared_data(artifacts, digests, config)
     model = train(prepared, config, within, engine=Engine(engine))
     within(Stage.EVALUATING, 0.0)
-    evaluation = evaluate(model, model.history.selected, prepared.parts)
+    kernels = prefers_kernels(Engine(engine), prepared.train)
+    evaluation = evaluate(model, model.history.selected, prepared.parts, kernels=kernels)
     within(Stage.STORING, 0.0)
     content = dump(model)
     outcome = Outcome(
@@ -90,6 +91,7 @@ async def run_training(
 
 async def store_outcome(session: AsyncSession, job: Job, model_id: str, outcome: Outcome) -> None:
     """End the job and make its model ready: both in one transaction, and only for who holds the job."""
+    target = outcome.model.target
     await jobs.finish_succeeded(session, job, warnings=outcome.warnings)
     await models.publish(
         session,
@@ -97,7 +99,7 @@ async def store_outcome(session: AsyncSession, job: Job, model_id: str, outcome:
         content=outcome.content,
         digest=outcome.digest,
         task=outcome.model.task,
-        target=outcome.model.target,
+        target=target if isinstance(target, str) else list(target),
         format=FORMAT,
         facts=outcome.facts,
         evaluation=outcome.evaluation,

@@ -25,7 +25,7 @@ class TrainingOrder:
 
     name: str
     dataset_id: str
-    target: str
+    target: str | tuple[str, ...]
     target_kind: str | None
     attributes: tuple[str, ...] | None
     sample_weight: str | None
@@ -67,8 +67,8 @@ async def start_training(session: AsyncSession, order: TrainingOrder) -> Trainin
 def complete_config(order: TrainingOrder, dataset: DatasetRecord) -> TrainingConfig:
     """The order with the preset's parts filled in, which depend on what kind of target it has."""
     schema = schema_of(dataset.columns)
-    has_target = order.target in schema
-    task = task_of(schema[schema.column(order.target)], order.target_kind) if has_target else Task.CLASSIFICATION
+    is_unknown = isinstance(order.target, str) and order.target not in schema  # the checks will say so
+    task = Task.CLASSIFICATION if is_unknown else task_of(schema, order.target, order.target_kind)
     algorithm = resolve(order.preset, order.overrides, task)
     return TrainingConfig(
         target=order.target,

@@ -123,6 +123,16 @@ def test_the_image_tells_whether_it_is_well(dockerfile: list[tuple[str, str]]) -
     assert arguments(dockerfile, "EXPOSE") == ["8000"]
 
 
+def test_the_image_brings_compiled_code_that_nobody_can_change(dockerfile: list[tuple[str, str]]) -> None:
+    (variables,) = (rest for rest in arguments(dockerfile, "ENV") if "NIWAKI_KERNEL_DIR" in rest)
+    folder = dict(pair.split("=", 1) for pair in variables.split())["NIWAKI_KERNEL_DIR"]
+    assert not folder.startswith("/data"), "a volume would hide it"
+    warmed = next(i for i, step in enumerate(dockerfile) if step[0] == "RUN" and "python -m service warm-up" in step[1])
+    assert warmed < next(i for i, step in enumerate(dockerfile) if step[0] == "USER")
+    assert "NIWAKI_CPU" not in variables, "the default is the baseline"
+    assert _parser().parse_args(["warm-up"])
+
+
 def test_the_image_holds_what_the_service_needs(dockerfile: list[tuple[str, str]]) -> None:
     copied = {rest.split()[0] for rest in arguments(dockerfile, "COPY")}
     assert {"core", "service", "migrations"} <= copied

@@ -44,7 +44,7 @@ OPERATIONS = {
     "get_problem": "GET /problems/{word}",
 }
 # A value that may be of several plain types: told apart by its type, not by a tag.
-NAMED_CHOICES = {"Cell", "Step"}
+NAMED_CHOICES = {"Cell", "Step", "Target"}
 
 
 @pytest.fixture(scope="module")

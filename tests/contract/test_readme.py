@@ -139,14 +139,14 @@ def test_every_setting_is_documented_with_its_default() -> None:
         r"^\| `(NIWAKI_\w+)` \| (.+?) \|", (ROOT / "docs" / "settings.md").read_text("utf-8"), re.MULTILINE
     )
     assert dict(rows) == {
-        f"NIWAKI_{name.upper()}": said(field.default) for name, field in Settings.model_fields.items()
+        f"NIWAKI_{name.upper()}": said(name, field.default) for name, field in Settings.model_fields.items()
     }
 
 
-def said(default: object) -> str:
+def said(name: str, default: object) -> str:
     """A default as the table shows it."""
     if default is None:
-        return "a SQLite file in the data folder"
+        return {"database_url": "a SQLite file in the data folder"}.get(name, "none")
     if isinstance(default, bool):
         return f"`{str(default).lower()}`"
     return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"

@@ -167,3 +167,42 @@ def test_numbers_are_told_apart_from_classes(client: Any) -> None:
     assert isinstance(part("api.models.get_tree").sync("numbers", client=client), models.NumberTree)
     assert isinstance(part("api.models.get_rules").sync("numbers", client=client), models.NumberRules)
     assert isinstance(part("api.models.get_evaluation").sync("numbers", client=client), models.NumberEvaluation)
+
+
+def test_several_targets_are_told_apart_from_one(client: Any) -> None:
+    models = part("models")
+    columns = {"x": [1, 2, 3, 4], "y": [1.5, 1.5, 2.5, 2.5], "z": [0, 0, 8, 8]}
+    dataset = part("api.datasets.create_dataset").sync(
+        client=client, body=models.DatasetUpload.from_dict({"columns": columns})
+    )
+    order = models.TrainingRequest(
+        name="several",
+        dataset_id=dataset.id,
+        target=["y", "z"],
+        algorithm=models.CartOptions(kind="cart"),
+        division=models.NoDivision(kind="none"),
+    )
+    training = part("api.trainings.create_training").sync(client=client, body=order)
+    assert training.configuration.target == ["y", "z"]
+    part("api.trainings.get_training").sync(training.id, client=client, wait=30)
+    request = models.PredictionRequest.from_dict({"records": [{"x": 1}, {}], "explain": True})
+    answer = part("api.predictions.predict").sync("several", client=client, body=request)
+    assert isinstance(answer, models.MultiOutputPredictions)
+    known, unknown = answer.predictions
+    assert known.mean.to_dict() == {"y": 1.5, "z": 0.0}
+    assert unknown.bounds.to_dict() == {"y": [1.5, 2.5], "z": [0.0, 8.0]}
+    assert unknown.paths[1].mean["z"] == 8.0
+    tree = part("api.models.get_tree").sync("several", client=client)
+    assert isinstance(tree, models.MultiOutputTree)
+    assert (tree.targets, tree.nodes[0].mean["z"]) == (["y", "z"], 4.0)
+    rules = part("api.models.get_rules").sync("several", client=client)
+    assert isinstance(rules, models.MultiOutputRules)
+    assert (rules.items[0].mean["y"], rules.default) == (1.5, None)
+    evaluation = part("api.models.get_evaluation").sync("several", client=client)
+    assert isinstance(evaluation, models.MultiOutputEvaluation)
+    assert [one.target for one in evaluation.parts.train.per_target] == ["y", "z"]
+    assert part("api.models.get_model").sync("several", client=client).target == ["y", "z"]
+    assert part("api.models.export_model").sync("several", client=client).target == ["y", "z"]
+    problem = part("api.models.get_tree").sync("several", client=client, thresholds=models.Thresholds.DATA)
+    assert isinstance(problem, models.Problem)
+    assert problem.errors[0].parameter == "thresholds"

@@ -60,14 +60,14 @@ def samples_of(
     classes: tuple[str, ...] | None = None,
     kinds: dict[str, Attribute] | None = None,
 ) -> Samples:
-    """Samples with a class target when it is text, else with numbers to predict."""
+    """Samples with a class target when it is text, else with numbers to predict: one, or a list in each row."""
     table = table_of(columns, kinds)
     drawn = np.ones(len(target)) if weights is None else np.array(weights, dtype=np.float64)
     if isinstance(target[0], str):
         names = classes or tuple(dict.fromkeys(target))
         codes = np.array([names.index(name) for name in target], dtype=np.int32)
         return Samples(table, ClassTarget(names, codes), drawn)
-    return Samples(table, NumberTarget(np.array(target, dtype=np.float64)[:, None]), drawn)
+    return Samples(table, NumberTarget(np.array(target, dtype=np.float64).reshape(len(target), -1)), drawn)
 
 
 def model_of(
@@ -76,7 +76,7 @@ def model_of(
     *,
     validation: Samples | None = None,
     pruning: Pruning | None = None,
-    target: str = "target",
+    target: str | tuple[str, ...] = "target",
 ) -> Model:
     """A model grown from samples and pruned on others."""
     gate = validation if algorithm.stopping.validate_splits else None

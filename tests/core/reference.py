@@ -59,7 +59,7 @@ class Reference:
             self.n_classes = len(samples.target.classes)
             self.target: list[Any] = [int(code) for code in samples.target.codes]
         else:
-            self.target = [Fraction(float(number)) for number in samples.target.numbers[:, 0]]
+            self.target = [tuple(Fraction(float(number)) for number in row) for row in samples.target.numbers]
         self.root: Rows = {row: Fraction(float(weight)) for row, weight in enumerate(samples.weights)}
         self.tie = TIE if self.is_classification else TIE * float(self.impurity(self.root))
         self.cuts: list[list[float]] = [[] for _ in self.schema]
@@ -77,12 +77,18 @@ class Reference:
             sums[self.target[row]] += weight
         return sums
 
-    def mean(self, rows: Rows) -> Fraction:
-        return sum((w * self.target[row] for row, w in rows.items()), Fraction(0)) / total(rows)
+    def outputs(self, rows: Rows) -> list[list[tuple[Fraction, Fraction]]]:
+        """Weight and number of each row, output by output."""
+        return [[(w, self.target[row][output]) for row, w in rows.items()] for output in range(len(self.target[0]))]
 
-    def variance(self, rows: Rows) -> Fraction:
-        mean = self.mean(rows)
-        return sum((w * (self.target[row] - mean) ** 2 for row, w in rows.items()), Fraction(0)) / total(rows)
+    def means(self, rows: Rows) -> list[Fraction]:
+        return [sum((w * y for w, y in pairs), Fraction(0)) / total(rows) for pairs in self.outputs(rows)]
+
+    def variances(self, rows: Rows) -> list[Fraction]:
+        return [
+            sum((w * (y - mean) ** 2 for w, y in pairs), Fraction(0)) / total(rows)
+            for pairs, mean in zip(self.outputs(rows), self.means(rows), strict=True)
+        ]
 
     def impurity(self, rows: Rows) -> float | Fraction:
         """Of the criterion; 0 for no rows."""
@@ -90,7 +96,7 @@ class Reference:
             return 0.0
         kind = self.algorithm.criterion.kind
         if kind is CriterionKind.SQUARED_ERROR:
-            return self.variance(rows)
+            return sum(self.variances(rows), Fraction(0))
         whole = total(rows)
         p = [weight / whole for weight in self.class_weights(rows)]
         if kind is CriterionKind.GINI:
@@ -439,10 +445,10 @@ def _assert_figures(reference: Reference, tree: Tree, node: int, rows: Rows, par
         assert tree.answers[node] == pytest.approx(shares, rel=1e-9)
         assert tree.labels[node] == reference.label(answering)
     else:
-        assert tree.answers[node] == pytest.approx([float(reference.mean(answering))], rel=1e-14, abs=1e-9)
+        assert tree.answers[node] == pytest.approx(list(map(float, reference.means(answering))), rel=1e-14, abs=1e-9)
         if rows:
-            variance = float(reference.variance(rows))
-            assert tree.variances[node] == pytest.approx([variance], rel=1e-6, abs=1e-12)
+            variances = list(map(float, reference.variances(rows)))
+            assert tree.variances[node] == pytest.approx(variances, rel=1e-6, abs=1e-12)
     assert tree.impurity[node] == pytest.approx(
         float(reference.impurity(rows)), rel=1e-6, abs=max(1e-9, 10 * reference.tie)
     )

@@ -1,6 +1,6 @@
-"""The two trainings behind `stored/format_1_*.niwaki`.
+"""The trainings behind `stored/format_1_*.niwaki`.
 
-Both are made so that every sum is exact in any order (Gini and squared error, weights that add up to powers of two),
+All are made so that every sum is exact in any order (Gini and squared error, weights that add up to powers of two),
 so that their bytes are the same on every machine: logarithms and dot products may differ in the last bit.
 """
 
@@ -11,6 +11,7 @@ from core.config import (
     Categorical,
     ColumnDivision,
     DatasetsDivision,
+    NoDivision,
     ReducedErrorPruning,
     Stopping,
     TrainingConfig,
@@ -51,6 +52,23 @@ PRICES = table_of(
 )
 
 
+SEVERAL = TrainingConfig(
+    target=("price", "weight"),
+    algorithm=Algorithm("cart", SQUARED_ERROR, Categorical.TWO_GROUPS, stopping=Stopping(max_depth=1)),
+    division=NoDivision(),
+)
+
+# The weight tells red from the others, the price 1 from 2; the price counts for more.
+FRUIT = table_of(
+    {
+        "size": [1, 1, 2, 2, 1, 1, 2, 2],
+        "colour": ["red", "green", "red", "green"] * 2,
+        "price": [0.0, 0.0, 8.0, 8.0, 0.0, 0.0, 8.0, 8.0],
+        "weight": [1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0],
+    }
+)
+
+
 def classification_model() -> Model:
     others = {Part.VALIDATION: golden_table("watermelon_2.0_validation")}
     return train(prepare(golden_table("watermelon_2.0_train"), CLASSIFICATION, others), CLASSIFICATION)
@@ -58,6 +76,10 @@ def classification_model() -> Model:
 
 def regression_model() -> Model:
     return train(prepare(PRICES, REGRESSION, {}), REGRESSION)
+
+
+def several_numbers_model() -> Model:
+    return train(prepare(FRUIT, SEVERAL, {}), SEVERAL)
 
 
 def stored(name: str) -> bytes:

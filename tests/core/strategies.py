@@ -2,7 +2,7 @@
 
 Numeric, ordinal and categorical columns with ties, constant columns, columns without any known cell, missing cells
 anywhere, declared categories that no row has, rows that stand twice, weights of very different size, one to six
-classes, numbers to predict that sit far away from 0.
+classes, numbers to predict that sit far away from 0, one or several of them.
 """
 
 from typing import Any
@@ -21,6 +21,7 @@ from core.tree import LEAF, SPLIT_KINDS, Tree
 NUMBERS = (-2.5, -1.0, 0.0, 0.1, 0.2, 0.3, 0.30000000000000004, 1.0, 7.0, 1e8, 1e8 + 1, 1e308)
 WEIGHTS = (1.0, 2.0, 0.5, 3.0, 0.1, 0.001, 1000.0, 1e-6, 1e6)
 OFFSETS = (0.0, 0.0, 1.5, 1e8, -1e8)
+SCALES = (0.5, 0.5, 16.0)  # of the first, second and third number to predict
 
 CRITERIA = {
     Task.CLASSIFICATION: (
@@ -69,15 +70,18 @@ def tables(
 
 
 @st.composite
-def targets(draw: st.DrawFn, task: Task, n_rows: int) -> ClassTarget | NumberTarget:
-    """One to six classes, or numbers that may lie far from 0."""
+def targets(draw: st.DrawFn, task: Task, n_rows: int, *, max_outputs: int = 1) -> ClassTarget | NumberTarget:
+    """One to six classes, or numbers that may lie far from 0; several may be of very different size."""
     if task is Task.CLASSIFICATION:
         n_classes = draw(st.integers(1, 6))
         codes = draw(st.lists(st.integers(0, n_classes - 1), min_size=n_rows, max_size=n_rows))
         return ClassTarget(tuple("ABCDEF"[:n_classes]), np.array(codes, dtype=np.int32))
-    offset = draw(st.sampled_from(OFFSETS))
-    steps = draw(st.lists(st.integers(-4, 4), min_size=n_rows, max_size=n_rows))
-    return NumberTarget(offset + np.array(steps, dtype=np.float64)[:, None] * 0.5)
+    outputs = []
+    for scale in SCALES[: draw(st.integers(1, max_outputs))]:
+        offset = draw(st.sampled_from(OFFSETS))
+        steps = draw(st.lists(st.integers(-4, 4), min_size=n_rows, max_size=n_rows))
+        outputs.append(offset + np.array(steps, dtype=np.float64) * scale)
+    return NumberTarget(np.stack(outputs, axis=1))
 
 
 @st.composite
@@ -93,13 +97,15 @@ TASKS = st.sampled_from([Task.CLASSIFICATION, Task.CLASSIFICATION, Task.REGRESSI
 
 
 @st.composite
-def samples(draw: st.DrawFn, *, task: Task | None = None, **of_table: Any) -> Samples:
+def samples(draw: st.DrawFn, *, task: Task | None = None, max_outputs: int = 1, **of_table: Any) -> Samples:
     """Samples of any task: cell by cell, so that failures shrink, or by the dozen, so that trees get large."""
     task = task or draw(TASKS)
     if draw(st.sampled_from([True, False, False])):
         table = draw(tables(**of_table))
-        return Samples(table, draw(targets(task, table.n_rows)), draw(weights(table.n_rows)))
-    return crowded_samples(np.random.default_rng(draw(st.integers(0, 2**32))), task, **of_table)
+        target = draw(targets(task, table.n_rows, max_outputs=max_outputs))
+        return Samples(table, target, draw(weights(table.n_rows)))
+    chance = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return crowded_samples(chance, task, max_outputs=max_outputs, **of_table)
 
 
 def crowded_samples(
@@ -110,6 +116,7 @@ def crowded_samples(
     max_rows: int = 12,
     max_columns: int = 4,
     missing: bool = True,
+    max_outputs: int = 1,
 ) -> Samples:
     """Samples drawn all at once, with few distinct values, so that ties and repeated rows abound."""
     n_rows = int(chance.integers(max(min_rows, min(5, max_rows)), max_rows + 4))
@@ -120,7 +127,9 @@ def crowded_samples(
     pool = chance.choice(WEIGHTS, size=chance.integers(1, 4))
     drawn = np.ones(n_rows) if chance.random() < 0.5 else chance.choice(pool, size=n_rows)
     if task is Task.REGRESSION:
-        return Samples(table, NumberTarget(chance.choice(OFFSETS) + chance.integers(-4, 5, (n_rows, 1)) * 0.5), drawn)
+        scales = SCALES[: chance.integers(1, max_outputs + 1)] if max_outputs > 1 else SCALES[:1]
+        outputs = [chance.choice(OFFSETS) + chance.integers(-4, 5, n_rows) * scale for scale in scales]
+        return Samples(table, NumberTarget(np.stack(outputs, axis=1)), drawn)
     n_classes = int(chance.integers(2, 7))
     n_used = int(chance.integers(2, n_classes + 1))
     codes = chance.integers(0, n_used, n_rows).astype(np.int32)

@@ -67,6 +67,8 @@ def stopping(**limits):
         {"attributes": ("grade", "density", "texture"), "sample_weight": "weight"},
         {"target": "sugar", "algorithm": CART},
         {"target": "sugar", "target_kind": "categorical"},
+        {"target": ("sugar", "negative"), "algorithm": CART},
+        {"target": ("sugar",), "target_kind": "numeric", "algorithm": CART},
         {"target": "good", "class_weights": {"yes": 2.0}},
         {"division": ColumnDivision("part"), "pruning": ReducedErrorPruning()},
         {"division": NoDivision()},
@@ -263,3 +265,47 @@ def test_class_changes_are_refused_for_numbers():
     config = TrainingConfig("y", algorithm, division=NoDivision())
     with pytest.raises(InvalidConfig):
         check(config, summarize(table_of({"a": [1, 2], "y": [0.0, 1.0]})), {})
+
+
+NUMBERS = {"algorithm": CART, "attributes": ("texture", "density")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "detail", "hint"),
+    [
+        ({"target": ()}, ("target",), "no target is listed", "at least one"),
+        ({"target": ("sugar", "suger")}, ("target", 1), "is not a column", "did you mean sugar?"),
+        ({"target": ("sugar", "sugar")}, ("target", 1), "listed twice", "once"),
+        ({"target": ("sugar", "good")}, ("target", 1), '"good" is categorical, and a list', "numeric columns"),
+        ({"target": ("sugar", "grade")}, ("target", 1), '"grade" is ordinal, and a list', "numeric columns"),
+        ({"target": ("note", "sugar")}, ("target", 0), "was declared as ignored", "post the dataset"),
+        ({"target": ("sugar", "zero"), "target_kind": "categorical"}, ("target_kind",), "as numbers", "leave"),
+        ({"target": ("sugar", "density")}, ("attributes", 1), '"density" is a target', "off the list"),
+        ({"target": ("sugar", "weight"), "sample_weight": "weight"}, ("sample_weight",), "is a target", None),
+        ({"target": ("sugar",), "class_weights": {"yes": 2.0}}, ("class_weights",), "no classes to weigh", "leave"),
+        ({"target": ("sugar",), "algorithm": CONFIG.algorithm}, ("target",), "C4.5 predicts classes", "use cart"),
+    ],
+)
+def test_lists_of_targets_that_do_not_fit(changes, path, detail, hint):
+    (fault,) = faults_of(**(NUMBERS | changes))
+    assert fault.path == path
+    assert detail in fault.detail
+    assert (hint or "") in (fault.hint or "")
+
+
+def test_every_target_of_a_list_must_be_small_enough_and_be_there():
+    columns = summarize(table_of({"a": [1, 2], "y": [1.0, 2.0], "large": [1e101, 0.0], "empty": [None, None]}))
+    config = TrainingConfig(("y", "large", "empty"), CART)
+    with pytest.raises(InvalidConfig) as error:
+        check(config, columns, {})
+    assert [(fault.path, fault.detail.split(" ")[1]) for fault in error.value.faults] == [
+        (("target", 2), "is"),
+        (("target", 1), "goes"),
+    ]
+
+
+def test_a_dataset_that_validates_must_have_every_target():
+    others = {Part.VALIDATION: [column for column in COLUMNS if column.name != "negative"]}
+    division = DatasetsDivision("ds_1", None)
+    (fault,) = faults_of(others, target=("sugar", "negative"), division=division, **NUMBERS)
+    assert (fault.path, fault.detail) == (("division", "validation"), 'that dataset has no column "negative"')

@@ -27,7 +27,7 @@ from core.config import (
     from_json,
     to_json,
 )
-from tests.core.building import c45, cart
+from tests.core.building import c45, cart, cart_for_numbers
 
 CONFIGS = [
     TrainingConfig("y", cart()),
@@ -57,6 +57,8 @@ CONFIGS = [
     TrainingConfig("y", c45(min_copy_weight=0.1), division=DatasetsDivision("ds_1", None)),
     TrainingConfig("y", c45(), misclassification_costs={"p": {"q": 2.0}}),
     TrainingConfig("y", c45(), division=RandomDivision(0.5, 0.25, 0.25, False)),
+    TrainingConfig(("y", "z"), cart_for_numbers()),
+    TrainingConfig(("y",), cart_for_numbers()),
 ]
 
 
@@ -102,3 +104,10 @@ def test_what_an_earlier_release_did_not_write_takes_its_default():
     plain = json.loads(json.dumps(to_json(CONFIGS[0])))
     del plain["algorithm"]["attribute_costs"]
     assert from_json(plain) == CONFIGS[0]
+
+
+def test_a_list_of_targets_is_a_list_in_json_and_a_single_target_is_not():
+    assert to_json(TrainingConfig(("y", "z"), cart_for_numbers()))["target"] == ["y", "z"]
+    assert to_json(TrainingConfig(("y",), cart_for_numbers()))["target"] == ["y"]
+    assert to_json(TrainingConfig("y", cart_for_numbers()))["target"] == "y"
+    assert TrainingConfig("y", cart()).targets == ("y",)

@@ -64,3 +64,19 @@ def test_numbers_are_measured_too():
     assert found.parts[Part.TEST] == measure_numbers(np.array([[1.0], [1.0], [10.0]]), aside.target.numbers, np.ones(3))
     assert found.baseline[Part.TRAIN].r2 == pytest.approx(0.0)
     assert errors_by_step(model, aside) == pytest.approx([8 / 3, 2 / 3, 2 / 3])
+
+
+def test_several_targets_are_measured_by_name_and_their_errors_summed_along_the_curve():
+    train = samples_of({"a": [1, 2, 3, 4]}, [[0.0, 1.0], [2.0, 1.0], [10.0, 3.0], [10.0, 3.0]])
+    aside = samples_of({"a": [1, 2, 4]}, [[2.0, 1.0], [0.0, 2.0], [10.0, 3.0]])
+    model = model_of(train, cart_for_numbers(), validation=aside, pruning=KEEP, target=("y", "z"))
+    found = evaluate(model, 1, {Part.TRAIN: train, Part.TEST: aside})
+    assert [one.target for one in found.parts[Part.TEST].per_target] == ["y", "z"]
+    assert [one.mae for one in found.parts[Part.TEST].per_target] == pytest.approx([2 / 3, 1 / 3])
+    assert [one.r2 for one in found.baseline[Part.TRAIN].per_target] == pytest.approx([0.0, 0.0])
+    full = ((2.0 - 0.0) ** 2 + (0.0 - 2.0) ** 2 + (2.0 - 1.0) ** 2) / 3
+    cut = ((2.0 - 1.0) ** 2 + (0.0 - 1.0) ** 2 + (2.0 - 1.0) ** 2) / 3
+    assert errors_by_step(model, aside)[:2] == pytest.approx([full, cut])
+    assert errors_by_step(model, aside)[0] == pytest.approx(
+        float((aside.weights @ (predict(model.view(0), aside.attributes) - aside.target.numbers) ** 2).sum()) / 3
+    )

@@ -91,3 +91,20 @@ def test_the_mean_explains_nothing_and_the_truth_everything():
     assert measure_numbers(np.full((3, 1), 3.0), actual, np.ones(3)).r2 == pytest.approx(0.0)
     assert measure_numbers(actual, actual, np.ones(3)).r2 == 1.0
     assert measure_numbers(actual + 1e8, actual + 1e8, np.ones(3)).r2 == 1.0
+
+
+def test_several_targets_are_measured_each_and_averaged():
+    answers = np.array([[1.0, 10.0, 5.0], [2.0, 20.0, 5.0], [6.0, 30.0, 4.0]])
+    actual = np.array([[1.0, 20.0, 5.0], [4.0, 40.0, 5.0], [5.0, 60.0, 5.0]])
+    weights = np.array([1.0, 1.0, 2.0])
+    found = measure_numbers(answers, actual, weights, ("a", "b", "c"))
+    alone = [measure_numbers(answers[:, [k]], actual[:, [k]], weights) for k in range(3)]
+    assert [one.target for one in found.per_target] == ["a", "b", "c"]
+    for one, measured in zip(found.per_target, alone, strict=True):
+        assert (one.mae, one.rmse) == pytest.approx((measured.mae, measured.rmse))
+        assert one.r2 == (None if measured.r2 is None else pytest.approx(measured.r2))
+    assert alone[2].r2 is None
+    assert found.mae == pytest.approx(np.mean([one.mae for one in alone]))
+    assert found.rmse == pytest.approx(np.mean([one.rmse for one in alone]))
+    assert found.r2 == pytest.approx((alone[0].r2 + alone[1].r2) / 2)
+    assert alone[0].per_target == ()

@@ -47,6 +47,24 @@ def test_missing_numbers_to_predict_are_left_out_too():
     assert prepared.warnings == ("1 row is left out: the target is missing",)
 
 
+def test_a_row_trains_only_if_every_target_is_known():
+    table = table_of({"a": [1, 2, 3, 4], "y": [1.5, None, 2.5, None], "z": [1.0, 2.0, None, 4.0]})
+    config = replace(CONFIG, target=("z", "y"), algorithm=cart_for_numbers())
+    prepared = prepare(table, config, {})
+    assert attribute_names(table.schema, config) == ("a",)
+    assert prepared.train.target.numbers.tolist() == [[1.0, 1.5]]
+    assert prepared.warnings == ("3 rows are left out: a target is missing",)
+
+
+def test_rows_aside_need_every_target_too():
+    table = table_of({"a": [1, 2], "y": [1.5, 2.0], "z": [1.0, 2.0]})
+    other = table_of({"a": [3, 4], "y": [1.5, None], "z": [1.0, 2.0]})
+    config = replace(CONFIG, target=("y", "z"), algorithm=cart_for_numbers(), division=DatasetsDivision("ds_1", None))
+    prepared = prepare(table, config, {Part.VALIDATION: other})
+    assert prepared.parts[Part.VALIDATION].target.numbers.tolist() == [[1.5, 1.0]]
+    assert prepared.warnings[0].startswith("1 row is left out: in the validation dataset, a target is missing")
+
+
 def test_nothing_left_out_is_no_warning():
     assert prepare(table_of({"a": [1, 2], "y": ["p", "q"]}), CONFIG, {}).warnings == ()
 

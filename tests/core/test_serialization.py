@@ -16,17 +16,20 @@ from core.rules.extraction import path_rules, rule_text
 from core.schema import Attribute, Kind
 from core.serialization import TREE_ARRAYS, UnknownFormatError, dump, load
 from core.splits.split import SplitKind
-from core.target import Task
-from tests.core.building import CUT, cart, id3, model_of, samples_of, table_of
+from core.target import ClassTarget, Task
+from tests.core.building import CUT, cart, cart_for_numbers, id3, model_of, samples_of, table_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
-from tests.core.stored_models import classification_model, regression_model, stored
+from tests.core.stored_models import classification_model, regression_model, several_numbers_model, stored
 from tests.core.strategies import trainings
 
 
 def assert_same_model(one: Model, other: Model):
     for field in fields(Model):
-        if field.name != "history":
+        if field.name not in ("history", "data_thresholds"):
             assert getattr(one, field.name) == getattr(other, field.name), field.name
+    assert (one.data_thresholds is None) is (other.data_thresholds is None)
+    if one.data_thresholds is not None:
+        assert one.data_thresholds.tobytes() == other.data_thresholds.tobytes()
     assert one.history.steps == other.history.steps
     assert one.tree.task is other.tree.task
     for name in TREE_ARRAYS:
@@ -37,10 +40,12 @@ def assert_same_model(one: Model, other: Model):
 
 
 @settings(max_examples=80)
-@given(trainings(), st.integers(0, 2**32))
+@given(trainings(max_outputs=3), st.integers(0, 2**32))
 def test_what_is_loaded_is_what_was_dumped(training, seed):
     samples, algorithm = training
-    model = model_of(samples, algorithm, validation=shuffled_targets(samples, seed), pruning=CUT)
+    n_outputs = 1 if isinstance(samples.target, ClassTarget) else samples.target.numbers.shape[1]
+    target = "y" if n_outputs == 1 else tuple("xyz"[:n_outputs])
+    model = model_of(samples, algorithm, validation=shuffled_targets(samples, seed), pruning=CUT, target=target)
     content = dump(model)
     again = load(content)
     assert_same_model(model, again)
@@ -181,7 +186,40 @@ def test_the_stored_regression_model_is_still_read():
     assert predict(model.view(0), records).ravel().tolist() == [4.0, 24.0, 20.0]
 
 
-@pytest.mark.parametrize(("name", "make"), [("classification", classification_model), ("regression", regression_model)])
+def test_the_stored_model_for_several_numbers_is_still_read():
+    model = load(stored("several_numbers"))
+    assert (model.task, model.target, model.classes) == (Task.REGRESSION, ("price", "weight"), ())
+    assert model.tree.column.tolist() == [0, -1, -1]
+    assert model.tree.impurity.tolist() == [17.0, 1.0, 1.0]
+    assert model.tree.values.tolist() == [[4.0, 2.0], [0.0, 2.0], [8.0, 2.0]]
+    assert model.tree.variances.tolist() == [[16.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
+    assert tree_text(model, 0) == "size <= 1.5: price = 0, weight = 2 (n 4)\nsize > 1.5: price = 8, weight = 2 (n 4)\n"
+    records = table_of({"size": [2, None], "colour": ["red", None]})
+    assert predict(model.view(0), records).tolist() == [[8.0, 2.0], [4.0, 2.0]]
+
+
+def test_a_list_of_one_target_is_still_a_list_when_loaded():
+    model = model_of(samples_of({"a": [1, 2]}, [1.0, 2.0]), cart_for_numbers(), target=("y",))
+    assert load(dump(model)).target == ("y",)
+
+
+def test_thresholds_as_the_programs_report_them_are_stored_only_where_they_were_kept():
+    model = model_of(samples_of({"a": [1, 4]}, ["p", "q"]), cart())
+    content = dump(replace(model, data_thresholds=np.array([1.0, np.nan, np.nan])))
+    assert load(content).with_data_thresholds().tree.threshold[0] == 1.0
+    assert load(content).tree.threshold[0] == 2.5
+    assert dump(load(content)) == content
+    assert b"data_threshold" not in dump(model)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("classification", classification_model),
+        ("regression", regression_model),
+        ("several_numbers", several_numbers_model),
+    ],
+)
 def test_the_same_training_still_gives_the_stored_bytes(name, make):
     assert dump(make()) == stored(name)
     assert dump(load(stored(name))) == stored(name)

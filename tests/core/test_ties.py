@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.ties import TIE, first_within_tie, majority
+from core.ties import TIE, first_within_tie, majorities
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,7 @@ def test_another_tolerance_can_be_given():
     assert first_within_tie(np.array([1.0, 3.0, 5.0]), 2.5) == 1
 
 
-def test_the_majority_is_by_share_so_the_size_of_weights_does_not_matter():
+def test_majorities_are_by_share_so_the_size_of_weights_does_not_matter():
     assert TIE == 1e-12
     for scale in (1e-9, 1.0, 1e9):
-        assert majority(np.array([1.0, 1.0 + 1e-13]) * scale) == 0
-        assert majority(np.array([1.0, 1.0 + 1e-10]) * scale) == 1
+        assert majorities(np.array([[1.0, 1.0 + 1e-13], [1.0, 1.0 + 1e-10], [2.0, 1.0]]) * scale).tolist() == [0, 1, 0]

@@ -28,7 +28,7 @@ from service.api.dependencies import (
 from service.api.problems import documented
 from service.api.schemas.evaluations import Evaluation
 from service.api.schemas.exports import ModelExport
-from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep
+from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep, task_of
 from service.api.schemas.pruning import PruningEntry, PruningPage
 from service.api.schemas.rules import Rules, rules_of, text_of
 from service.api.schemas.trees import Tree, tree_of
@@ -36,7 +36,7 @@ from service.errors import ModelNotFound, ModelNotReady, StepNotFound, TooBusy
 from service.serving.loaded_models import LoadedModel
 from service.store import models
 from service.usecases import delete_model as deletion
-from service.usecases.read_model import read_candidates, read_evaluation
+from service.usecases.read_model import Thresholds, as_reported, read_candidates, read_evaluation
 from service.usecases.resolve_step import resolve_step
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
@@ -47,6 +47,14 @@ ModelRef = Annotated[
 StepQuery = Annotated[
     str,
     Query(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01."),
+]
+ThresholdsQuery = Annotated[
+    Thresholds,
+    Query(
+        description="Which number stands for a threshold. `midpoint`: where the tree divides records, half way between "
+        "two values. `data`: what C4.5 release 8 and Weka's J48 print, the largest value of the training data that is "
+        "not above it; training rows go the same way by either. For models trained in the dialect release8."
+    ),
 ]
 READ = documented(ModelNotFound, ModelNotReady) | WITH_ETAG
 READ_STEP = documented(ModelNotFound, ModelNotReady, StepNotFound) | WITH_ETAG
@@ -139,18 +147,19 @@ async def get_tree(
     step: StepQuery = "selected",
     format: Annotated[TreeFormat, Query(description="JSON, indented text, Graphviz, or a picture.")] = TreeFormat.JSON,
     candidates: Annotated[bool, Query(description="Also show what else each node could have been split on.")] = False,
+    thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> Tree | Response:
     """Show the tree: every node with its counts, its split and the shares of its branches."""
     loaded = await loaded_models.get(model)
-    number = resolve_step(loaded.model.history, step)
+    number, shown = resolve_step(loaded.model.history, step), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     if format is not TreeFormat.JSON:
         media_type, draw = DRAWINGS[format]
-        drawn = await to_thread.run_sync(draw, loaded.model, number)
+        drawn = await to_thread.run_sync(draw, shown.model, number)
         return Response(drawn, media_type=media_type, headers={"ETag": response.headers["ETag"]})
-    considered = await read_candidates(database, files, loaded, number) if candidates else None
-    return await to_thread.run_sync(tree_of, loaded, number, considered)
+    considered = await read_candidates(database, files, loaded, number, thresholds) if candidates else None
+    return await to_thread.run_sync(tree_of, shown, number, considered)
 
 
 @router.get("/{model}/pruning", responses=READ, response_model=PruningPage)
@@ -172,13 +181,14 @@ async def get_pruned_tree(
     loaded_models: Models,
     request: Request,
     response: Response,
+    thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> Tree | Response:
     """Show the tree as of a step of its pruning."""
     loaded = await loaded_models.get(model)
-    number = resolve_step(loaded.model.history, step, place="path")
+    number, shown = resolve_step(loaded.model.history, step, place="path"), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
-    return await to_thread.run_sync(tree_of, loaded, number, None)
+    return await to_thread.run_sync(tree_of, shown, number, None)
 
 
 @router.get("/{model}/rules", responses=READ_STEP | other_formats("text/plain"), response_model=Rules)
@@ -191,13 +201,14 @@ async def get_rules(
     step: StepQuery = "selected",
     style: Annotated[Literal["paths"], Query(description="One rule per leaf.")] = "paths",  # noqa: ARG001
     format: Annotated[RulesFormat, Query(description="JSON in pages, or all rules as text.")] = RulesFormat.JSON,
+    thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> Rules | Response:
     """Show the tree as if-then rules: each complete record satisfies exactly one."""
     loaded = await loaded_models.get(model)
-    number = resolve_step(loaded.model.history, step)
+    number, reported = resolve_step(loaded.model.history, step), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
-    rules = await to_thread.run_sync(path_rules, loaded.view(number), loaded.model.attributes)
+    rules = await to_thread.run_sync(path_rules, reported.view(number), loaded.model.attributes)
     if format is RulesFormat.TEXT:
         text = "".join(f"{text_of(loaded.model, rule)}\n" for rule in rules)
         return Response(text, media_type="text/plain", headers={"ETag": response.headers["ETag"]})
@@ -221,7 +232,7 @@ async def get_evaluation(
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     evaluation = await read_evaluation(database, files, loaded, number)
-    return {"model": ModelStep.of(loaded, number), "task": loaded.model.task, **evaluation}
+    return {"model": ModelStep.of(loaded, number), "task": task_of(loaded.model), **evaluation}
 
 
 @router.get("/{model}/export", responses=READ_STEP, response_model=ModelExport)
@@ -232,10 +243,11 @@ async def export_model(
     response: Response,
     step: StepQuery = "selected",
     format: Annotated[Literal["json"], Query(description="The model's own form.")] = "json",  # noqa: ARG001
+    thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> ModelExport | Response:
     """Export a model as one document: attributes, configuration, tree and pruning history."""
     loaded = await loaded_models.get(model)
-    number = resolve_step(loaded.model.history, step)
+    number, shown = resolve_step(loaded.model.history, step), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
-    return await to_thread.run_sync(ModelExport.of, loaded, number)
+    return await to_thread.run_sync(ModelExport.of, shown, number)

@@ -7,17 +7,17 @@ from fastapi import APIRouter
 
 from core.errors import Fault, RecordsDoNotFit
 from service.api.bodies import StrictRoute
-from service.api.dependencies import AppMetrics, Models
+from service.api.dependencies import AppMetrics, AppSettings, Models
 from service.api.problems import documented
 from service.api.routes.models import ModelRef
 from service.api.schemas.predictions import (
-    ClassPredictions,
-    NumberPredictions,
+    AnyPredictions,
     PredictionRequest,
     Predictions,
     predictions_of,
 )
 from service.errors import InvalidBody, InvalidParameter, ModelNotFound, ModelNotReady, StepNotFound
+from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
 from service.usecases.predict import predict_records
 
@@ -34,21 +34,21 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predicti
     response_model=Predictions,
 )
 async def predict(
-    model: ModelRef, body: PredictionRequest, loaded_models: Models, metrics: AppMetrics
-) -> ClassPredictions | NumberPredictions:
+    model: ModelRef, body: PredictionRequest, loaded_models: Models, metrics: AppMetrics, settings: AppSettings
+) -> AnyPredictions:
     """Answer each record; one with missing values goes down every branch with part of its weight."""
     loaded = await loaded_models.get(model)
-    started = time.perf_counter()
+    started, kernels = time.perf_counter(), compiled_code_is_ready(settings)
     if body.records is not None and len(body.records) * len(loaded.model.tree) <= INLINE_WORK:
-        answered = _answer(loaded, body)
+        answered = _answer(loaded, body, kernels)
     else:
-        answered = await to_thread.run_sync(_answer, loaded, body)
+        answered = await to_thread.run_sync(_answer, loaded, body, kernels)
     record = loaded.record
     metrics.observe_prediction(record.name, record.version, len(answered.predictions), time.perf_counter() - started)
     return answered
 
 
-def _answer(loaded: LoadedModel, body: PredictionRequest) -> ClassPredictions | NumberPredictions:
+def _answer(loaded: LoadedModel, body: PredictionRequest, kernels: bool) -> AnyPredictions:
     try:
         step, answers = predict_records(
             loaded,
@@ -56,6 +56,7 @@ def _answer(loaded: LoadedModel, body: PredictionRequest) -> ClassPredictions | 
             step=str(body.step),
             policy=body.missing,
             explain=body.explain,
+            kernels=kernels,
         )
     except InvalidParameter as error:  # the step stands in the body here
         fault = error.faults[0]

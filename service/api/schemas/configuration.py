@@ -7,7 +7,7 @@ twin.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 from typing_extensions import TypeAliasType
 
 from core import config
@@ -107,7 +107,7 @@ class ErrorRate(Body):
 
 
 class SquaredError(Body):
-    """The fall of the mean squared error; for numeric targets."""
+    """The fall of the mean squared error, summed over the targets where there are several; for numeric targets."""
 
     kind: Literal["squared_error"]
 
@@ -359,13 +359,13 @@ class C45Options(TreeMethodOptions):
 
 
 class Cart(TreeMethod):
-    """CART: binary splits, by Gini for a class and by squared error for a number."""
+    """CART: binary splits, by Gini for a class and by squared error for a number or several."""
 
     kind: Literal["cart"]
 
 
 class CartOptions(TreeMethodOptions):
-    """CART: binary splits, by Gini for a class and by squared error for a number."""
+    """CART: binary splits, by Gini for a class and by squared error for a number or several."""
 
     kind: Literal["cart"]
 
@@ -484,12 +484,32 @@ MisclassificationCosts = TypeAliasType(
     ],
 )
 TargetKind = Literal["categorical", "ordinal", "numeric"]
+TargetName = Annotated[str, Field(description="The column to predict.")]
+TargetNames = Annotated[
+    list[str],
+    Field(
+        min_length=1,
+        description="Numeric columns to predict together. Splits are judged by the sum of their squared errors, so one "
+        "in larger units counts for more: scale them beforehand if that is not wanted. Answers are then given by "
+        "target, also when the list has one name only.",
+    ),
+]
+Target = TypeAliasType(
+    "Target",
+    Annotated[
+        Annotated[TargetName, Tag("name")] | Annotated[TargetNames, Tag("names")],
+        Discriminator(lambda target: "names" if isinstance(target, list | tuple) else "name"),
+        Field(
+            description="What to predict: a column, or a list of numeric ones.", examples=["好瓜", ["height", "width"]]
+        ),
+    ],
+)
 
 
 class Configuration(Body):
     """Everything about a training but the data, with every default filled in."""
 
-    target: str
+    target: Target
     target_kind: TargetKind | None
     attributes: Annotated[list[str], Field(description="In the order that decides ties.")]
     sample_weight: str | None

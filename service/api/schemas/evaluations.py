@@ -55,6 +55,26 @@ class NumberMeasures(Answer):
     r2: Annotated[float | None, Field(description="Null when the target does not vary.")]
 
 
+class TargetMeasures(Answer):
+    """Measures of one of several targets."""
+
+    target: str
+    mae: float
+    rmse: float
+    r2: Annotated[float | None, Field(description="Null when the target does not vary.")]
+
+
+class MultiOutputMeasures(Answer):
+    """Measures of answers for several targets on one part of the data."""
+
+    rows: int
+    weight: float
+    mae: Annotated[float, Field(description="The average over the targets.")]
+    rmse: Annotated[float, Field(description="The average over the targets.")]
+    r2: Annotated[float | None, Field(description="The average over the targets that vary; null when none does.")]
+    per_target: list[TargetMeasures]
+
+
 class ClassParts(Answer):
     """Measures by part; null where a part has no rows."""
 
@@ -73,8 +93,20 @@ class NumberParts(Answer):
     out_of_bag: NumberMeasures | None
 
 
+class MultiOutputParts(Answer):
+    """Measures by part; null where a part has no rows."""
+
+    train: MultiOutputMeasures | None
+    validation: MultiOutputMeasures | None
+    test: MultiOutputMeasures | None
+    out_of_bag: MultiOutputMeasures | None
+
+
 class CurvePoint(Answer):
-    """Size and error of the tree as of a step: the share answered wrongly, the mean cost, or the mean squared error."""
+    """Size and error of the tree as of a step.
+
+    The error is the share answered wrongly, the mean cost, or the mean squared error, summed over the targets.
+    """
 
     step: int
     leaves: int
@@ -106,4 +138,17 @@ class NumberEvaluation(Answer):
     curve: list[CurvePoint]
 
 
-Evaluation = TypeAliasType("Evaluation", Annotated[ClassEvaluation | NumberEvaluation, Field(discriminator="task")])
+class MultiOutputEvaluation(Answer):
+    """How good a model with several targets is."""
+
+    model: ModelStep
+    task: Literal["multi_output_regression"]
+    parts: MultiOutputParts
+    baseline: Annotated[MultiOutputParts, Field(description="The same for always answering the means.")]
+    curve: list[CurvePoint]
+
+
+Evaluation = TypeAliasType(
+    "Evaluation",
+    Annotated[ClassEvaluation | NumberEvaluation | MultiOutputEvaluation, Field(discriminator="task")],
+)

@@ -1,6 +1,7 @@
 """Models as they are listed and shown, and what a record for one looks like."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -9,12 +10,29 @@ from typing_extensions import TypeAliasType
 from core.config import from_json
 from core.model import Model as CoreModel
 from core.schema import Kind
-from core.target import Task
 from service.api.schemas.common import Answer, Page
-from service.api.schemas.configuration import Configuration
+from service.api.schemas.configuration import Configuration, Target
 from service.api.schemas.datasets import Cell
 from service.serving.loaded_models import LoadedModel
 from service.store.models import ModelRecord, ModelSummary
+
+NumberByTarget = TypeAliasType(
+    "NumberByTarget",
+    Annotated[dict[str, float], Field(description="A number for each target.", examples=[{"height": 1.5, "width": 2}])],
+)
+
+
+class Task(StrEnum):
+    """What a model predicts: a class, a number, or a number for each of a list of targets."""
+
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+    MULTI_OUTPUT_REGRESSION = "multi_output_regression"
+
+
+def task_of(model: CoreModel | ModelSummary) -> Task:
+    """The model's task; a list of targets has one of its own, since its answers have another shape."""
+    return Task.MULTI_OUTPUT_REGRESSION if isinstance(model.target, list | tuple) else Task(model.task)
 
 
 class ModelStep(Answer):
@@ -39,7 +57,7 @@ class ModelListed(Answer):
     name: Annotated[str, Field(examples=["melon"])]
     version: int
     task: Task
-    target: str
+    target: Target
     classes: Annotated[list[str], Field(description="In the order that decides ties; empty for numbers.")]
     dataset_id: str
     digest: str
@@ -57,7 +75,8 @@ class ModelListed(Answer):
     def values(cls, model: ModelSummary) -> dict[str, Any]:
         """Fields of a record, and of its facts."""
         names = ModelListed.model_fields
-        return {name: model.facts[name] if name in model.facts else getattr(model, name) for name in names}
+        fields = {name: model.facts[name] if name in model.facts else getattr(model, name) for name in names}
+        return fields | {"task": task_of(model)}
 
     @classmethod
     def of(cls, model: ModelSummary) -> "ModelListed":
@@ -100,7 +119,7 @@ class ModelSchema(Answer):
     """What a record for this model looks like."""
 
     model: ModelStep
-    target: str
+    target: Target
     attributes: list[ModelAttribute]
     example: ExampleRecord
     json_schema: JsonSchema
@@ -110,11 +129,16 @@ class ModelSchema(Answer):
         model = loaded.model
         return cls(
             model=ModelStep.of(loaded, step),
-            target=model.target,
+            target=shown_target(model),
             attributes=attributes_of(loaded),
             example=example_record(model),
             json_schema=record_json_schema(model),
         )
+
+
+def shown_target(model: CoreModel) -> str | list[str]:
+    """The target, or the list of targets."""
+    return model.target if isinstance(model.target, str) else list(model.target)
 
 
 def attributes_of(loaded: LoadedModel) -> list[ModelAttribute]:
@@ -165,7 +189,7 @@ def record_json_schema(model: CoreModel) -> dict[str, Any]:
             }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"A record for {model.target}",
+        "title": f"A record for {', '.join(model.targets)}",
         "type": "object",
         "properties": properties,
         "additionalProperties": False,

@@ -1,6 +1,6 @@
 """Records to predict, and the answers with their reasons."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, assert_never
 
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypeAliasType
@@ -10,7 +10,8 @@ from core.model import Model
 from core.prediction import MissingPolicy
 from service.api.schemas.common import Answer, Body, Flag, OneOf, WholeNumber
 from service.api.schemas.datasets import Cell
-from service.api.schemas.models import ModelStep
+from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
+from service.api.schemas.trees import by_target, means_of
 from service.serving.loaded_models import LoadedModel
 from service.usecases.predict import Prediction, Records
 
@@ -25,6 +26,7 @@ Bounds = TypeAliasType(
     "Bounds", Annotated[list[float], Field(min_length=2, max_length=2, description="Lowest and highest.")]
 )
 ClassBounds = TypeAliasType("ClassBounds", dict[str, Bounds])
+BoundsByTarget = TypeAliasType("BoundsByTarget", dict[str, Bounds])
 
 
 class PredictionRequest(Body):
@@ -90,6 +92,15 @@ class NumberPath(Answer):
     tests: list[PathTest]
 
 
+class MultiOutputPath(Answer):
+    """One way of the record down the tree, to a mean of each target."""
+
+    leaf: int
+    weight: Annotated[float, Field(description="The product of its tests' weights; all paths together weigh 1.")]
+    mean: NumberByTarget
+    tests: list[PathTest]
+
+
 Decided = Annotated[bool, Field(description="Whether no value that is missing could change this answer.")]
 BoundsKind = Annotated[Literal["exact"], Field(description="How tight the bounds are.")]
 MissingNames = Annotated[list[str], Field(description="The attributes without a value.")]
@@ -123,6 +134,22 @@ class NumberPrediction(Answer):
     paths: list[NumberPath] | None
 
 
+class MultiOutputPrediction(Answer):
+    """A number for each target: the sum of weight times mean over all paths."""
+
+    mean: NumberByTarget
+    spread: Annotated[
+        NumberByTarget, Field(description="The standard deviation of the training targets behind the answer.")
+    ]
+    count: Annotated[float, Field(description="The training weight behind the answer.")]
+    decided: Decided
+    bounds: Annotated[BoundsByTarget, Field(description="What each mean can become once all values are known.")]
+    bounds_kind: BoundsKind
+    missing: MissingNames
+    unseen: UnseenNames
+    paths: list[MultiOutputPath] | None
+
+
 class ClassPredictions(Answer):
     """Answers of a classification model, in the order of the records."""
 
@@ -139,17 +166,33 @@ class NumberPredictions(Answer):
     predictions: list[NumberPrediction]
 
 
-Predictions = TypeAliasType("Predictions", Annotated[ClassPredictions | NumberPredictions, Field(discriminator="task")])
+class MultiOutputPredictions(Answer):
+    """Answers of a model with several targets, in the order of the records."""
+
+    model: ModelStep
+    task: Literal["multi_output_regression"]
+    predictions: list[MultiOutputPrediction]
 
 
-def predictions_of(loaded: LoadedModel, step: int, answers: list[Prediction]) -> ClassPredictions | NumberPredictions:
+AnyPredictions = ClassPredictions | NumberPredictions | MultiOutputPredictions
+Predictions = TypeAliasType("Predictions", Annotated[AnyPredictions, Field(discriminator="task")])
+
+
+def predictions_of(loaded: LoadedModel, step: int, answers: list[Prediction]) -> AnyPredictions:
     """The answers as they are sent."""
     shown, model = ModelStep.of(loaded, step), loaded.model
-    if model.classes:
-        predictions = [_class_prediction(model, answer) for answer in answers]
-        return ClassPredictions(model=shown, task="classification", predictions=predictions)
-    numbers = [_number_prediction(model, answer) for answer in answers]
-    return NumberPredictions(model=shown, task="regression", predictions=numbers)
+    match task_of(model):
+        case Task.CLASSIFICATION:
+            classes = [_class_prediction(model, answer) for answer in answers]
+            return ClassPredictions(model=shown, task="classification", predictions=classes)
+        case Task.REGRESSION:
+            numbers = [_number_prediction(model, answer) for answer in answers]
+            return NumberPredictions(model=shown, task="regression", predictions=numbers)
+        case Task.MULTI_OUTPUT_REGRESSION:
+            several = [_multi_output_prediction(model, answer) for answer in answers]
+            return MultiOutputPredictions(model=shown, task="multi_output_regression", predictions=several)
+        case other:
+            assert_never(other)
 
 
 def _class_prediction(model: Model, answer: Prediction) -> ClassPrediction:
@@ -170,7 +213,7 @@ def _number_prediction(model: Model, answer: Prediction) -> NumberPrediction:
     assert answer.spread is not None
     return NumberPrediction(
         mean=float(answer.answer[0]),
-        spread=answer.spread,
+        spread=float(answer.spread[0]),
         count=answer.count,
         decided=answer.is_decided,
         bounds=answer.bounds[0].tolist(),
@@ -178,6 +221,21 @@ def _number_prediction(model: Model, answer: Prediction) -> NumberPrediction:
         missing=answer.missing,
         unseen=answer.unseen,
         paths=None if answer.paths is None else [_number_path(model, path) for path in answer.paths],
+    )
+
+
+def _multi_output_prediction(model: Model, answer: Prediction) -> MultiOutputPrediction:
+    assert answer.spread is not None
+    return MultiOutputPrediction(
+        mean=by_target(model, answer.answer.tolist()),
+        spread=by_target(model, answer.spread.tolist()),
+        count=answer.count,
+        decided=answer.is_decided,
+        bounds=dict(zip(model.targets, answer.bounds.tolist(), strict=True)),
+        bounds_kind="exact",
+        missing=answer.missing,
+        unseen=answer.unseen,
+        paths=None if answer.paths is None else [_multi_output_path(model, path) for path in answer.paths],
     )
 
 
@@ -192,8 +250,13 @@ def _class_path(model: Model, path: Path) -> ClassPath:
 
 
 def _number_path(model: Model, path: Path) -> NumberPath:
-    mean = float(model.tree.answers[path.leaf][0])
+    (mean,) = means_of(model, path.leaf)
     return NumberPath(leaf=path.leaf, weight=path.weight, mean=mean, tests=_tests(path))
+
+
+def _multi_output_path(model: Model, path: Path) -> MultiOutputPath:
+    mean = by_target(model, means_of(model, path.leaf))
+    return MultiOutputPath(leaf=path.leaf, weight=path.weight, mean=mean, tests=_tests(path))
 
 
 def _tests(path: Path) -> list[PathTest]:

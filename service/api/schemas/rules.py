@@ -1,6 +1,6 @@
 """If-then rules."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, assert_never
 
 from pydantic import Field
 from typing_extensions import TypeAliasType
@@ -10,8 +10,8 @@ from core.model import Model
 from core.rules.extraction import Rule, rule_text
 from service.api.schemas.common import Answer
 from service.api.schemas.conditions import Condition, condition_of
-from service.api.schemas.models import ModelStep
-from service.api.schemas.trees import Distribution
+from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
+from service.api.schemas.trees import Distribution, by_target, means_of, spreads_of
 
 RuleId = Annotated[str, Field(description="The same wherever the conditions are the same.")]
 Conditions = Annotated[list[Condition], Field(description="At most one per attribute; all of them must hold.")]
@@ -44,6 +44,18 @@ class NumberRule(Answer):
     text: RuleText
 
 
+class MultiOutputRule(Answer):
+    """If all conditions hold, then these numbers."""
+
+    id: RuleId
+    leaf: int
+    conditions: Conditions
+    mean: Annotated[NumberByTarget, Field(description="Of each target.")]
+    spread: Annotated[NumberByTarget, Field(description="The standard deviation of each target.")]
+    support: Support
+    text: Annotated[str, Field(examples=["if age > 3 then height = 1.5, width = 2"])]
+
+
 class ClassRules(Answer):
     """Rules of a classification tree."""
 
@@ -70,39 +82,46 @@ class NumberRules(Answer):
     next_cursor: str | None
 
 
-Rules = TypeAliasType("Rules", Annotated[ClassRules | NumberRules, Field(discriminator="task")])
+class MultiOutputRules(Answer):
+    """Rules of a tree for several targets."""
+
+    model: ModelStep
+    task: Literal["multi_output_regression"]
+    style: Literal["paths"]
+    exclusive: Annotated[bool, Field(description="No complete record satisfies two rules.")]
+    complete: Annotated[bool, Field(description="Every complete record satisfies one.")]
+    default: Annotated[
+        NumberByTarget | None, Field(description="What holds when no rule does; not needed when complete.")
+    ]
+    items: list[MultiOutputRule]
+    next_cursor: str | None
 
 
-def rules_of(model: Model, shown: ModelStep, rules: list[Rule], next_cursor: str | None) -> ClassRules | NumberRules:
+AnyRules = ClassRules | NumberRules | MultiOutputRules
+Rules = TypeAliasType("Rules", Annotated[AnyRules, Field(discriminator="task")])
+
+
+def rules_of(model: Model, step: ModelStep, rules: list[Rule], next_cursor: str | None) -> AnyRules:
     """A page of rules."""
-    if model.classes:
-        return ClassRules(
-            model=shown,
-            task="classification",
-            style="paths",
-            exclusive=True,
-            complete=True,
-            default=None,
-            items=[_class_rule(model, rule) for rule in rules],
-            next_cursor=next_cursor,
-        )
-    return NumberRules(
-        model=shown,
-        task="regression",
-        style="paths",
-        exclusive=True,
-        complete=True,
-        default=None,
-        items=[_number_rule(model, rule) for rule in rules],
-        next_cursor=next_cursor,
-    )
+    shown: dict[str, Any] = {"model": step, "style": "paths", "exclusive": True, "complete": True, "default": None}
+    shown["next_cursor"] = next_cursor
+    match task_of(model):
+        case Task.CLASSIFICATION:
+            return ClassRules(task="classification", items=[_class_rule(model, rule) for rule in rules], **shown)
+        case Task.REGRESSION:
+            return NumberRules(task="regression", items=[_number_rule(model, rule) for rule in rules], **shown)
+        case Task.MULTI_OUTPUT_REGRESSION:
+            items = [_multi_output_rule(model, rule) for rule in rules]
+            return MultiOutputRules(task="multi_output_regression", items=items, **shown)
+        case other:
+            assert_never(other)
 
 
 def answer_of(model: Model, rule: Rule) -> str:
     """What a rule concludes, in words."""
     if model.classes:
         return model.classes[int(model.tree.labels[rule.leaf])]
-    return number_text(float(model.tree.answers[rule.leaf][0]))
+    return model.number_words(map(number_text, means_of(model, rule.leaf)))
 
 
 def text_of(model: Model, rule: Rule) -> str:
@@ -126,13 +145,25 @@ def _class_rule(model: Model, rule: Rule) -> ClassRule:
 
 
 def _number_rule(model: Model, rule: Rule) -> NumberRule:
-    tree = model.tree
+    (mean,), (spread,) = means_of(model, rule.leaf), spreads_of(model, rule.leaf)
     return NumberRule(
         id=rule.id,
         leaf=rule.leaf,
         conditions=[condition_of(condition, model.attributes) for condition in rule.conditions],
         support=rule.support,
         text=text_of(model, rule),
-        mean=float(tree.answers[rule.leaf][0]),
-        spread=float(tree.variances[tree.answering[rule.leaf]][0]) ** 0.5,
+        mean=mean,
+        spread=spread,
+    )
+
+
+def _multi_output_rule(model: Model, rule: Rule) -> MultiOutputRule:
+    return MultiOutputRule(
+        id=rule.id,
+        leaf=rule.leaf,
+        conditions=[condition_of(condition, model.attributes) for condition in rule.conditions],
+        support=rule.support,
+        text=text_of(model, rule),
+        mean=by_target(model, means_of(model, rule.leaf)),
+        spread=by_target(model, spreads_of(model, rule.leaf)),
     )

@@ -15,6 +15,7 @@ from service.api.schemas.configuration import (
     NoPruning,
     PruningOptions,
     RandomDivisionOptions,
+    Target,
     TargetKind,
     core_division,
     core_pruning,
@@ -63,7 +64,7 @@ class TrainingRequest(Body):
 
     name: Annotated[ModelName, Field(description="The model's name; training it again makes its next version.")]
     dataset_id: str
-    target: Annotated[str, Field(description="The column to predict.")]
+    target: Target
     target_kind: Annotated[
         TargetKind | None, Field(description="When the column's kind is not what is meant: 0/1 columns look numeric.")
     ] = None
@@ -90,7 +91,7 @@ class TrainingRequest(Body):
         return TrainingOrder(
             name=self.name,
             dataset_id=self.dataset_id,
-            target=self.target,
+            target=self.target if isinstance(self.target, str) else tuple(self.target),
             target_kind=self.target_kind,
             attributes=None if self.attributes is None else tuple(self.attributes),
             sample_weight=self.sample_weight,

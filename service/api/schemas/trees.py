@@ -1,7 +1,7 @@
 """Trees as data: every node with its counts, its split and the shares of its branches."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, assert_never
 
 import numpy as np
 from pydantic import Field
@@ -13,10 +13,9 @@ from core.missing.surrogates import Surrogate
 from core.model import Model
 from core.splits import split as core
 from core.splits.split import SplitKind
-from core.target import Task
 from service.api.schemas.common import Answer
 from service.api.schemas.conditions import Condition, condition_of
-from service.api.schemas.models import ModelStep
+from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
 from service.serving.loaded_models import LoadedModel
 
 Distribution = TypeAliasType(
@@ -106,6 +105,24 @@ class NumberNode(Answer):
     surrogates: Surrogates
 
 
+class MultiOutputNode(Answer):
+    """A node of a tree for several targets."""
+
+    id: NodeId
+    parent: int | None
+    depth: int
+    test: Test
+    weight: Weight
+    mean: Annotated[NumberByTarget, Field(description="Of each target.")]
+    spread: Annotated[NumberByTarget, Field(description="The standard deviation of each target.")]
+    n_outputs: Annotated[int, Field(description="How many targets there are.")]
+    impurity: Annotated[float, Field(description="Summed over the targets.")]
+    split: Split
+    children: list[int]
+    shares: Shares
+    surrogates: Surrogates
+
+
 class ClassTree(Answer):
     """A tree that answers with a class."""
 
@@ -129,49 +146,79 @@ class NumberTree(Answer):
     nodes: Annotated[list[NumberNode], Field(description="The root first, then depth first, left to right.")]
 
 
-Tree = TypeAliasType("Tree", Annotated[ClassTree | NumberTree, Field(discriminator="task")])
+class MultiOutputTree(Answer):
+    """A tree that answers with a number for each of several targets."""
+
+    model: ModelStep
+    task: Literal["multi_output_regression"]
+    targets: list[str]
+    n_nodes: int
+    n_leaves: int
+    depth: int
+    nodes: Annotated[list[MultiOutputNode], Field(description="The root first, then depth first, left to right.")]
 
 
-def tree_of(loaded: LoadedModel, step: int, candidates: CandidatesByNode | None) -> ClassTree | NumberTree:
+AnyTree = ClassTree | NumberTree | MultiOutputTree
+Tree = TypeAliasType("Tree", Annotated[AnyTree, Field(discriminator="task")])
+
+
+def tree_of(loaded: LoadedModel, step: int, candidates: CandidatesByNode | None) -> AnyTree:
     """The tree as of a step."""
     model, view = loaded.model, loaded.view(step)
-    shown = ModelStep.of(loaded, step)
-    n_nodes, n_leaves, depth = len(view.nodes), len(view.leaves), view.max_depth
-    if model.task is Task.REGRESSION:
-        return NumberTree(
-            model=shown,
-            task="regression",
-            n_nodes=n_nodes,
-            n_leaves=n_leaves,
-            depth=depth,
-            nodes=[_number_node(model, _node(model, n, bool(view.is_leaf[n]), candidates), n) for n in view.nodes],
-        )
-    return ClassTree(
-        model=shown,
-        task="classification",
-        classes=list(model.classes),
-        n_nodes=n_nodes,
-        n_leaves=n_leaves,
-        depth=depth,
-        nodes=[_class_node(model, _node(model, n, bool(view.is_leaf[n]), candidates), n) for n in view.nodes],
-    )
+    nodes = [(node, _node(model, node, bool(view.is_leaf[node]), candidates)) for node in view.nodes]
+    shown: dict[str, Any] = {
+        "model": ModelStep.of(loaded, step),
+        "n_nodes": len(nodes),
+        "n_leaves": len(view.leaves),
+        "depth": view.max_depth,
+    }
+    match task_of(model):
+        case Task.CLASSIFICATION:
+            classes, class_nodes = list(model.classes), [_class_node(model, *one) for one in nodes]
+            return ClassTree(task="classification", classes=classes, nodes=class_nodes, **shown)
+        case Task.REGRESSION:
+            return NumberTree(task="regression", nodes=[_number_node(model, *one) for one in nodes], **shown)
+        case Task.MULTI_OUTPUT_REGRESSION:
+            targets, output_nodes = list(model.targets), [_multi_output_node(model, *one) for one in nodes]
+            return MultiOutputTree(task="multi_output_regression", targets=targets, nodes=output_nodes, **shown)
+        case other:
+            assert_never(other)
 
 
-def _class_node(model: Model, shared: dict[str, object], node: int) -> ClassNode:
+def means_of(model: Model, node: int) -> list[float]:
+    """What a node answers for each target."""
+    return [float(mean) for mean in model.tree.answers[node]]
+
+
+def spreads_of(model: Model, node: int) -> list[float]:
+    """The standard deviation of each target among the samples that answer for a node."""
+    return [math.sqrt(variance) for variance in model.tree.variances[int(model.tree.answering[node])]]
+
+
+def by_target(model: Model, numbers: list[float]) -> dict[str, float]:
+    """A number for each target, under its name."""
+    return dict(zip(model.targets, numbers, strict=True))
+
+
+def _class_node(model: Model, node: int, shared: dict[str, object]) -> ClassNode:
     weights = {name: float(weight) for name, weight in zip(model.classes, model.tree.values[node], strict=True)}
     return ClassNode.model_validate(
         shared | {"distribution": weights, "label": model.classes[int(model.tree.labels[node])]}
     )
 
 
-def _number_node(model: Model, shared: dict[str, object], node: int) -> NumberNode:
-    answering = int(model.tree.answering[node])
-    return NumberNode.model_validate(
+def _number_node(model: Model, node: int, shared: dict[str, object]) -> NumberNode:
+    (mean,), (spread,) = means_of(model, node), spreads_of(model, node)
+    return NumberNode.model_validate(shared | {"mean": mean, "spread": spread, "n_outputs": 1})
+
+
+def _multi_output_node(model: Model, node: int, shared: dict[str, object]) -> MultiOutputNode:
+    return MultiOutputNode.model_validate(
         shared
         | {
-            "mean": float(model.tree.answers[node][0]),
-            "spread": math.sqrt(float(model.tree.variances[answering][0])),
-            "n_outputs": model.tree.values.shape[1],
+            "mean": by_target(model, means_of(model, node)),
+            "spread": by_target(model, spreads_of(model, node)),
+            "n_outputs": len(model.targets),
         }
     )
 

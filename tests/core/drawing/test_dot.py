@@ -4,7 +4,7 @@ import pytest
 
 from core.drawing.dot import tree_dot
 from tests.core.building import id3, model_of, samples_of
-from tests.core.stored_models import classification_model, regression_model
+from tests.core.stored_models import classification_model, regression_model, several_numbers_model
 
 TEXT = r'"((?:[^"\\\n]|\\.)*)"'
 NODE = re.compile(rf'  (\d+) \[label={TEXT}(, style="rounded,filled", fillcolor="#e8f3e8")?\];')
@@ -32,7 +32,7 @@ def unescaped(text):
     return re.sub(r"\\(.)", lambda found: {"n": "\n"}.get(found[1], found[1]), text)
 
 
-@pytest.mark.parametrize("make", [classification_model, regression_model])
+@pytest.mark.parametrize("make", [classification_model, regression_model, several_numbers_model])
 def test_the_graph_has_every_node_left_and_every_edge(make):
     model = make()
     for step in {0, model.history.selected}:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from core.drawing.svg import tree_svg
 from tests.core.building import cart, id3, model_of, samples_of
-from tests.core.stored_models import classification_model, regression_model
+from tests.core.stored_models import classification_model, regression_model, several_numbers_model
 from tests.core.strategies import trainings
 from tests.golden_tables import golden_samples
 
@@ -49,7 +49,7 @@ def assert_well_drawn(model, step):
     return root
 
 
-@pytest.mark.parametrize("make", [classification_model, regression_model])
+@pytest.mark.parametrize("make", [classification_model, regression_model, several_numbers_model])
 def test_every_node_left_is_drawn_once(make):
     model = make()
     for step in range(model.history.selected + 1):

@@ -7,10 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import Algorithm, Categorical, Criterion, CriterionKind, GainFilter, Stopping
-from core.growth.engine import SMALL_ROWS, Engine, grow_with, prefers_kernels
+from core.config import (
+    Algorithm,
+    BinsAs,
+    Categorical,
+    Criterion,
+    CriterionKind,
+    GainFilter,
+    Numeric,
+    NumericKind,
+    Nunez,
+    Stopping,
+    TanSchlimmer,
+)
+from core.growth.engine import SMALL_ROWS, Engine, grow_with
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
+from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.schema import Attribute, Kind, Schema
 from core.table import Table
@@ -43,6 +56,11 @@ def generated(seed: int, n_rows: int, criterion: Criterion) -> Samples:
     attributes, columns = [], []
     for column in range(int(chance.integers(1, 6))):
         holes = chance.random(n_rows) < chance.choice([0.0, 0.0, 0.1, 0.5, 1.0], p=[0.4, 0.2, 0.2, 0.15, 0.05])
+        if chance.random() < 0.3:
+            n_levels = int(chance.choice([1, 2, 5, 11, 14, 40]))
+            attributes.append(Attribute(f"x{column}", Kind.CATEGORICAL, tuple(map(str, range(n_levels + 1)))))
+            columns.append(np.where(holes, -1, chance.integers(0, n_levels, n_rows)).astype(np.int32))
+            continue
         if chance.random() < 0.25:
             attributes.append(Attribute(f"x{column}", Kind.ORDINAL, tuple("abcdef")))
             columns.append(np.where(holes, -1, chance.integers(0, 6, n_rows)).astype(np.int32))
@@ -66,7 +84,8 @@ def generated(seed: int, n_rows: int, criterion: Criterion) -> Samples:
         tuple(map(str, range(n_classes))), chance.integers(0, n_classes, n_rows).astype(np.int32)
     )
     if criterion.kind is CriterionKind.SQUARED_ERROR:
-        target = NumberTarget((np.round(chance.normal(size=n_rows), 1) + chance.choice([0.0, 1e8]))[:, None])
+        n_outputs = int(chance.choice([1, 1, 3]))
+        target = NumberTarget(np.round(chance.normal(size=(n_rows, n_outputs)), 1) + chance.choice([0.0, 1e8]))
     return Samples(Table(Schema(tuple(attributes)), tuple(columns)), target, weights)
 
 
@@ -79,16 +98,36 @@ def limits(draw: st.DrawFn) -> Stopping:
         min_gain=draw(st.sampled_from([0.0, 0.0, 0.01])),
         min_score=draw(st.sampled_from([0.0, 0.0, 0.05])),
         min_impurity=draw(st.sampled_from([0.0, 0.0, 0.1])),
+        min_copy_weight=draw(st.sampled_from([0.0, 0.0, 0.0, 0.2])),
     )
 
 
-@given(st.integers(0, 2**32), st.integers(1, 120), st.sampled_from(CRITERIA), limits())
-@settings(max_examples=150)
-def test_the_kernels_give_the_bytes_of_the_definition(
-    seed: int, n_rows: int, criterion: Criterion, stopping: Stopping
-) -> None:
-    samples = generated(seed, n_rows, criterion)
-    algorithm = Algorithm("cart", criterion, Categorical.TWO_GROUPS, stopping=stopping)
+@st.composite
+def algorithms(draw: st.DrawFn) -> Algorithm:
+    criterion = draw(st.sampled_from(CRITERIA))
+    costs = None
+    if criterion.kind is CriterionKind.INFORMATION_GAIN:
+        costs = draw(st.sampled_from([None, TanSchlimmer({"x0": 3.0}), Nunez({"x1": 0.5}, w=0.7)]))
+    numeric = Numeric()
+    if criterion.kind is not CriterionKind.SQUARED_ERROR and draw(st.integers(0, 4)) == 0:
+        numeric = Numeric(NumericKind.MDLP, bins_as=draw(st.sampled_from(BinsAs)))
+    elif draw(st.integers(0, 5)) == 0:
+        numeric = Numeric(draw(st.sampled_from([NumericKind.QUANTILE, NumericKind.UNIFORM])), bins_as=BinsAs.INTERVALS)
+    return Algorithm(
+        "cart",
+        criterion,
+        draw(st.sampled_from(Categorical)),
+        numeric=numeric,
+        stopping=draw(limits()),
+        attribute_costs=costs,
+        min_category_weight=draw(st.sampled_from([0.0, 0.0, 4.0])),
+    )
+
+
+@given(st.integers(0, 2**32), st.integers(1, 120), algorithms())
+@settings(max_examples=400)
+def test_the_kernels_give_the_bytes_of_the_definition(seed: int, n_rows: int, algorithm: Algorithm) -> None:
+    samples = with_cuts(generated(seed, n_rows, algorithm.criterion), algorithm.numeric)
     assert is_supported(samples, algorithm)
     assert_same_bytes(grow(samples, algorithm)[0], grow_fast(samples, algorithm))
 
@@ -97,7 +136,8 @@ def test_the_kernels_give_the_bytes_of_the_definition(
 @pytest.mark.parametrize("criterion", [CRITERIA[0], CRITERIA[3], CRITERIA[-1]], ids=lambda criterion: criterion.kind)
 def test_also_for_thousands_of_rows_whose_subtrees_are_numbered_anew(seed: int, criterion: Criterion) -> None:
     samples = generated(seed, 20_000, criterion)
-    algorithm = Algorithm("cart", criterion, Categorical.TWO_GROUPS, stopping=Stopping(max_depth=7))
+    categorical = (Categorical.TWO_GROUPS, Categorical.MULTIWAY)[seed % 2]
+    algorithm = Algorithm("cart", criterion, categorical, stopping=Stopping(max_depth=6))
     assert_same_bytes(grow(samples, algorithm)[0], grow_fast(samples, algorithm))
 
 
@@ -125,9 +165,3 @@ def test_small_data_does_not_wait_for_a_compiler(monkeypatch: pytest.MonkeyPatch
         grow_with(Engine.AUTO, generated(5, n_rows, CRITERIA[0]), algorithm, validation=None, seed=0)
     grow_with(Engine.DEFINITION, generated(5, 600, CRITERIA[0]), algorithm, validation=None, seed=0)
     assert asked == [SMALL_ROWS + 1]
-
-
-def test_until_they_are_compiled_kernels_are_for_large_data() -> None:
-    assert not prefers_kernels(Engine.AUTO_COLD, 5_000, 20)
-    assert prefers_kernels(Engine.AUTO_COLD, 50_000, 20)
-    assert prefers_kernels(Engine.AUTO, 5_000, 20)

@@ -12,6 +12,7 @@ from core.config import (
     Criterion,
     CriterionKind,
     GainFilter,
+    MissingStrategy,
     Numeric,
     NumericKind,
     Nunez,
@@ -63,6 +64,58 @@ def test_classification_trees_are_as_specified(training):
 @given(trainings(task=Task.REGRESSION))
 def test_regression_trees_are_as_specified(training):
     assert_as_specified(*training)
+
+
+@settings(max_examples=150)
+@given(trainings(task=Task.REGRESSION, max_outputs=3))
+def test_trees_for_several_numbers_are_as_specified(training):
+    assert_as_specified(*training)
+
+
+@settings(max_examples=150)
+@given(trainings(task=Task.REGRESSION), st.sampled_from([2, 4]), st.data())
+def test_copies_of_a_number_to_predict_change_nothing(training, n_copies, data):
+    samples, algorithm = training
+    # Which of two equally good groupings is taken depends on how they are searched, and limits are in squared units.
+    assume(algorithm.categorical is not Categorical.TWO_GROUPS)
+    most, validate = data.draw(st.sampled_from([(None, False), (4, False), (None, True)]))
+    limits = {"min_gain": 0.0, "min_score": 0.0, "min_impurity": 0.0, "max_leaves": most, "validate_splits": validate}
+    missing = data.draw(st.sampled_from([MissingStrategy.WEIGHTED, MissingStrategy.DISTRIBUTION]))
+    algorithm = replace(algorithm, missing=missing, stopping=replace(algorithm.stopping, **limits))
+    copied = replace(samples, target=NumberTarget(np.repeat(samples.target.numbers, n_copies, axis=1)))
+    one, trials = grow(samples, algorithm, validation=samples if validate else None)
+    several, other_trials = grow(copied, algorithm, validation=copied if validate else None)
+    assert [trial.is_made for trial in other_trials] == [trial.is_made for trial in trials]
+    for name in ("size", "column", "kind", "threshold", "branch_of", "share", "weight"):
+        assert getattr(several, name).tobytes() == getattr(one, name).tobytes(), name
+    # Two and four times a float is exact.
+    assert several.impurity.tobytes() == (n_copies * one.impurity).tobytes()
+    assert several.gain.tobytes() == (n_copies * one.gain).tobytes()
+    assert several.values.tobytes() == np.repeat(one.values, n_copies, axis=1).tobytes()
+    assert several.variances.tobytes() == np.repeat(one.variances, n_copies, axis=1).tobytes()
+
+
+def test_outputs_count_by_their_squared_errors_so_the_larger_unit_decides():
+    columns = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2]}
+    metres = samples_of(columns, [[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0]])
+    tree, _ = grow(metres, cart_for_numbers(max_depth=1))
+    assert (tree.column[0], tree.impurity[0], tree.gain[0]) == (1, 0.25 + 2.25, 2.25)
+    millimetres = replace(metres, target=NumberTarget(metres.target.numbers * [1000.0, 1.0]))
+    assert grow(millimetres, cart_for_numbers(max_depth=1))[0].column[0] == 0
+
+
+def test_groups_of_categories_are_the_best_for_all_outputs_together():
+    # By the first output alone w and x would stay together, by the second w and y.
+    numbers = {"w": [0.0, 0.0], "x": [0.1, 4.0], "y": [5.0, 0.1], "z": [5.1, 9.0]}
+    names = list("wxyz") * 2
+    samples = samples_of({"a": names}, [numbers[name] for name in names])
+    tree, _ = grow(samples, cart_for_numbers(max_depth=1))
+    gains = {}
+    for first in ({"w"}, {"w", "x"}, {"w", "y"}, {"w", "z"}, {"w", "x", "y"}, {"w", "x", "z"}, {"w", "y", "z"}):
+        sides = [[numbers[n] for n in names if (n in first) is is_first] for is_first in (True, False)]
+        gains[frozenset(first)] = -sum(len(side) * np.var(side, axis=0).sum() for side in sides)
+    first = {name for name, branch in zip("wxyz", tree.split(0).branch_of, strict=True) if branch == 0}
+    assert first == max(gains, key=gains.__getitem__)
 
 
 WAYS_TO_CUT = [

@@ -27,3 +27,22 @@ def test_answers_after_any_cuts_are_those_of_the_cut_tree(training, random):
         assert judged.held_out.credit == expected
         answers = predict(TreeView(tree, is_leaf.copy()), samples.attributes)
         assert judged.held_out.answers + judged.held_out.origin == pytest.approx(answers, rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=60)
+@given(trainings(), st.randoms(use_true_random=False))
+def test_kernels_give_the_same_bits(training, random):
+    samples, algorithm = training
+    tree, _ = grow(samples, algorithm)
+    judged, fast = (HeldOutTree(full_view(tree), samples, kernels=kernels) for kernels in (False, True))
+    assert fast.held_out.credit == judged.held_out.credit
+    inner = np.flatnonzero(tree.size > 1).tolist()
+    random.shuffle(inner)
+    is_leaf = tree.size == 1
+    for node in inner:
+        if node in TreeView(tree, is_leaf.copy()).nodes:
+            assert fast.credit_if_cut(node) == judged.credit_if_cut(node)
+            for each in (fast, judged):
+                each.cut(node)
+            is_leaf[node] = True
+            assert fast.held_out.answers.tobytes() == judged.held_out.answers.tobytes()

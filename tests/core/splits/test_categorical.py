@@ -13,8 +13,10 @@ from core.splits.categorical import (
     best_one_vs_rest,
     best_prefix,
     best_two_groups,
+    gradient_direction,
     moved_sums,
     multiway_is_valid,
+    ordered,
     searched_groupings,
     splitting_directions,
 )
@@ -220,3 +222,29 @@ def test_the_search_beyond_twelve_levels_hardly_ever_misses():
         gaps.append(1 - reached / reachable)
     assert np.mean(np.array(gaps) > 1e-9) <= 0.02
     assert np.mean(gaps) <= 0.0005
+
+
+def test_levels_within_a_tie_keep_their_declared_order():
+    assert ordered(np.array([0.5 + 1e-16, 0.1, 0.5, 0.5 - 3e-13, 0.9])).tolist() == [1, 0, 2, 3, 4]
+    assert ordered(np.array([0.5 + 2e-12, 0.5])).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("objective", [*CLASSES, NUMBERS])
+def test_the_gradient_is_that_of_the_impurity_left(objective):
+    """Up to a factor and to what is the same for all levels, which do not change their order."""
+    levels = np.array([[5.0, 1.0, 3.0], [2.0, 4.0, 9.0], [9.0, 2.0, 3.0], [3.0, 3.5, 8.0], [1.0, 0.5, 2.0]])
+    weights = levels[:, 0] if objective is NUMBERS else levels.sum(axis=1)
+    mask = np.array([True, True, False, False, True])
+
+    def impurity_left(sums, weight):
+        return weight * objective.impurity(sums)
+
+    def growth(group, level):
+        sums, weight, step = levels[group].sum(axis=0), weights[group].sum(), 1e-7 / weights[level]
+        nudged = impurity_left(sums + step * levels[level], weight + step * weights[level])
+        return (nudged - impurity_left(sums, weight)) / 1e-7
+
+    expected = np.array([growth(mask, level) - growth(~mask, level) for level in range(5)])
+    found = gradient_direction(mask, levels, weights, objective)
+    factor = np.ptp(expected) / np.ptp(found)
+    assert (expected - expected.mean()) == pytest.approx(factor * (found - found.mean()), abs=1e-5)

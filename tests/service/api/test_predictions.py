@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from service.api.routes import predictions
 from service.settings import Settings
 from tests.service.api.trained import Workshop, places, workshop_on
 
@@ -114,6 +115,15 @@ async def test_two_thousand_records(workshop: Workshop, model: str) -> None:
     for i in (0, 1, 777, 1_999):
         alone = await workshop.predict(model, {"records": [records[i]], "explain": True})
         assert alone["predictions"] == [many[i]]
+
+
+async def test_compiled_code_changes_no_answer(workshop: Workshop, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [{"size": i / 20, "colour": ("red", None, "pink")[i % 3]} for i in range(300)]
+    answers = []
+    for is_ready in (False, True):
+        monkeypatch.setattr(predictions, "compiled_code_is_ready", lambda _, is_ready=is_ready: is_ready)
+        answers.append(await workshop.predict(model, {"records": records, "explain": True, "step": "full"}))
+    assert answers[0] == answers[1]
 
 
 async def test_a_category_never_seen_is_routed_like_a_missing_value(workshop: Workshop, model: str) -> None:

@@ -8,6 +8,7 @@ import httpx
 
 from service.app import create_app
 from service.jobs.child import carry_out
+from service.kernel_cache import find_cache
 from service.settings import Settings
 from service.store import jobs
 from service.store.jobs import Job
@@ -65,7 +66,7 @@ class Workshop:
     async def work(self) -> None:
         """Run every queued training, as a worker does."""
         while (job := await claim(self._database)) is not None:
-            outcome = await carry_out(run_training, self.settings, job, lambda _: None)
+            outcome = await carry_out(run_training, self.settings, job, lambda _: None, find_cache(self.settings))
             assert outcome["event"] != "crashed", job
             if outcome["event"] == "failed":
                 await self._fail(job, outcome["problem"])

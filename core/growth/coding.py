@@ -1,0 +1,97 @@
+"""In which form the kernels get each column: as a sorted list, or as a code for every row.
+
+Categories are coded, and so are columns that were cut before growth, by the interval, and columns of few distinct
+values, by the place among these. A candidate slot is a place in the order of the columns; one-hot, every level of a
+column has one.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.config import Algorithm, Categorical
+from core.growth.samples import Samples
+from core.splits.candidates import midpoints
+from core.splits.split import Split, SplitKind
+from core.table import BoolArray, Column, FloatArray, RowArray
+
+FEW_VALUES, FEW_ROWS = 256, 4096  # codes of values are worth it for few values in more than a few rows
+SAMPLED = 1000
+MOST_LEVELS = 65_000
+
+
+@dataclass(frozen=True)
+class Coding:
+    """A column's codes, one more than the last level standing for a missing value; `values` by level, if it has any.
+
+    `cuts` are those found before growth.
+    """
+
+    kind: SplitKind
+    n_levels: int
+    codes: NDArray[np.uint16]
+    values: FloatArray | None = None
+    cuts: tuple[float, ...] = ()
+
+    def thresholds(self, low: RowArray, high: RowArray) -> FloatArray:
+        """Where cuts between two levels each lie."""
+        if self.values is None:
+            return np.array(self.cuts)[low]
+        return midpoints(self.values[low], self.values[high])
+
+
+def is_codable(samples: Samples) -> bool:
+    """Whether no column has too many categories to be coded."""
+    return all(len(attribute.categories) <= MOST_LEVELS for attribute in samples.attributes.schema)
+
+
+def coding_of(samples: Samples, algorithm: Algorithm, column: int) -> Coding | None:
+    """The column as codes; None when it is to be a list."""
+    attribute, cells = samples.attributes.schema[column], samples.attributes.columns[column]
+    if not attribute.has_order:
+        kind = {
+            Categorical.MULTIWAY: SplitKind.MULTIWAY,
+            Categorical.TWO_GROUPS: SplitKind.GROUPS,
+        }.get(algorithm.categorical, SplitKind.ONE_VS_REST)
+        n_levels = len(attribute.categories)
+        return Coding(kind, n_levels, with_missing(cells, cells < 0, n_levels))
+    values = as_numbers(samples, column)
+    if algorithm.numeric.is_found_before_growth:
+        cuts = samples.cuts[column] or ()
+        kind = SplitKind.INTERVALS if algorithm.numeric.makes_intervals else SplitKind.THRESHOLD
+        intervals = Split(column, SplitKind.INTERVALS, len(cuts) + 1, cuts=cuts).branches(values)
+        return Coding(kind, len(cuts) + 1, with_missing(intervals, intervals < 0, len(cuts) + 1), cuts=cuts)
+    if len(values) <= FEW_ROWS or has_many_values(values[:: len(values) // SAMPLED]):
+        return None
+    distinct = np.unique(values[~np.isnan(values)])
+    if len(distinct) > FEW_VALUES or len(distinct) == 0:
+        return None
+    codes = np.searchsorted(distinct, values)
+    return Coding(
+        SplitKind.THRESHOLD, len(distinct), with_missing(codes, np.isnan(values), len(distinct)), values=distinct
+    )
+
+
+def has_many_values(values: FloatArray) -> bool:
+    """Whether there are too many distinct values for codes."""
+    return len(np.unique(values[~np.isnan(values)])) > FEW_VALUES
+
+
+def with_missing(codes: Column | RowArray, is_missing: BoolArray, n_levels: int) -> NDArray[np.uint16]:
+    """The codes in two bytes, what is missing as one level more."""
+    return np.where(is_missing, n_levels, codes).astype(np.uint16)
+
+
+def as_numbers(samples: Samples, column: int) -> FloatArray:
+    """A column with an order as numbers, NaN where it is missing."""
+    values = samples.attributes.columns[column]
+    if samples.attributes.schema[column].is_numeric:
+        return for_kernels(values, np.float64)
+    return np.where(values < 0, np.nan, values).astype(np.float64)
+
+
+def for_kernels(values: Any, kind: type[Any]) -> Any:
+    """The array as kernels take it: in one piece, in this machine's byte order, and writable, as they are compiled."""
+    return np.require(values, kind, ["C_CONTIGUOUS", "WRITEABLE", "ALIGNED"])

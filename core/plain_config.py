@@ -1,0 +1,227 @@
+"""A configuration from plain values, as they stand in JSON; what is left out, or None, takes its preset's default.
+
+Every key, word and number is looked at here; whether it all fits a table, `checks` says.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from itertools import chain
+from typing import Any, TypeVar
+
+from core.config import (
+    BinsAs,
+    Categorical,
+    CriterionKind,
+    Dialect,
+    GainFilter,
+    MissingStrategy,
+    NumericCorrection,
+    OnTie,
+    TrainingConfig,
+    division_from_json,
+    pruning_from_json,
+)
+from core.errors import Fault, InvalidConfig, Path, raise_any
+from core.preparation import task_of
+from core.presets import PRESETS, pruning_in_dialect, resolve
+from core.schema import Kind, Schema
+from core.suggestion import did_you_mean, quoted
+from core.target import Task
+
+Plain = Mapping[str, Any]
+Check = Callable[[Any, Path], Iterator[Fault]]
+Fields = Mapping[str, Check]
+Value = TypeVar("Value")
+
+
+def config_from_plain(plain: Plain, schema: Schema) -> TrainingConfig:
+    """The configuration for a table of this schema; InvalidConfig with every fault that is found."""
+    raise_any(InvalidConfig, order_faults(plain))
+    said = without_nulls(plain)
+    target = said["target"] if isinstance(said["target"], str) else tuple(said["target"])
+    is_unknown = isinstance(target, str) and target not in schema  # the checks against the table will say so
+    task = Task.CLASSIFICATION if is_unknown else task_of(schema, target, said.get("target_kind"))
+    preset, overrides = said["algorithm"]["kind"], {k: v for k, v in said["algorithm"].items() if k != "kind"}
+    algorithm = resolve(preset, overrides, task)
+    return TrainingConfig(
+        target=target,
+        target_kind=said.get("target_kind"),
+        attributes=None if "attributes" not in said else tuple(said["attributes"]),
+        sample_weight=said.get("sample_weight"),
+        class_weights=said.get("class_weights"),
+        misclassification_costs=said.get("misclassification_costs"),
+        seed=said.get("seed", 0),
+        division=division_from_json(said.get("division", {"kind": "random"})),
+        algorithm=algorithm,
+        pruning=pruning_in_dialect(pruning_from_json(said.get("pruning", {"kind": "none"})), algorithm.dialect),
+    )
+
+
+def without_nulls(value: Value) -> Value:
+    """The same without the keys that say nothing."""
+    if isinstance(value, Mapping):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}  # type: ignore[return-value]
+    return value
+
+
+def order_faults(plain: object) -> Iterator[Fault]:
+    """Everything wrong with an order, by itself."""
+    yield from section(ORDER)(plain, ())
+    if isinstance(plain, Mapping):
+        for name in ("target", "algorithm"):
+            if plain.get(name) is None:
+                yield Fault(f"a training needs {quoted(name)}", (name,))
+
+
+def section(fields: Fields) -> Check:
+    """A dictionary with some of these keys."""
+
+    def check(value: Any, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, Mapping):
+            yield Fault("must be a dictionary", path)
+            return
+        for key, inner in value.items():
+            if key not in fields:
+                yield Fault(f"{quoted(str(key))} is not an option here", (*path, str(key)), _known(str(key), fields))
+            elif inner is not None:
+                yield from fields[key](inner, (*path, key))
+
+    return check
+
+
+def one_of(members: Mapping[str, Fields]) -> Check:
+    """A dictionary whose `kind` tells which keys it may have."""
+
+    def check(value: Any, path: Path) -> Iterator[Fault]:
+        kind = value.get("kind") if isinstance(value, Mapping) else None
+        if not isinstance(kind, str) or kind not in members:
+            detail = (
+                f"{quoted(kind)} is not known here" if isinstance(kind, str) else 'must be a dictionary with a "kind"'
+            )
+            yield Fault(detail, (*path, "kind"), _known(str(kind), members))
+        else:
+            yield from section({"kind": anything, **members[kind]})(value, path)
+
+    return check
+
+
+def word(words: type[StrEnum]) -> Check:
+    """One of the words of an enumeration."""
+    known = [member.value for member in words]
+    return _claim(lambda value: isinstance(value, str) and value in known, "must be one of " + ", ".join(known))
+
+
+def number(low: float, high: float = float("inf"), *, whole: bool = False) -> Check:
+    """A number between two others, both included."""
+    said = f"from {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
+
+    def fits(value: Any) -> bool:
+        is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        return is_number and low <= value <= high
+
+    return _claim(fits, f"must be a {'whole ' if whole else ''}number {said}")
+
+
+def numbers_by_name(low: float) -> Check:
+    """A dictionary of numbers."""
+    return by_name(number(low, LARGEST))
+
+
+def by_name(each: Check) -> Check:
+    """A dictionary with any keys, whose values are all alike."""
+
+    def check(value: Any, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, Mapping):
+            yield Fault("must be a dictionary", path)
+        else:
+            yield from chain.from_iterable(each(inner, (*path, str(name))) for name, inner in value.items())
+
+    return check
+
+
+def anything(_value: Any, _path: Path) -> Iterator[Fault]:
+    """No fault."""
+    return iter(())
+
+
+def _claim(holds: Callable[[Any], bool], otherwise: str) -> Check:
+    def check(value: Any, path: Path) -> Iterator[Fault]:
+        if not holds(value):
+            yield Fault(f"{otherwise}, not {quoted(str(value))}", path)
+
+    return check
+
+
+def _known(word: str, words: Mapping[str, object]) -> str:
+    return did_you_mean(word, list(words)) or "known are " + ", ".join(words)
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(name, str) for name in value)
+
+
+LARGEST = 1e9
+flag = _claim(lambda value: isinstance(value, bool), "must be true or false")
+name = _claim(lambda value: isinstance(value, str), "must be the name of a column")
+names = _claim(_are_names, "must be a list of names of columns")
+name_or_names = _claim(lambda value: isinstance(value, str) or _are_names(value), "must be a name, or a list of names")
+
+BINS: Fields = {"bins": number(2, 1_000_000, whole=True), "as": word(BinsAs)}
+STOPPING: Fields = {
+    "max_depth": number(0, whole=True),
+    "max_leaves": number(1, whole=True),
+    "min_samples_split": number(0),
+    "min_samples_leaf": number(0),
+    "min_gain": number(0),
+    "min_score": number(0),
+    "min_impurity": number(0),
+    "min_copy_weight": number(0),
+    "validate_splits": flag,
+}
+PARTS: Fields = {
+    "criterion": one_of(
+        {kind: {} for kind in CriterionKind}
+        | {CriterionKind.GAIN_RATIO: {"filter": word(GainFilter), "numeric_correction": word(NumericCorrection)}}
+    ),
+    "categorical": word(Categorical),
+    "numeric": one_of(
+        {
+            "exact": {},
+            "boundary": {},
+            "quantile": BINS,
+            "uniform": BINS,
+            "random": {"draws": number(1, 1_000_000, whole=True)},
+            "mdlp": {"as": word(BinsAs)},
+        }
+    ),
+    "missing": word(MissingStrategy),
+    "stopping": section(STOPPING),
+    "attribute_costs": one_of(
+        {
+            "tan_schlimmer": {"costs": numbers_by_name(1e-9)},
+            "nunez": {"costs": numbers_by_name(0), "w": number(0, 1)},
+        }
+    ),
+    "min_category_weight": number(0),
+}
+SHARE = number(0, 1)
+ORDER: Fields = {
+    "target": name_or_names,
+    "target_kind": _claim(
+        lambda value: value in (Kind.CATEGORICAL, Kind.ORDINAL, Kind.NUMERIC), "must be categorical, ordinal or numeric"
+    ),
+    "attributes": names,
+    "sample_weight": name,
+    "class_weights": numbers_by_name(1e-9),
+    "misclassification_costs": by_name(numbers_by_name(0)),
+    "seed": number(0, 2**63 - 1, whole=True),
+    "division": one_of(
+        {
+            "none": {},
+            "random": {"train": number(1e-9, 1), "validation": SHARE, "test": SHARE, "stratified": flag},
+            "column": {"column": name},
+        }
+    ),
+    "algorithm": one_of(dict.fromkeys(PRESETS, PARTS) | {"c45": {**PARTS, "dialect": word(Dialect), "collapse": flag}}),
+    "pruning": one_of({"none": {}, "reduced_error": {"on_tie": word(OnTie)}}),
+}

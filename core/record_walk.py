@@ -1,0 +1,140 @@
+"""One record down a tree, in plain Python: for a few records nothing is faster, and nothing has to be compiled.
+
+The twin of `prediction.visits` for one record. Cells are numbers, or codes of categories; NaN where they are missing.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from math import nan
+
+import numpy as np
+
+from core.missing.surrogates import Surrogate
+from core.prediction import MissingPolicy
+from core.splits.split import Split, SplitKind
+from core.table import Column, Table
+from core.ties import first_within_tie
+from core.tree import TreeView
+from core.tree_layout import Layout
+
+Cells = Sequence[float]
+Reached = list[tuple[int, float]]
+
+
+class TreeLists:
+    """A layout as lists, for all views of the tree."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.tree = layout.tree
+        self.nodes: list[int] = layout.order.tolist()
+        self.columns: list[int] = self.tree.column[layout.order].tolist()
+        self.thresholds: list[float] = layout.full.threshold.tolist()
+        self.first: list[int] = layout.full.first.tolist()
+        self.n_branches: list[int] = layout.full.n_branches.tolist()
+        self.shares: list[float] = layout.full.share.tolist()
+        self.all_answers = layout.full.answers
+        self.answers: dict[int, tuple[float, ...]] = {}  # of the leaves that were reached
+
+
+class RecordWalk:
+    """A view, ready for records."""
+
+    def __init__(self, lists: TreeLists, view: TreeView) -> None:
+        self._lists = lists
+        self._columns = lists.columns.copy()  # -1 in the view's leaves
+        for place in np.flatnonzero(view.is_leaf[view.tree.by_parent]).tolist():
+            self._columns[place] = -1
+
+    def answer(self, cells: Cells, policy: MissingPolicy) -> tuple[float, ...]:
+        """Class probabilities, or means, as `prediction.predict` has them."""
+        place = self._down(0, cells)
+        if self._columns[place] < 0:
+            return self._lists.answers.get(place) or self._answer_of(place)
+        total = [0.0] * self._lists.all_answers.shape[1]
+        for end, weight in self._ends(place, cells, policy):
+            answer = self._lists.answers.get(end) or self._answer_of(end)
+            total = [so_far + weight * part for so_far, part in zip(total, answer, strict=True)]
+        return tuple(total)
+
+    def reached(self, cells: Cells, policy: MissingPolicy) -> Reached:
+        """The nodes that answer, left to right, with their weights, as `prediction.leaves_reached` has them."""
+        nodes = self._lists.nodes
+        return [(nodes[place], weight) for place, weight in self._ends(self._down(0, cells), cells, policy)]
+
+    def _answer_of(self, place: int) -> tuple[float, ...]:
+        answer = self._lists.answers[place] = tuple(self._lists.all_answers[place].tolist())
+        return answer
+
+    def _down(self, place: int, cells: Cells) -> int:
+        """Where a record comes to from a place: a leaf, or the first node whose value it lacks."""
+        columns, thresholds, first = self._columns, self._lists.thresholds, self._lists.first
+        while (column := columns[place]) >= 0:
+            value = cells[column]
+            if value <= thresholds[place]:
+                place = first[place]
+            elif value > thresholds[place]:
+                place = first[place] + 1
+            else:  # missing, or not a threshold
+                branch = branch_of(self._lists.tree.split(self._lists.nodes[place]), value)
+                if branch < 0:
+                    return place
+                place = first[place] + branch
+        return place
+
+    def _ends(self, place: int, cells: Cells, policy: MissingPolicy) -> Reached:
+        """The places where parts of the record end, left to right; it came down to `place` as a whole."""
+        ends: Reached = []
+        waiting = [(place, 1.0)]
+        while waiting:
+            place, weight = waiting.pop()
+            if self._columns[place] < 0 or policy is MissingPolicy.LAST_NODE:
+                ends.append((place, weight))
+                continue
+            first = self._lists.first[place]
+            shares = self._lists.shares[first : first + self._lists.n_branches[place]]
+            if policy is not MissingPolicy.WEIGHTED:
+                branch = self._stand_in(place, shares, cells, policy)
+                waiting.append((self._down(first + branch, cells), weight))
+                continue
+            for branch in reversed(range(len(shares))):
+                part = weight * shares[branch]
+                if part > 0:
+                    waiting.append((self._down(first + branch, cells), part))
+        return ends
+
+    def _stand_in(self, place: int, shares: list[float], cells: Cells, policy: MissingPolicy) -> int:
+        """The branch instead of the one that a missing value does not tell."""
+        if policy is MissingPolicy.SURROGATE:
+            branch = followed(self._lists.tree.surrogates_of(self._lists.nodes[place]), cells)
+            if branch >= 0:
+                return branch
+        return first_within_tie(np.array(shares))
+
+
+def branch_of(split: Split, value: float) -> int:
+    """`Split.branches` of one cell."""
+    if value != value:
+        return -1
+    if split.kind is SplitKind.THRESHOLD:
+        return int(value > split.threshold)
+    if split.kind is SplitKind.INTERVALS:
+        return bisect_left(split.cuts, value)
+    return split.branch_of[int(value)]
+
+
+def followed(surrogates: Iterable[Surrogate], cells: Cells) -> int:
+    """The branch of the first surrogate that can tell; -1 when none can."""
+    for surrogate in surrogates:
+        branch = branch_of(surrogate.split, cells[surrogate.split.column])
+        if branch >= 0:
+            return 1 - branch if surrogate.is_reversed else branch
+    return -1
+
+
+def cells_of(table: Table) -> list[tuple[float, ...]]:
+    """The rows of a table as cells."""
+    return list(zip(*map(_cells, table.columns), strict=True))
+
+
+def _cells(values: Column) -> list[float]:
+    return values.tolist() if values.dtype == np.float64 else [nan if code < 0 else code for code in values.tolist()]

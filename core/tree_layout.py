@@ -1,0 +1,140 @@
+"""A tree laid out for walking down: its nodes in the order of their parents, so that siblings stand side by side.
+
+    node        0                    place   0 1 2 3 4 5
+              / | \\                  node    0 1 4 5 2 3
+             1  4  5                 first   1 4 2 3 4 5      the place of the first child; a leaf's own
+            / \\
+           2   3
+
+Branch v of the node at place p leads to place first[p] + v, and a leaf leads to itself. A view of the tree has the
+same places; a node that was cut is a leaf there.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.missing.surrogates import Surrogate
+from core.splits.split import SplitKind
+from core.table import FloatArray, RowArray
+from core.tree import SPLIT_KINDS, Tree, TreeView
+
+THRESHOLD, LOOKUP, INTERVALS = 0, 1, 2  # how a branch is found: compared, read from a table of codes, or searched
+
+_FOUND_BY = np.array(
+    [{SplitKind.THRESHOLD: THRESHOLD, SplitKind.INTERVALS: INTERVALS}.get(kind, LOOKUP) for kind in SPLIT_KINDS],
+    dtype=np.uint8,
+)
+
+
+class Nodes(NamedTuple):
+    """What stands at each place of a view.
+
+    column      the attribute tested, by its place among those read; one more than there are in a leaf
+    threshold   NaN unless the kind is THRESHOLD, and in a leaf         kind            how a branch is found
+    lookup      at `lookup_start` and on: code -> branch                n_branches      0 in a leaf
+    cuts        at `cuts_start[column]` and on                          share           r_v, as in the tree
+    answers     as in the tree, but never -0.0
+    """
+
+    column: NDArray[np.uint32]
+    threshold: FloatArray
+    first: NDArray[np.uint32]
+    n_branches: NDArray[np.uint32]
+    kind: NDArray[np.uint8]
+    lookup_start: NDArray[np.int64]
+    lookup: NDArray[np.int32]
+    cuts_start: NDArray[np.int64]
+    cuts: FloatArray
+    share: FloatArray
+    answers: FloatArray
+
+
+class StandIns(NamedTuple):
+    """The surrogates of all nodes, those of place p from `start[p]` to `start[p + 1]`; the rest as in `Nodes`."""
+
+    start: NDArray[np.int64]
+    column: NDArray[np.uint32]
+    threshold: FloatArray
+    kind: NDArray[np.uint8]
+    is_reversed: NDArray[np.uint8]
+    lookup_start: NDArray[np.int64]
+    lookup: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The places of a tree, for all its views."""
+
+    tree: Tree
+
+    @property
+    def order(self) -> RowArray:
+        """The node at each place."""
+        return self.tree.by_parent
+
+    @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The columns that tests read."""
+        return tuple(np.unique(self.tree.column[self.tree.size > 1]).tolist())
+
+    @cached_property
+    def columns(self) -> tuple[int, ...]:
+        """The columns that are read: by tests, then those that only surrogates read."""
+        read = {one.split.column for of_node in self.tree.surrogates for one in of_node}
+        return (*self.tested, *sorted(read.difference(self.tested)))
+
+    @cached_property
+    def full(self) -> Nodes:
+        """The nodes of the tree as grown."""
+        tree, order = self.tree, self.order
+        place = np.empty(len(tree), dtype=np.int64)
+        place[order] = np.arange(len(tree))
+        cuts = [(tree.cuts[column] or ()) if tree.cuts else () for column in self.columns]
+        return Nodes(
+            column=np.searchsorted(np.array(self.tested), tree.column[order]).astype(np.uint32),
+            threshold=tree.threshold[order],
+            first=place[np.minimum(order + 1, len(tree) - 1)].astype(np.uint32),
+            n_branches=tree.n_children[order].astype(np.uint32),
+            kind=_FOUND_BY[tree.kind[order]],
+            lookup_start=tree.branch_start[order],
+            lookup=tree.branch_of.copy(),  # compiled code tells arrays that cannot be written apart
+            cuts_start=np.cumsum([0, *map(len, cuts), 0], dtype=np.int64),
+            cuts=np.array([cut for of_column in cuts for cut in of_column], dtype=np.float64),
+            share=tree.share[order],
+            answers=tree.answers[order] + 0.0,  # a sum that begins with 0 is never -0.0
+        )
+
+    @cached_property
+    def stand_ins(self) -> StandIns:
+        """The surrogates of every node."""
+        by_place = [self.tree.surrogates_of(node) for node in self.order.tolist()]
+        every = [surrogate for surrogates in by_place for surrogate in surrogates]
+        places = {column: place for place, column in enumerate(self.columns)}
+        return StandIns(
+            start=np.cumsum([0, *map(len, by_place)], dtype=np.int64),
+            column=np.array([places[one.split.column] for one in every], dtype=np.uint32),
+            threshold=np.array([one.split.threshold for one in every], dtype=np.float64),
+            kind=np.array([_found_by(one) for one in every], dtype=np.uint8),
+            is_reversed=np.array([one.is_reversed for one in every], dtype=np.uint8),
+            lookup_start=np.cumsum([0, *(len(one.split.branch_of) for one in every)], dtype=np.int64),
+            lookup=np.array([branch for one in every for branch in one.split.branch_of], dtype=np.int32),
+        )
+
+    def nodes_of(self, view: TreeView) -> Nodes:
+        """The nodes of a view: those of the tree, with its leaves made leaves."""
+        is_leaf, full = view.is_leaf[self.order], self.full
+        return full._replace(
+            column=np.where(is_leaf, np.uint32(len(self.columns)), full.column),
+            threshold=np.where(is_leaf, np.nan, full.threshold),
+            first=np.where(is_leaf, np.arange(len(is_leaf), dtype=np.uint32), full.first),
+            n_branches=np.where(is_leaf, np.uint32(0), full.n_branches),
+            kind=np.where(is_leaf, np.uint8(THRESHOLD), full.kind),
+        )
+
+
+def _found_by(surrogate: Surrogate) -> int:
+    return THRESHOLD if surrogate.split.kind is SplitKind.THRESHOLD else LOOKUP

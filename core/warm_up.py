@@ -1,0 +1,205 @@
+"""Every kernel on tables of a few rows, so that all of them are compiled, or loaded, before there is work.
+
+Kernels are compiled for each kind of arguments. So the tables differ in whatever makes the engine choose another kernel
+or another type: the criterion, classes or numbers, weights, missing values, kinds of attributes and how many levels
+they have, and the options of the configuration. A test trains larger tables after this and finds nothing left to
+compile; another looks for kernels that nothing here has called.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from core.block_walk import BlockWalk
+from core.config import Algorithm, Categorical, CriterionKind, GainFilter, MissingStrategy, NumericKind
+from core.growth.engine import Engine, grow_with
+from core.growth.fast_grow import is_supported
+from core.growth.precut import with_cuts
+from core.growth.samples import Samples
+from core.missing.filling import filled, fills_of
+from core.prediction import MissingPolicy
+from core.presets import resolve
+from core.pruning.held_out_tree import HeldOutTree
+from core.schema import Attribute, Kind, Schema
+from core.table import MISSING_CODE, Column, Table
+from core.target import ClassTarget, NumberTarget, Target
+from core.tree import Tree, TreeView, full_view
+from core.tree_layout import Layout
+
+N_ROWS = 40
+MANY_LEVELS, MANY_CLASSES = 300, 70  # beyond what a byte, or the small tables of some kernels, can hold
+
+Order = tuple[Samples, Algorithm]
+Options = Mapping[str, Any]
+
+INTERVALS: Options = {
+    "numeric": {"kind": NumericKind.QUANTILE, "bins": 4, "as": "intervals"},
+    "categorical": "multiway",
+}
+SURROGATES: Options = {"missing": MissingStrategy.SURROGATE}
+
+
+def run_every_kernel() -> None:
+    """Grow by kernels in every way they can, judge a cut, and predict."""
+    for samples, algorithm in orders():
+        if is_supported(samples, algorithm):
+            grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
+    run_pruning_kernels()
+    run_prediction_kernels()
+
+
+def run_usual_kernels() -> None:
+    """What most trainings need, so that it is there when the first one comes."""
+    for target in targets():
+        samples = samples_of(target, weighted=False, holes=False)
+        grow_with(Engine.KERNELS, chosen(samples, ("number",)), algorithm_of(target, {}), validation=None, seed=0)
+
+
+def run_pruning_kernels() -> None:
+    """What tells the effect of cuts on rows kept aside."""
+    samples, algorithm = next(prediction_orders())
+    tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+    HeldOutTree(full_view(tree), samples, kernels=True).credit_if_cut(0)
+
+
+def run_prediction_kernels() -> None:
+    """Only what answers requests, on trees that the definition grows."""
+    for samples, algorithm in prediction_orders():
+        tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+        run_predictions(tree, samples.attributes)
+
+
+def run_predictions(tree: Tree, records: Table) -> None:
+    """Predict with the whole tree and with its root alone, whatever becomes of missing values."""
+    for view in (full_view(tree), TreeView(tree, np.ones(len(tree), dtype=np.bool_))):
+        walk = BlockWalk(Layout(tree), view)
+        for policy in MissingPolicy:
+            walk.answers(records, policy)
+            walk.leaves_reached(records, policy)
+        list(walk.arrivals(records, MissingPolicy.WEIGHTED))
+
+
+def orders() -> Iterator[Order]:
+    """Tiny tables, each with an algorithm: all that differ in the kernels they use."""
+    for (target, options), weighted, holes in product(criteria(), (False, True), (False, True)):
+        samples = samples_of(target, weighted=weighted, holes=holes)
+        for names, categorical in KINDS_OF_TABLES:
+            yield chosen(samples, names), algorithm_of(target, {**options, "categorical": categorical})
+    for target, weighted, holes in product(targets(), (False, True), (False, True)):
+        samples = samples_of(target, weighted=weighted, holes=holes)
+        for options in further_options(samples):
+            yield prepared(samples, algorithm_of(target, options))
+
+
+def prediction_orders() -> Iterator[Order]:
+    """Tiny tables, with missing values, whose trees have every kind of split, and thresholds only."""
+    for target in (class_target(3), number_target(2)):
+        samples = samples_of(target, weighted=False, holes=True)
+        yield chosen(samples, ("number", "few numbers")), algorithm_of(target, {})
+        for options in (*map(split_by, Categorical), INTERVALS, SURROGATES):
+            yield prepared(samples, algorithm_of(target, options))
+
+
+def criteria() -> Iterator[tuple[Target, Options]]:
+    """Every criterion with every kind of target that it is for."""
+    for target in targets():
+        if isinstance(target, NumberTarget):
+            yield target, {}
+            continue
+        for kind in (CriterionKind.GINI, CriterionKind.INFORMATION_GAIN, CriterionKind.ERROR_RATE):
+            yield target, {"criterion": {"kind": kind}}
+        for choice in GainFilter:
+            yield target, {"criterion": {"kind": CriterionKind.GAIN_RATIO, "filter": choice}}
+
+
+def further_options(samples: Samples) -> Iterator[Options]:
+    """Options that lead to other code than the defaults, one at a time."""
+    kinds = set(NumericKind) - {NumericKind.EXACT}
+    if isinstance(samples.target, NumberTarget):
+        kinds -= {NumericKind.BOUNDARY, NumericKind.MDLP}
+    for kind in sorted(kinds):
+        yield {"numeric": {"kind": kind}}
+    for missing in (MissingStrategy.MAJORITY, MissingStrategy.DISTRIBUTION):
+        yield {"missing": missing}
+    yield from (INTERVALS, SURROGATES, {"min_category_weight": 3.0})
+    yield {"stopping": {"max_leaves": 5}}
+    yield {"stopping": {"max_depth": 3, "min_copy_weight": 0.1}}
+
+
+def split_by(categorical: Categorical) -> Options:
+    """The option to split categories in a way."""
+    return {"categorical": categorical}
+
+
+def algorithm_of(target: Target, options: Options) -> Algorithm:
+    """CART, three levels deep, with some parts replaced: it takes all of them."""
+    return resolve("cart", {"stopping": {"max_depth": 3}, **options}, target.task)
+
+
+def prepared(samples: Samples, algorithm: Algorithm) -> Order:
+    """The samples filled and cut as a training would."""
+    if algorithm.missing is MissingStrategy.MAJORITY:
+        table = samples.attributes
+        samples = replace(samples, attributes=filled(table, fills_of(table, samples.weights)))
+    return with_cuts(samples, algorithm.numeric), algorithm
+
+
+def targets() -> Iterator[Target]:
+    """Two classes, three, many; one number, two."""
+    yield from map(class_target, (2, 3, MANY_CLASSES))
+    yield from map(number_target, (1, 2))
+
+
+def class_target(n_classes: int) -> ClassTarget:
+    """Classes drawn at random."""
+    codes = np.random.default_rng(n_classes).integers(n_classes, size=N_ROWS).astype(np.int32)
+    return ClassTarget(tuple(map(str, range(n_classes))), codes)
+
+
+def number_target(n_outputs: int) -> NumberTarget:
+    """Numbers drawn at random, so many for each row."""
+    return NumberTarget(np.random.default_rng(n_outputs).normal(size=(N_ROWS, n_outputs)))
+
+
+def tables_with(*names: str) -> list[tuple[tuple[str, ...], Categorical]]:
+    """A choice of columns with every way to split categories."""
+    return [(names, categorical) for categorical in Categorical]
+
+
+KINDS_OF_TABLES = (
+    (("number",), Categorical.TWO_GROUPS),
+    (("number", "ordinal", "few numbers", "binary"), Categorical.TWO_GROUPS),
+    *tables_with("category", "many categories"),
+    *tables_with("number", "few numbers", "category", "many categories"),
+)
+
+
+def samples_of(target: Target, *, weighted: bool, holes: bool) -> Samples:
+    """A table with one column of each kind."""
+    chance = np.random.default_rng(2)
+    columns: dict[Attribute, Column] = {
+        Attribute("number", Kind.NUMERIC): chance.normal(size=N_ROWS),
+        Attribute("few numbers", Kind.NUMERIC): chance.integers(5, size=N_ROWS).astype(np.float64),
+        Attribute("binary", Kind.NUMERIC): chance.integers(2, size=N_ROWS).astype(np.float64),
+        levels("ordinal", Kind.ORDINAL, 4): chance.integers(4, size=N_ROWS).astype(np.int32),
+        levels("category", Kind.CATEGORICAL, 4): chance.integers(4, size=N_ROWS).astype(np.int32),
+        levels("many categories", Kind.CATEGORICAL, MANY_LEVELS): (np.arange(N_ROWS) % 30 * 10).astype(np.int32),
+    }
+    if holes:
+        for values in columns.values():
+            values[chance.random(N_ROWS) < 0.2] = np.nan if values.dtype == np.float64 else MISSING_CODE
+    weights = chance.uniform(0.5, 2.0, size=N_ROWS) if weighted else np.ones(N_ROWS)
+    return Samples(Table(Schema(tuple(columns)), tuple(columns.values())), target, weights)
+
+
+def levels(name: str, kind: Kind, n_levels: int) -> Attribute:
+    """An attribute with so many categories."""
+    return Attribute(name, kind, tuple(map(str, range(n_levels))))
+
+
+def chosen(samples: Samples, names: tuple[str, ...]) -> Samples:
+    """The samples with some of their attributes."""
+    return replace(samples, attributes=samples.attributes.select(names))

@@ -1,0 +1,215 @@
+"""Compiled kernels on disk: where they are kept, whether all of them are there, and loading them where nobody compiles.
+
+    <folder>/kernels/<key>/          one for each version of kernels and compiler, and for each processor
+        core_…/*.nbi, *.nbc          what Numba keeps
+        complete                     there once a process has run every kernel without a compiler
+
+A worker that finds no complete folder has one made in the background; an image brings its own.
+"""
+
+import fcntl
+import hashlib
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+
+import core
+from core.compilation import forbid_compilation
+from service.logs import log_event
+from service.settings import Settings
+
+MARK, LOCK = "complete", "lock"
+LOOK_SECONDS = 1.0  # between two looks for a complete folder
+COMPILERS = ("numba", "llvmlite", "numpy")
+
+# What code is compiled for unless the host's own processor is asked for, by architecture, and what a host must be able
+# to do to run that code. Nearly every server since 2013 (Haswell) or 2017 (Zen) is an x86-64-v3.
+BASELINES = {"x86_64": "x86-64-v3", "amd64": "x86-64-v3"}
+OTHER_BASELINE = "generic"
+ABILITIES = {"x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2", "xsave")}
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """What code is compiled for, in the compiler's words; `features` None stands for all that the host can do."""
+
+    name: str
+    features: str | None
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What tells Numba to compile for it; a name alone would still take the host's features."""
+        return {} if self.features is None else {"NUMBA_CPU_NAME": self.name, "NUMBA_CPU_FEATURES": self.features}
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCache:
+    """The folder of this version's kernels for a processor; None when there is none to read and none to write."""
+
+    folder: Path | None
+    processor: Processor
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no kernel has to be compiled any more."""
+        return self.folder is not None and (self.folder / MARK).exists()
+
+    def use(self) -> None:
+        """Have this process, and those it starts, keep compiled code there; before the first kernel is imported."""
+        for name in ("NUMBA_CACHE_DIR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"):
+            os.environ.pop(name, None)
+        os.environ.update(self.processor.variables)
+        if self.folder is not None:
+            os.environ["NUMBA_CACHE_DIR"] = str(self.folder)
+
+
+def find_cache(settings: Settings) -> KernelCache:
+    """The first folder that is complete, else the first that can be written."""
+    processor = chosen_processor(settings.cpu)
+    folders = [(folder / kernels_key(processor)).absolute() for folder in settings.kernel_dirs]
+    complete = (folder for folder in folders if (folder / MARK).exists())
+    return KernelCache(next(complete, None) or next(filter(_can_be_written, folders), None), processor)
+
+
+def chosen_processor(cpu: str) -> Processor:
+    """The baseline, if that is asked for and this host can run it, else the host itself."""
+    from llvmlite import binding  # type: ignore[import-untyped]  # knows every host, and takes a while to load
+
+    features = binding.get_host_cpu_features()
+    if cpu == "baseline":
+        name = BASELINES.get(platform.machine().lower(), OTHER_BASELINE)
+        if all(features.get(ability, False) for ability in ABILITIES.get(name, ())):
+            return Processor(name, "")
+    return Processor(f"{binding.get_host_cpu_name()} {features.flatten()}", None)
+
+
+def kernels_key(processor: Processor) -> str:
+    """A name for this version of all kernels together, compiled by these programs for this processor.
+
+    Numba tells processors apart by itself too, but it notices a change of a kernel's own file only, not of those whose
+    kernels and constants it uses.
+    """
+    facts = [
+        sys.implementation.cache_tag,
+        platform.machine(),
+        processor.name,
+        os.environ.get("NUMBA_BOUNDSCHECK", ""),
+        *map(version, COMPILERS),
+    ]
+    digest = hashlib.sha256("\n".join(map(str, facts)).encode())
+    for source in sorted(kernel_sources()):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def kernel_sources() -> set[Path]:
+    """The files of all kernels, and those they take kernels or constants from."""
+    root = Path(core.__file__).parent
+    waiting, found = list(root.rglob("*_kernels.py")), set[Path]()
+    while waiting:
+        source = waiting.pop()
+        if source in found or not source.exists():
+            continue
+        found.add(source)
+        imported = re.findall(r"^from core\.([\w.]+) import", source.read_text("utf-8"), re.MULTILINE)
+        waiting.extend(root.joinpath(*module.split(".")).with_suffix(".py") for module in imported)
+    return found
+
+
+def _can_be_written(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def warm_up(settings: Settings) -> Path | None:
+    """Compile every kernel into the folder unless it is complete; the complete folder, None when there is none."""
+    cache = find_cache(settings)
+    if cache.folder is None or cache.is_complete:
+        return cache.folder
+    cache.use()
+    with _alone_in(cache.folder):
+        if not cache.is_complete:
+            from core.warm_up import run_every_kernel
+
+            run_every_kernel()
+            # What is on disk is proved by a process that has nothing else: a full disk keeps less than was compiled.
+            check = [sys.executable, "-c", "from service.kernel_cache import prove; prove()"]
+            if subprocess.run(check, check=False).returncode != 0:
+                return None
+            (cache.folder / MARK).touch()
+    return cache.folder
+
+
+def prove() -> None:
+    """Run every kernel as this process's variables say, and fail if one has to be compiled."""
+    from core.warm_up import run_every_kernel
+
+    forbid_compilation()
+    run_every_kernel()
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Wait for other processes that compile into the same folder."""
+    with (folder / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def compiled_code_is_ready(settings: Settings) -> bool:
+    """Whether this process has loaded compiled code; if not, it begins to as soon as a folder is complete.
+
+    Cheap enough to ask in every request.
+    """
+    return settings.engine != "definition" and _loader(settings).is_ready()
+
+
+@lru_cache(maxsize=1)
+def _loader(settings: Settings) -> "_Loader":
+    return _Loader(settings)
+
+
+class _Loader:
+    """Loads compiled code in a thread of its own, so that nobody waits for it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._is_loaded = False
+        self._thread: threading.Thread | None = None
+        self._next_look = 0.0
+
+    def is_ready(self) -> bool:
+        now = time.monotonic()
+        if not self._is_loaded and now >= self._next_look and (self._thread is None or not self._thread.is_alive()):
+            self._next_look = now + LOOK_SECONDS
+            self._thread = threading.Thread(target=self._look, daemon=True)
+            self._thread.start()
+        return self._is_loaded
+
+    def _look(self) -> None:
+        try:
+            cache = find_cache(self._settings)
+            if cache.is_complete:
+                cache.use()
+                from core.warm_up import run_prediction_kernels
+
+                run_prediction_kernels()
+                self._is_loaded = True
+        except Exception as error:
+            self._next_look = float("inf")  # the definitions go on answering
+            log_event("compiled_code_not_loaded", level="error", error=error)

@@ -1,0 +1,129 @@
+"""Every way to answer gives the bits of the definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import core.block_walk as block_walk
+import core.predictor as predictor
+from core.block_walk import BlockWalk
+from core.config import Algorithm, Categorical, MissingStrategy
+from core.growth.grow import grow
+from core.prediction import MissingPolicy, leaves_reached, predict, visits
+from core.predictor import Predictor, TreePredictor
+from core.record_walk import cells_of
+from core.schema import Attribute, Kind, Schema
+from core.table import Table
+from core.target import Task
+from core.tree import Tree, TreeView, full_view
+from core.tree_layout import Layout
+from tests.core.building import GINI
+from tests.core.strategies import crowded_samples, trainings
+from tests.core.wild_trees import wild_schema, wild_table, wild_tree
+
+POLICIES = (None, *MissingPolicy)
+
+
+def some_view(chance: np.random.Generator, tree: Tree) -> TreeView:
+    """The tree as grown, or with a few or many subtrees cut off."""
+    return TreeView(tree, (tree.size == 1) | (chance.random(len(tree)) < chance.choice([0.0, 0.1, 0.5])))
+
+
+def assert_all_ways_agree(view: TreeView, table: Table) -> None:
+    ready = Predictor(view)
+    for policy in POLICIES:
+        expected = predict(view, table, policy)
+        reached = leaves_reached(view, table, policy or ready.as_grown)
+        for kernels in (True, False):
+            found = ready.batch(table, policy, kernels=kernels)
+            assert found.shape == expected.shape
+            assert found.tobytes() == expected.tobytes()
+            assert ready.leaves(table, policy, kernels=kernels) == reached
+        one_by_one = [ready.one(cells, policy) for cells in cells_of(table)]
+        assert np.array(one_by_one, dtype=np.float64).tobytes() == expected.tobytes()
+
+
+@pytest.fixture
+def tight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels for every table, blocks of few rows, and little memory to begin with."""
+    monkeypatch.setattr(predictor, "FEW_RECORDS", 0)
+    monkeypatch.setattr(block_walk, "BLOCK_ROWS", 70)
+    monkeypatch.setattr(block_walk, "MOST_COPIES", 130)
+
+
+@pytest.mark.usefixtures("tight")
+@settings(max_examples=150)
+@given(st.integers(0, 2**32), st.integers(0, 200), st.booleans(), st.booleans())
+def test_on_trees_that_nobody_grew(seed: int, n_rows: int, surrogates: bool, thresholds: bool) -> None:
+    chance = np.random.default_rng(seed)
+    schema = wild_schema(chance)
+    tree = wild_tree(chance, schema, surrogates=surrogates, thresholds=thresholds)
+    assert_all_ways_agree(some_view(chance, tree), wild_table(chance, schema, n_rows))
+
+
+@pytest.mark.usefixtures("tight")
+@settings(max_examples=60)
+@given(trainings(max_rows=40))
+def test_on_trees_that_were_grown(training: tuple[object, Algorithm]) -> None:
+    samples, algorithm = training
+    tree, _ = grow(samples, algorithm)
+    for chance in map(np.random.default_rng, range(3)):
+        assert_all_ways_agree(some_view(chance, tree), samples.attributes)
+
+
+@pytest.mark.usefixtures("tight")
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5, 7])
+def test_on_trees_grown_with_surrogates(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    samples = crowded_samples(chance, Task.CLASSIFICATION, min_rows=60, max_rows=80, max_columns=5)
+    algorithm = Algorithm("cart", GINI, Categorical.TWO_GROUPS, missing=MissingStrategy.SURROGATE)
+    tree, _ = grow(samples, algorithm)
+    assert any(tree.surrogates)
+    assert_all_ways_agree(full_view(tree), samples.attributes)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32), st.integers(1, 90), st.booleans())
+def test_arrivals_are_those_of_the_visits(seed: int, n_rows: int, surrogates: bool) -> None:
+    chance = np.random.default_rng(seed)
+    schema = wild_schema(chance)
+    view = some_view(chance, wild_tree(chance, schema, surrogates=surrogates))
+    table = wild_table(chance, schema, n_rows)
+    for policy in (MissingPolicy.WEIGHTED, MissingPolicy.MAJORITY_BRANCH, MissingPolicy.SURROGATE):
+        expected = [(visit.node, visit.rows, visit.weights) for visit in visits(view, table, policy)]
+        found = list(BlockWalk(Layout(view.tree), view).arrivals(table, policy))
+        assert [node for node, _, _ in found] == [node for node, _, _ in expected]
+        for (_, rows, weights), (_, expected_rows, expected_weights) in zip(found, expected, strict=True):
+            assert rows.tolist() == expected_rows.tolist()
+            assert weights.tobytes() == expected_weights.tobytes()
+
+
+def test_large_tables_take_many_blocks() -> None:
+    chance = np.random.default_rng(11)
+    schema = Schema(tuple(Attribute(f"x{column}", Kind.NUMERIC) for column in range(6)))
+    view = full_view(wild_tree(chance, schema, deepest=9, thresholds=True))
+    columns = (np.where(chance.random(50_000) < 0.15, np.nan, chance.integers(-2, 9, 50_000) / 2) for _ in schema)
+    table = Table(schema, tuple(columns))
+    assert Predictor(view).batch(table, kernels=True).tobytes() == predict(view, table).tobytes()
+
+
+def test_all_views_share_what_does_not_depend_on_them() -> None:
+    chance = np.random.default_rng(5)
+    schema = wild_schema(chance)
+    tree = wild_tree(chance, schema)
+    shared, table = TreePredictor(tree), wild_table(chance, schema, 30)
+    for _ in range(5):
+        view = some_view(chance, tree)
+        found = shared.of(view).batch(table, kernels=False)
+        assert found.tobytes() == predict(view, table).tobytes()
+
+
+def test_a_table_without_rows_has_no_answers() -> None:
+    chance = np.random.default_rng(3)
+    schema = wild_schema(chance)
+    ready = Predictor(full_view(wild_tree(chance, schema)))
+    empty = wild_table(chance, schema, 0)
+    for kernels in (True, False):
+        assert ready.batch(empty, kernels=kernels).shape == (0, ready.view.tree.values.shape[1])
+        assert ready.leaves(empty, kernels=kernels) == []

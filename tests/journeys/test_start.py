@@ -1,0 +1,48 @@
+"""A service on a machine where nothing is compiled yet, and on one where everything is."""
+
+import os
+import time
+from datetime import datetime
+from pathlib import Path
+
+from service.kernel_cache import MARK, KernelCache
+from service.settings import Settings
+from tests.journeys.running import QUICK_LEASE, eventually, noise, serving
+
+
+def settings_in(folder: Path, **more: object) -> Settings:
+    return Settings(data_dir=folder / "data", port=0, **{**QUICK_LEASE, "engine": "auto", **more})
+
+
+def test_nothing_waits_for_a_compiler_that_runs_in_the_background(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path, kernel_dir=tmp_path / "kernels")
+    with serving(settings, tmp_path / "log") as service:
+        started = time.monotonic()
+        dataset_id = service.dataset(noise(600))
+        trained = service.train("cold", dataset_id, "y", algorithm={"kind": "c45"})
+        assert time.monotonic() - started < 15
+        address = f"/v1/models/{trained['model_id']}/predict"
+        assert len(service.post(address, {"columns": {"x0": [0.5] * 1000}})["predictions"]) == 1000
+        (compiler,) = eventually(lambda: service.processes("warm-up"))
+        assert os.getpriority(os.PRIO_PROCESS, compiler) == 19
+        assert list((tmp_path / "kernels").rglob(MARK)) == []
+    assert service.processes() == []
+    assert "compiled_code_not_loaded" not in {event["event"] for event in service.events()}
+
+
+def test_compiled_code_is_there_from_the_start(tmp_path: Path, warm_kernels: KernelCache) -> None:
+    with serving(settings_in(tmp_path), tmp_path / "log") as service:
+        dataset_id = service.dataset(noise(5_000))
+        training = service.train("warm", dataset_id, "y", algorithm={"kind": "cart"})
+        # The definition takes half a minute; on an idle machine this takes a second.
+        assert seconds(training) < 8
+        assert service.processes("warm-up") == []
+    events = [event["event"] for event in service.events()]
+    assert "warm_up_started" not in events
+    assert "compiled_code_not_loaded" not in events
+
+
+def seconds(training: dict[str, str]) -> float:
+    """How long a training ran."""
+    started, finished = (datetime.fromisoformat(training[name]) for name in ("started_at", "finished_at"))
+    return (finished - started).total_seconds()
