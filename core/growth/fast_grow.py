@@ -6,7 +6,7 @@ definition, so that both store the same bytes.
 """
 
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from core.config import (
 )
 from core.criteria.gain import gain_ratio
 from core.criteria.objective import Objective
+from core.growth.best_first import best_first, deepest_needed
 from core.growth.best_split import objective_of, score_with_cost
 from core.growth.coding import Coding, as_numbers, coding_of, for_kernels, is_codable
 from core.growth.grow import Watch
@@ -48,7 +49,6 @@ def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
         is_codable(samples)
         and (algorithm.numeric.kind is NumericKind.EXACT or algorithm.numeric.is_found_before_growth)
         and algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
-        and algorithm.stopping.max_leaves is None
         and algorithm.dialect is Dialect.TEXTBOOK
         and algorithm.criterion.numeric_correction is NumericCorrection.NONE
         and not algorithm.stopping.validate_splits
@@ -58,6 +58,10 @@ def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
 
 def grow_fast(samples: Samples, algorithm: Algorithm, *, watch: Watch = lambda _: None) -> Tree:
     """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
+    max_leaves = algorithm.stopping.max_leaves
+    if max_leaves is not None:
+        tree = grow_fast(samples, without_leaf_limit(algorithm, max_leaves), watch=watch)
+        return best_first(tree, max_leaves, objective_of(algorithm, samples).tolerance)
     from core.growth.grow_kernels import DONE, STOP  # compiles: never in a process that answers requests
 
     columns = columns_of(samples, algorithm)
@@ -72,6 +76,13 @@ def grow_fast(samples: Samples, algorithm: Algorithm, *, watch: Watch = lambda _
             progress[STOP] = 1.0
             raise
     return assembled(samples, algorithm, objective, columns, *growing.result())
+
+
+def without_leaf_limit(algorithm: Algorithm, max_leaves: int) -> Algorithm:
+    """The algorithm that grows every node which a tree of so many leaves may have."""
+    stopping = algorithm.stopping
+    depth = deepest_needed(max_leaves, stopping.max_depth)
+    return replace(algorithm, stopping=replace(stopping, max_leaves=None, max_depth=depth))
 
 
 @dataclass(frozen=True)
@@ -195,13 +206,19 @@ def rules_of(samples: Samples, algorithm: Algorithm, objective: Objective, colum
     coded = [(column, column.coding) for column in columns if column.coding is not None]
     costs = algorithm.attribute_costs
     is_unit = not has_missing(samples) and bool((samples.weights == 1).all())
+    is_counted = is_unit and isinstance(samples.target, ClassTarget)
+
+    def n_looked_up(by: int) -> int:
+        """How far a table goes that only counted classes and one criterion look into."""
+        return n_rows if is_counted and criterion == by else 1
+
     large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n_rows) * np.log2(max(2, n_rows)) + 1))))
     return (
         criterion,
         algorithm.criterion.kind is CriterionKind.GAIN_RATIO,
         gain_filter,
         n_classes_of(samples),
-        is_unit and isinstance(samples.target, ClassTarget),
+        is_counted,
         is_unit,
         stopping.max_depth if stopping.max_depth is not None else n_rows + 1,
         float(stopping.min_samples_split),
@@ -222,9 +239,9 @@ def rules_of(samples: Samples, algorithm: Algorithm, objective: Objective, colum
         np.array([kinds[coding.kind] for _, coding in coded], dtype=np.int64),
         np.array([coding.n_levels for _, coding in coded], dtype=np.int64),
         np.cumsum([0, *(coding.n_levels + 1 for _, coding in coded)], dtype=np.int64)[:-1],
-        np.concatenate([[0.0], 1 / np.arange(1, n_rows + 1)]),
-        times_log2_table(min(n_rows, scans.SMALL_COUNT), scans.SMALL_UNIT),
-        times_log2_table(n_rows, large_unit),
+        np.concatenate([[0.0], 1 / np.arange(1, n_looked_up(scans.GINI) + 1)]),
+        times_log2_table(min(n_looked_up(scans.ENTROPY), scans.SMALL_COUNT), scans.SMALL_UNIT),
+        times_log2_table(n_looked_up(scans.ENTROPY), large_unit),
         scans.SMALL_UNIT,
         large_unit,
     )

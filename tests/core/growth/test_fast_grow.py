@@ -93,6 +93,7 @@ def generated(seed: int, n_rows: int, criterion: Criterion) -> Samples:
 def limits(draw: st.DrawFn) -> Stopping:
     return Stopping(
         max_depth=draw(st.sampled_from([None, None, 0, 1, 4])),
+        max_leaves=draw(st.sampled_from([None, None, None, 1, 2, 7, 20])),
         min_samples_split=draw(st.sampled_from([0, 2, 5.5])),
         min_samples_leaf=draw(st.sampled_from([0.5, 1, 2, 5])),
         min_gain=draw(st.sampled_from([0.0, 0.0, 0.01])),
@@ -151,7 +152,7 @@ def test_progress_is_told_and_ends_below_or_at_1() -> None:
 
 def test_what_the_kernels_cannot_do_the_definition_does() -> None:
     samples = generated(3, 60, CRITERIA[0])
-    algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS, stopping=Stopping(max_leaves=3))
+    algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS, numeric=Numeric(NumericKind.RANDOM))
     assert not is_supported(samples, algorithm)
     tree, _ = grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
     assert_same_bytes(tree, grow(samples, algorithm)[0])
