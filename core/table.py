@@ -37,6 +37,11 @@ class Table:
     def n_rows(self) -> int:
         return len(self.columns[0]) if self.columns else 0
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether any cell is missing."""
+        return any(bool(is_missing(values).any()) for values in self.columns)
+
     def values(self, name: str) -> Column:
         return self.columns[self.schema.column(name)]
 

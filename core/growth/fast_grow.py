@@ -34,7 +34,7 @@ from core.growth.samples import Samples
 from core.splits.candidates import midpoints
 from core.splits.split import SplitKind
 from core.sums import in_row_order
-from core.table import CodeArray, FloatArray, RowArray, is_missing
+from core.table import CodeArray, FloatArray, RowArray
 from core.target import ClassTarget, Task
 from core.tree import LEAF, SPLIT_KINDS, Tree
 
@@ -58,12 +58,11 @@ def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
 
 def grow_fast(samples: Samples, algorithm: Algorithm, *, watch: Watch = lambda _: None) -> Tree:
     """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
-    max_leaves = algorithm.stopping.max_leaves
-    if max_leaves is not None:
-        tree = grow_fast(samples, without_leaf_limit(algorithm, max_leaves), watch=watch)
-        return best_first(tree, max_leaves, objective_of(algorithm, samples).tolerance)
     from core.growth.grow_kernels import DONE, STOP  # compiles: never in a process that answers requests
 
+    max_leaves = algorithm.stopping.max_leaves
+    if max_leaves is not None:
+        algorithm = without_leaf_limit(algorithm, max_leaves)
     columns = columns_of(samples, algorithm)
     objective = objective_of(algorithm, samples)
     progress, whole = np.zeros(2), float(samples.weights.sum())
@@ -75,7 +74,8 @@ def grow_fast(samples: Samples, algorithm: Algorithm, *, watch: Watch = lambda _
         except BaseException:
             progress[STOP] = 1.0
             raise
-    return assembled(samples, algorithm, objective, columns, *growing.result())
+    tree = assembled(samples, algorithm, objective, columns, *growing.result())
+    return tree if max_leaves is None else best_first(tree, max_leaves, objective.tolerance)
 
 
 def without_leaf_limit(algorithm: Algorithm, max_leaves: int) -> Algorithm:
@@ -112,21 +112,21 @@ def grown(
     """The kernels' nodes: links, figures, branch figures, branches of levels."""
     from core.growth import grow_kernels as kernels
 
-    problem = problem_of(samples, columns)
-    rules = rules_of(samples, algorithm, objective, columns)
+    has_missing = samples.attributes.has_missing
+    problem = problem_of(samples, columns, has_missing=has_missing)
+    rules = rules_of(samples, algorithm, objective, columns, has_missing=has_missing)
     result: tuple[Any, ...] = kernels.grow_tree(problem, rules, work_for(samples, columns), progress)
     return result
 
 
-def problem_of(samples: Samples, columns: list[Column]) -> tuple[Any, ...]:
+def problem_of(samples: Samples, columns: list[Column], *, has_missing: bool) -> tuple[Any, ...]:
     """The samples as sorted lists and codes: the fields of the kernels' `Problem`."""
     n_rows, row_bits = len(samples), row_bits_of(samples)
     listed = [number for number, column in enumerate(columns) if column.coding is None]
     coded = [column.coding for column in columns if column.coding is not None]
     classes, numbers = classes_of(samples), numbers_of(samples)
-    is_incomplete = has_missing(samples)
     missing = np.zeros((n_rows, (len(listed) + 63) // 64), dtype=np.uint64)
-    lists = np.empty((len(listed), 2 * n_rows if is_incomplete else n_rows), dtype=np.uint32)
+    lists = np.empty((len(listed), 2 * n_rows if has_missing else n_rows), dtype=np.uint32)
     lengths = np.zeros(len(listed), dtype=np.int64)
     for place, column in enumerate(listed):
         values = as_numbers(samples, column)
@@ -136,7 +136,7 @@ def problem_of(samples: Samples, columns: list[Column]) -> tuple[Any, ...]:
     codes = np.empty((n_rows, len(coded)), dtype=np.uint16)
     for place, coding in enumerate(coded):
         codes[:, place] = coding.codes
-    rows = np.empty(2 * n_rows if is_incomplete else n_rows, dtype=np.uint32)
+    rows = np.empty(2 * n_rows if has_missing else n_rows, dtype=np.uint32)
     rows[:n_rows] = np.arange(n_rows)
     return (
         lists,
@@ -148,17 +148,12 @@ def problem_of(samples: Samples, columns: list[Column]) -> tuple[Any, ...]:
         numbers,
         np.array(samples.weights, dtype=np.float64),
         missing,
-        is_incomplete,
+        has_missing,
         codes,
         np.arange(len(coded)),
         np.arange(n_rows, dtype=np.uint32),
         row_bits,
     )
-
-
-def has_missing(samples: Samples) -> bool:
-    """Whether any attribute of any row is missing."""
-    return any(bool(is_missing(cells).any()) for cells in samples.attributes.columns)
 
 
 def fill_list(values: FloatArray, classes: CodeArray, row_bits: int, entries: Any) -> int:
@@ -178,9 +173,11 @@ def fill_list(values: FloatArray, classes: CodeArray, row_bits: int, entries: An
     return len(keys)
 
 
-def rules_of(samples: Samples, algorithm: Algorithm, objective: Objective, columns: list[Column]) -> tuple[Any, ...]:
+def rules_of(
+    samples: Samples, algorithm: Algorithm, objective: Objective, columns: list[Column], *, has_missing: bool
+) -> tuple[Any, ...]:
     """The algorithm in the kernels' terms: the fields of their `Rules`."""
-    from core.growth import grow_kernels as kernels
+    from core.growth import growth_state as state
     from core.growth import table_kernels as tables
     from core.splits import numeric_kernels as scans
 
@@ -193,9 +190,9 @@ def rules_of(samples: Samples, algorithm: Algorithm, objective: Objective, colum
         CriterionKind.SQUARED_ERROR: scans.SQUARED,
     }[algorithm.criterion.kind]
     gain_filter = {
-        GainFilter.ABOVE_AVERAGE: kernels.ABOVE_AVERAGE,
-        GainFilter.BETTER_HALF: kernels.BETTER_HALF,
-    }.get(algorithm.criterion.filter or GainFilter.NONE, kernels.NO_FILTER)
+        GainFilter.ABOVE_AVERAGE: state.ABOVE_AVERAGE,
+        GainFilter.BETTER_HALF: state.BETTER_HALF,
+    }.get(algorithm.criterion.filter or GainFilter.NONE, state.NO_FILTER)
     kinds = {
         SplitKind.THRESHOLD: tables.ORDERED,
         SplitKind.MULTIWAY: tables.MULTIWAY,
@@ -205,7 +202,8 @@ def rules_of(samples: Samples, algorithm: Algorithm, objective: Objective, colum
     }
     coded = [(column, column.coding) for column in columns if column.coding is not None]
     costs = algorithm.attribute_costs
-    is_unit = not has_missing(samples) and bool((samples.weights == 1).all())
+    is_ratio = algorithm.criterion.kind is CriterionKind.GAIN_RATIO
+    is_unit = not has_missing and bool((samples.weights == 1).all())
     is_counted = is_unit and isinstance(samples.target, ClassTarget)
 
     def n_looked_up(by: int) -> int:
@@ -215,7 +213,8 @@ def rules_of(samples: Samples, algorithm: Algorithm, objective: Objective, colum
     large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n_rows) * np.log2(max(2, n_rows)) + 1))))
     return (
         criterion,
-        algorithm.criterion.kind is CriterionKind.GAIN_RATIO,
+        is_ratio,
+        is_ratio or costs is not None,
         gain_filter,
         n_classes_of(samples),
         is_counted,
@@ -229,7 +228,7 @@ def rules_of(samples: Samples, algorithm: Algorithm, objective: Objective, colum
         float(stopping.min_copy_weight),
         float(algorithm.min_category_weight),
         objective.tolerance,
-        {TanSchlimmer: kernels.TAN_SCHLIMMER, Nunez: kernels.NUNEZ}.get(type(costs), kernels.NO_COSTS),
+        {TanSchlimmer: state.TAN_SCHLIMMER, Nunez: state.NUNEZ}.get(type(costs), state.NO_COSTS),
         costs.w if isinstance(costs, Nunez) else 0.0,
         np.repeat(
             [float(algorithm.cost_of(attribute.name)) for attribute in samples.attributes.schema],

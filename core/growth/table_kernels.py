@@ -16,13 +16,11 @@ from core.splits.categorical_kernels import (
     multiway_gain,
     multiway_is_valid,
     one_hot_gains,
-    two_groups_bound,
 )
-from core.splits.numeric_kernels import NO_CUT, SQUARED, score_of_moments, score_of_sides, times_log2
+from core.splits.numeric_kernels import NO_CUT, SQUARED, information, score_of_moments, score_of_sides, score_of_whole
+from core.ties import TIE
 
 ORDERED, MULTIWAY, GROUPS, ONE_VS_REST, ONE_HOT = 0, 1, 2, 3, 4  # how a coded column is split
-NO_COSTS = 0
-TIE = 1e-12
 
 
 @compiled
@@ -74,7 +72,6 @@ def search_tables(problem, rules, work, spent, at, figures, best):
 
     Where only the best counts, a column is passed over when its bound shows that it cannot have it.
     """
-    only_best = not rules.is_ratio and rules.cost_kind == NO_COSTS
     for j in range(problem.codes.shape[1]):
         a = problem.coded[j]
         slot, kind, n_levels = rules.coded_slots[a], rules.coded_kinds[a], rules.coded_levels[a]
@@ -105,7 +102,7 @@ def search_tables(problem, rules, work, spent, at, figures, best):
                 continue
             gain, low, high, left = multiway_gain(levels, weights, rules.criterion, work.space), 0, 0, 0.0
         else:
-            floor = (best - 2.0 * rules.tolerance) / rho if only_best and best > NO_CUT else NO_CUT
+            floor = (best - 2.0 * rules.tolerance) / rho if best > NO_CUT and not rules.needs_all else NO_CUT
             gain, low, high, left = best_division(rules, work, kind, levels, weights, floor), 0, 0, 0.0
             if gain > NO_CUT and rules.is_ratio:
                 for v in range(n_levels):
@@ -124,8 +121,7 @@ def keep(work, slot, j, low, high, gain, left, right, rules):
     work.gains[slot], work.scores[slot] = gain, gain
     work.details[slot, 0], work.details[slot, 1], work.details[slot, 2], work.details[slot, 3] = j, low, high, 1
     if rules.is_ratio and right > 0.0 and left > 0.0:
-        left, right = left / (left + right), right / (left + right)
-        work.scores[slot] /= left * log2(1.0 / left) + right * log2(1.0 / right)
+        work.scores[slot] /= information(left, right)
 
 
 @compiled
@@ -137,8 +133,6 @@ def best_division(rules, work, kind, levels, weights, floor):
     criterion, tolerance, min_leaf, min_category = rules.criterion, rules.tolerance, rules.min_leaf, rules.min_category
     space, is_in_first = work.space, work.is_in_first
     if kind == GROUPS:
-        if floor > NO_CUT and two_groups_bound(levels, weights, criterion, min_category, space) < floor:
-            return NO_CUT
         return best_two_groups(levels, weights, criterion, tolerance, min_leaf, min_category, floor, space, is_in_first)
     return best_one_vs_rest(levels, weights, criterion, tolerance, min_leaf, min_category, space, is_in_first)
 
@@ -183,7 +177,7 @@ def scan_levels(problem, rules, work, levels, weights, n_levels, known):
                 else:
                     score = score_of_sides(left, totals[:width], passed, known - passed, rules.criterion)
                 if is_second and score >= largest - tolerance:
-                    whole = undivided(totals, rules, known, n_outputs, width)
+                    whole, _ = score_of_whole(totals, rules.criterion, rules.n_classes, n_outputs)
                     return (score - whole) / known, before, v, passed
                 largest = max(largest, score)
             for k in range(width):
@@ -193,24 +187,6 @@ def scan_levels(problem, rules, work, levels, weights, n_levels, known):
         if largest == NO_CUT:
             break
     return NO_CUT, 0, 0, 0.0
-
-
-@compiled
-def undivided(totals, rules, known, n_outputs, width):
-    """The score of the known rows undivided."""
-    if rules.criterion == SQUARED:
-        squares = 0.0
-        for j in range(n_outputs):
-            squares += totals[1 + j] * totals[1 + j]
-        return squares / totals[0]
-    squares, logs, most = 0.0, 0.0, 0.0
-    for k in range(width):
-        squares += totals[k] * totals[k]
-        most = max(most, totals[k])
-        logs += times_log2(totals[k])
-    if rules.criterion == 0:
-        return squares / known
-    return logs - times_log2(known) if rules.criterion == 1 else most
 
 
 @compiled

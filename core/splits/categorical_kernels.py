@@ -151,10 +151,10 @@ def best_two_groups(
 
     Where it is easy to see that the gain is below the floor there is no search, and the answer is NO_CUT.
     """
+    if floor > NO_CUT and two_groups_bound(levels, level_weights, criterion, min_category_weight, space) < floor:
+        return NO_CUT
     whole = put_side_by_side(levels, level_weights, criterion, min_category_weight, space)
     if whole.n_slots < 2:
-        return NO_CUT
-    if has_useful_scatter(whole.n_features, criterion) and bound_by_scatter(whole, space) < floor:
         return NO_CUT
     mask, least = space.masks[MASK], min_weight - TIE
     is_line = has_one_direction(whole, criterion)

@@ -358,6 +358,32 @@ def score_of_sides(left, totals, weight_left, weight_right, criterion):
 
 
 @compiled
+def score_of_whole(totals, criterion, n_classes, n_outputs):
+    """The score of rows undivided, and their weight; `totals` are class weights, or the weight and the sums."""
+    weight, squares, logs, most = 0.0, 0.0, 0.0, 0.0
+    if criterion == SQUARED:
+        for j in range(n_outputs):
+            squares += totals[1 + j] * totals[1 + j]
+        return squares / totals[0], totals[0]
+    for k in range(n_classes):
+        weight += totals[k]
+        squares += totals[k] * totals[k]
+        most = max(most, totals[k])
+        if criterion == ENTROPY:
+            logs += times_log2(totals[k])
+    if criterion == GINI:
+        return squares / weight, weight
+    return (logs - times_log2(weight) if criterion == ENTROPY else most), weight
+
+
+@compiled
+def information(left, right):
+    """The intrinsic value of two branches, in bits."""
+    left, right = left / (left + right), right / (left + right)
+    return left * log2(1.0 / left) + right * log2(1.0 / right)
+
+
+@compiled
 def last_place(entries, start, n, row_mask, weights, least):
     """The last place with enough weight behind it, added up from the end: a difference would not be exact."""
     behind, i = 0.0, uint64(start + n)
