@@ -13,24 +13,29 @@ from numpy.typing import NDArray
 from core.prediction import MissingPolicy
 from core.table import Column, FloatArray, RowArray, Table
 from core.tree import Tree, TreeView
-from core.tree_layout import THRESHOLD, Layout
+from core.tree_layout import IN_FLIGHT, THRESHOLD, Layout
 
-BLOCK_ROWS = 24_000  # not a power of 2: columns must not fall on the same lines of the processor's cache
-MOST_COPIES = 16_384  # of 64 rows at a time; rows with more holes go down together
+BLOCK_ROWS = 64_000
+WALK_ROWS = 24_000  # not a power of 2: columns must not fall on the same lines of the processor's cache
+N_TILES = 16  # read at a time: enough for long runs in memory, and few enough to stay near the processor
+MOST_COPIES = 16_384  # of a few rows at a time; rows with more holes go down together
+MOST_PLACES = 1 << 26  # that the key of a copy can tell
 POLICIES = tuple(MissingPolicy)
+
+# A part of a row on its way down: where it is, which row it is of, and the next part of the same row, 0 for none.
+COPY = np.dtype([("weight", np.float64), ("key", np.uint32), ("after", np.uint32)])
 
 Reached = list[list[tuple[int, float]]]
 Arrival = tuple[int, RowArray, FloatArray]
 
 
-class Copies(NamedTuple):
-    """The parts of some rows on their way down; `after[i]` is the next part of the same row, 0 for none."""
+class Room(NamedTuple):
+    """What rows that go down quickly need: some tiles of values, the totals of rows, and copies of rows with holes."""
 
-    row: NDArray[np.uint32]
-    place: NDArray[np.uint32]
-    weight: FloatArray
-    after: NDArray[np.uint32]
-    value: FloatArray
+    tiles: FloatArray
+    totals: FloatArray
+    slots: NDArray[np.uint32]
+    copies: NDArray[np.void]
     holes: NDArray[np.uint32]
 
 
@@ -55,22 +60,29 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows of a table: `values[column, row]` of the columns that are read.
-
-    Codes are numbers here, and everything that is missing is NaN; one more column is all 0.
-    """
+    """Some rows of a table: the columns that are read. Codes are numbers here, and what is missing is NaN."""
 
     start: int
-    values: FloatArray
-
-    @property
-    def n_rows(self) -> int:
-        return self.values.shape[1]
+    n_rows: int
+    columns: list[FloatArray]
 
     @property
     def rows(self) -> slice:
         """The rows in the table."""
         return slice(self.start, self.start + self.n_rows)
+
+    @property
+    def addresses(self) -> NDArray[np.uint64]:
+        """Where the columns are in memory."""
+        return np.array([cells.__array_interface__["data"][0] for cells in self.columns], dtype=np.uint64)
+
+    def values(self, rows: NDArray[np.uint32]) -> FloatArray:
+        """`values[column, row]` of some rows; one more column is all 0."""
+        values = np.empty((len(self.columns) + 1, len(rows)))
+        for place, cells in enumerate(self.columns):
+            np.take(cells, rows, out=values[place])
+        values[-1] = 0.0
+        return values
 
 
 class BlockWalk:
@@ -87,16 +99,16 @@ class BlockWalk:
         """`prediction.predict`; besides the answers it takes no more memory than some blocks do."""
         from core.prediction_kernels import ANSWERS
 
-        out = np.empty((table.n_rows, self._nodes.answers.shape[1]))
-        memory, copies = None, new_copies()
+        n_outputs = self._layout.tree.values.shape[1]
+        out, memory, room = np.empty((table.n_rows, n_outputs)), None, self._room()
+        by_copies = policy is MissingPolicy.WEIGHTED and self._only_thresholds and len(self._nodes.first) <= MOST_PLACES
         for block in self._blocks(table, BLOCK_ROWS):
             answers = out[block.rows]
-            _, rows = self._send_complete(block, answers)
-            if policy is MissingPolicy.WEIGHTED and self._only_thresholds:
-                rows = self._answer_weighted(block, rows, copies, answers)
-            if len(rows):
-                answers[rows] = 0.0
-                memory = self._walk(block, rows, policy, ANSWERS, answers, memory)
+            _, rows = self._answer_quickly(block, room, answers, by_copies=by_copies)
+            for some in np.split(rows, range(WALK_ROWS, len(rows), WALK_ROWS)):
+                of_some = np.zeros((len(some), n_outputs))
+                memory = self._walk(block.values(some), policy, ANSWERS, of_some, memory)
+                answers[some] = of_some
         return out
 
     def leaves_reached(self, table: Table, policy: MissingPolicy) -> Reached:
@@ -104,13 +116,14 @@ class BlockWalk:
         from core.prediction_kernels import ENDS
 
         reached: Reached = []
+        room, nothing = self._room(), np.empty((0, 0))
         for block in self._blocks(table, BLOCK_ROWS):
-            places, others = self._send_complete(block, np.empty((0, 0)))
+            places, others = self._answer_quickly(block, room, nothing, by_copies=False)
             of_block = [[(leaf, 1.0)] for leaf in self._layout.order[places].tolist()]
             for row in others.tolist():
                 of_block[row] = []
-            for node, rows, weights in self._kept(block, others, policy, ENDS):
-                for row, weight in zip(rows.tolist(), weights.tolist(), strict=True):
+            for node, rows, weights in self._kept(block.values(others), policy, ENDS):
+                for row, weight in zip(others[rows].tolist(), weights.tolist(), strict=True):
                     of_block[row].append((node, weight))
             reached.extend(of_block)
         return reached
@@ -121,53 +134,50 @@ class BlockWalk:
 
         for block in self._blocks(table, max(1, table.n_rows)):
             everyone = np.arange(table.n_rows, dtype=np.uint32)
-            for node, rows, weights in self._kept(block, everyone, policy, VISITS):
+            for node, rows, weights in self._kept(block.values(everyone), policy, VISITS):
                 yield node, rows.astype(np.int64), weights
 
     def _blocks(self, table: Table, n_rows: int) -> Iterator[Block]:
-        """The table, so many rows at a time; a block is good until the next one is asked for."""
+        """The table, so many rows at a time."""
         columns = [table.columns[column] for column in self._layout.columns]
-        memory = np.empty((len(columns) + 1) * min(n_rows, table.n_rows))
         for start in range(0, table.n_rows, n_rows):
-            n = min(n_rows, table.n_rows - start)
-            values = memory[: (len(columns) + 1) * n].reshape(len(columns) + 1, n)
-            read_columns([cells[start : start + n] for cells in columns], values)
-            yield Block(start, values)
+            end = min(start + n_rows, table.n_rows)
+            yield Block(start, end - start, [as_numbers(cells[start:end]) for cells in columns])
 
-    def _send_complete(self, block: Block, answers: FloatArray) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Send complete rows to their leaves: the places of these, and the other rows, which have no place yet.
+    def _room(self) -> Room:
+        """Room for rows to go down quickly."""
+        return Room(
+            tiles=np.zeros(N_TILES * (len(self._layout.columns) + 1) * IN_FLIGHT),
+            totals=np.empty(N_TILES * IN_FLIGHT),
+            slots=np.empty(IN_FLIGHT, dtype=np.uint32),
+            copies=np.empty(MOST_COPIES, dtype=COPY),
+            holes=np.empty(MOST_COPIES + 1, dtype=np.uint32),
+        )
+
+    def _answer_quickly(
+        self, block: Block, room: Room, answers: FloatArray, *, by_copies: bool
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Send complete rows to their leaves, others by copies if told: the places of leaves, and the rows left.
 
         Where some category has no branch, a row is never known to be complete.
         """
-        from core.prediction_kernels import IN_FLIGHT, send_complete
+        from core.prediction_kernels import answer_rows
 
-        reached, others = np.zeros(block.n_rows, dtype=np.uint32), np.arange(block.n_rows, dtype=np.uint32)
+        reached = np.zeros(block.n_rows + IN_FLIGHT, dtype=np.uint32)
+        left = np.arange(block.n_rows, dtype=np.uint32)
         if not self._takes_all:
-            return reached, others
-        total, n_tested = np.empty(IN_FLIGHT), len(self._layout.tested)
-        n = send_complete(
-            self._nodes, self._depth, self._only_thresholds, block.values, n_tested, total, reached, others, answers
+            return reached[: block.n_rows], left
+        tested = block.addresses[: len(self._layout.tested)]
+        n = answer_rows(
+            tested, self._nodes, self._depth, self._only_thresholds, by_copies, room, reached, left, answers
         )
-        return reached, others[:n]
-
-    def _answer_weighted(
-        self, block: Block, rows: NDArray[np.uint32], copies: Copies, answers: FloatArray
-    ) -> NDArray[np.uint32]:
-        """Answer rows with missing values by copies; those that would take too many are left, and given back."""
-        from core.prediction_kernels import IN_FLIGHT, weighted_answers
-
-        left = []
-        while len(rows):
-            rows = rows[weighted_answers(self._nodes, self._depth, block.values, rows, copies, answers) :]
-            left.append(rows[:IN_FLIGHT])
-            rows = rows[IN_FLIGHT:]
-        return np.concatenate(left) if left else rows
+        return reached[: block.n_rows], left[:n]
 
     def _kept(
-        self, block: Block, rows: NDArray[np.uint32], policy: MissingPolicy, keeps: int
+        self, values: FloatArray, policy: MissingPolicy, keeps: int
     ) -> Iterator[tuple[int, NDArray[np.uint32], FloatArray]]:
         """What a walk kept: nodes, and the rows and weights at each."""
-        memory = self._walk(block, rows, policy, keeps, np.empty((0, 0)), None)
+        memory = self._walk(values, policy, keeps, np.empty((0, 0)), None)
         n_visits = int(memory.counts[2])
         ends, nodes = memory.kept_ends[:n_visits].tolist(), self._layout.order[memory.kept_places[:n_visits]].tolist()
         for node, start, end in zip(nodes, [0, *ends], ends, strict=False):
@@ -175,29 +185,28 @@ class BlockWalk:
 
     def _walk(
         self,
-        block: Block,
-        rows: NDArray[np.uint32],
+        values: FloatArray,
         policy: MissingPolicy,
         keeps: int,
         answers: FloatArray,
         memory: Memory | None,
     ) -> Memory:
-        """The walk of whole nodes, in as much memory as it needs."""
+        """The walk of whole nodes, of all rows of `values[column, row]`, in as much memory as it needs."""
         from core.prediction_kernels import walk
 
-        memory = begun(memory or new_memory(len(rows), self._layout.tree), rows)
+        n_rows = values.shape[1]
+        memory = begun(memory or new_memory(n_rows, self._layout.tree), n_rows)
         stand_ins, code = self._layout.stand_ins, POLICIES.index(policy)
-        while not walk(self._nodes, stand_ins, code, keeps, block.values, answers, memory):
+        while not walk(self._nodes, stand_ins, code, keeps, values, answers, memory):
             memory = memory.larger()
         return memory
 
 
-def begun(memory: Memory, rows: NDArray[np.uint32]) -> Memory:
-    """The memory with these rows waiting at the root, each with weight 1; larger where they do not fit."""
-    n = len(rows)
+def begun(memory: Memory, n: int) -> Memory:
+    """The memory with n rows waiting at the root, each with weight 1; larger where they do not fit."""
     while len(memory.branches) < n:
         memory = memory.larger()
-    memory.entries[:n], memory.weights[:n] = rows, 1.0
+    memory.entries[:n], memory.weights[:n] = np.arange(n), 1.0
     memory.frames[0] = (0, 0, n, 0, 0, n)
     memory.counts[:] = (1, 0, 0)
     return memory
@@ -222,29 +231,16 @@ def new_memory(n_rows: int, tree: Tree) -> Memory:
     )
 
 
-def new_copies() -> Copies:
-    """Room for copies."""
-    return Copies(
-        row=np.empty(MOST_COPIES, dtype=np.uint32),
-        place=np.empty(MOST_COPIES, dtype=np.uint32),
-        weight=np.empty(MOST_COPIES),
-        after=np.empty(MOST_COPIES, dtype=np.uint32),
-        value=np.empty(MOST_COPIES),
-        holes=np.empty(MOST_COPIES + 1, dtype=np.uint32),
-    )
-
-
 def _doubled(values: Any) -> Any:
     larger = np.empty((2 * len(values), *values.shape[1:]), dtype=values.dtype)
     larger[: len(values)] = values
     return larger
 
 
-def read_columns(columns: list[Column], values: FloatArray) -> None:
-    """Fill a block: all columns as numbers, NaN where they are missing, and one more of 0."""
-    if columns:
-        np.concatenate(columns, out=values[:-1].reshape(-1))
-    for place, cells in enumerate(columns):
-        if cells.dtype != np.float64:
-            values[place, cells < 0] = np.nan
-    values[-1] = 0.0
+def as_numbers(cells: Column) -> FloatArray:
+    """Cells in one piece, codes as numbers, NaN where they are missing; the cells themselves where they are so."""
+    if cells.dtype != np.float64:
+        return np.where(cells < 0, np.nan, cells)
+    if cells.flags.c_contiguous and cells.flags.aligned:
+        return cells.view(np.float64)
+    return np.require(cells, np.float64, ("C", "A"))

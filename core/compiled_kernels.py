@@ -1,5 +1,9 @@
 """How kernels are compiled: without the interpreter's lock, and kept on disk where a folder for that is given.
 
+A kernel that Python calls is compiled as a whole, with all kernels it calls as its parts. Numba by itself optimises
+every part and turns it into machine code, once alone and again in each kernel that calls it. Here a part stays as it
+was translated, and only wholes are optimised, turned into machine code and kept on disk: half the work.
+
 Numba notices a change of a kernel's own file only, not of the kernels it calls; so whoever sets NUMBA_CACHE_DIR names a
 folder for each version of all of them. Without such a folder every process compiles for itself.
 """
@@ -7,14 +11,26 @@ folder for each version of all of them. Without such a folder every process comp
 # mypy: disable-error-code="no-untyped-call"
 from collections.abc import Callable
 from contextlib import suppress
+from functools import update_wrapper
+from types import FunctionType
 from typing import Any
 
+from numba import __version__ as numba_version
 from numba import config, njit, types
 from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+from numba.core.runtime.nrt import rtsys
 from numba.experimental import structref
+from numba.extending import intrinsic
+from numba.np.numpy_support import carray
 
 from core.compilation import refuse_to_compile
+
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+IS_KNOWN = numba_version.startswith("0.68.")  # whether what is replaced here is as in the version we know
 
 
 class _GivenFolder(UserProvidedCacheLocator):
@@ -36,7 +52,11 @@ class _KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            if not IS_KNOWN:
+                return super().load_overload(sig, target_context)
+            # Numba imports all that a compiler has to know here, and half of SciPy; code needs the memory's manager.
+            rtsys.initialize(target_context)
+            return self._load_overload(sig, target_context)
         except Exception:  # a damaged file fails in as many ways as there are to damage it: begin anew
             with suppress(OSError):
                 self.flush()
@@ -57,12 +77,115 @@ class _Guard(event.Listener):
         pass
 
 
+class _PartLibrary(JITCodeLibrary):
+    """The code of a part, as it was translated; the whole links it in, and with it the parts that it calls."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        self._final_module.verify()
+        self._finalized = True
+
+    def get_pointer_to_function(self, _: str) -> int:
+        return 0  # as for every function that Python cannot call
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironments()
+
+
+class _NoEnvironments:
+    """Takes the place of the code generator when a part's environment is set: it has no code that could read it.
+
+    Wholes that come from disk do without the environments of their parts too.
+    """
+
+    def set_env(self, _: str, environment: Any) -> None:
+        pass
+
+
+class _WholeLibrary(JITCodeLibrary):
+    """The code of a kernel that Python calls."""
+
+    def add_linking_library(self, library: Any) -> None:
+        if library in self._linking_libraries:
+            return
+        super().add_linking_library(library)
+        if isinstance(library, _PartLibrary):
+            for part in library._linking_libraries:
+                self.add_linking_library(part)
+
+
+class _PartCompiler(Compiler):
+    """Compiles a kernel for others to call."""
+
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = _PartLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+class _WholeCompiler(Compiler):
+    """Compiles a kernel for Python to call."""
+
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = _WholeLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(func)
+
+
+class _Kernel(CPUDispatcher):
+    """A kernel as others see it: a part. When Python calls it, it is compiled as a whole of its own."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        whole = {**OPTIONS, "nopython": True, "no_cfunc_wrapper": True}
+        super().__init__(function, targetoptions={**whole, "no_cpython_wrapper": True}, pipeline_class=_PartCompiler)
+        # From a copy of the function: the compiler would take a kernel that calls itself for the one it is at.
+        self.whole = _cached(CPUDispatcher(_copy_of(function), targetoptions=whole, pipeline_class=_WholeCompiler))
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.whole(*arguments)
+
+    @property
+    def signatures(self) -> list[Any]:
+        """Everything it was compiled for."""
+        return [*super().signatures, *self.whole.signatures]
+
+
 def compiled(function: Callable[..., Any]) -> Any:
     """The function as a kernel, compiled for each kind of arguments when it is first called with them."""
-    kernel: Any = njit(nogil=True, error_model="numpy")(function)
+    return _Kernel(function) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
+
+
+def _copy_of(function: Any) -> Any:
+    copy = FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
+    return update_wrapper(copy, function)
+
+
+def _cached(kernel: Any) -> Any:
     if getattr(config, "CACHE_DIR", ""):
-        kernel._cache = _KernelCache(function)  # as `cache=True` would, with our cache instead of Numba's
+        kernel._cache = _KernelCache(kernel.py_func)  # as `cache=True` would, with our cache instead of Numba's
     return kernel
+
+
+def _pointer(_: Any, address: Any) -> Any:
+    """An address as a pointer to float64."""
+    signature = types.CPointer(types.float64)(address)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return signature, generate
+
+
+_pointer_at: Any = intrinsic(_pointer)
+
+
+@compiled
+def numbers_at(address: Any, n: Any) -> Any:
+    """The array of n float64 that begins at an address. The caller in Python keeps the memory alive.
+
+    So a kernel takes any number of columns, where they are: a tuple of arrays would have it compiled for each number.
+    """
+    return carray(_pointer_at(address), (n,))
 
 
 class Struct(structref.StructRefProxy):

@@ -1,20 +1,24 @@
 """The compiled twin of `prediction.visits`, for blocks of rows.
 
-Values come as `block[column, row]`, float64, codes as numbers, NaN where a value is missing; one more column is all 0,
-for leaves to read. Rows go down level by level, many at a time, so that the processor has many independent walks to
-work on. A row that lacks a value becomes two copies. What is rarer than thresholds and weighted copies, the walk of
-whole nodes does: rows travel down together as lists of (row, weight), divided node by node.
+Values are float64, codes as numbers, NaN where a value is missing; one more column is all 0, for leaves to read. Rows
+go down level by level, many at a time, so that the processor has many independent walks to work on. A row that lacks a
+value becomes two copies. What is rarer than thresholds and weighted copies, the walk of whole nodes does: rows travel
+down together as lists of (row, weight), divided node by node, and their values come as `block[column, row]`.
 """
 
 from numba import int32, int64, uint32, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, numbers_at
 from core.ties import TIE
-from core.tree_layout import LOOKUP, THRESHOLD
+from core.tree_layout import IN_FLIGHT, LANES, LOOKUP, THRESHOLD
 
 WEIGHTED, LAST_NODE, MAJORITY_BRANCH, SURROGATE = 0, 1, 2, 3
 ANSWERS, ENDS, VISITS = 0, 1, 2  # what a walk leaves behind: answers, the leaves reached, or every node reached
-IN_FLIGHT = 64
+
+LEVELS = 16  # down which rows go before it is asked whether all are in leaves: asking at every level costs a tenth
+
+# A copy's key is the place where it is, and which row of the tile it is of.
+SLOT_BITS, SLOT = uint32(6), uint32(IN_FLIGHT - 1)
 
 # A frame is a node that waits for its rows: its place, where its list begins and how many rows there are, where the
 # rows whose value is missing begin and how many, and where free memory begins while it is dealt with.
@@ -23,17 +27,26 @@ FIELDS = 6
 
 
 @compiled
-def count_complete(block, n_columns, begin, end, total):
-    """How many of the rows from `begin` to `end` know all of the first columns; NaN in `total` marks the others."""
-    for i in range(end - begin):
-        total[i] = 0.0
-    for column in range(n_columns):
-        for i in range(end - begin):
-            total[i] += block[column, begin + i]  # NaN once there is one; numbers alone may reach infinity, never NaN
-    n_complete = uint64(0)
-    for i in range(end - begin):
-        n_complete += uint64(total[i] == total[i])
-    return n_complete
+def read_tiles(columns, n_rows, start, n, tiles, size, totals):
+    """Bring n rows near: tile after tile of `size` values, `[column * IN_FLIGHT + row]`, and the totals of rows.
+
+    A total is NaN once there is a value that is missing. Numbers alone may reach infinity there, never NaN.
+    """
+    width, n_whole = uint64(IN_FLIGHT), n // uint64(IN_FLIGHT)
+    for row in range(uint64(totals.shape[0])):
+        totals[row] = 0.0
+    for column in range(uint64(columns.shape[0])):
+        cells, begin = numbers_at(columns[column], n_rows), column * width
+        for tile in range(n_whole):  # a number of turns that is known beforehand makes quicker code
+            at, first = tile * size + begin, tile * width
+            for i in range(width):
+                value = cells[start + first + i]
+                tiles[at + i] = value
+                totals[first + i] += value
+        for row in range(n_whole * width, n):
+            value = cells[start + row]
+            tiles[n_whole * size + begin + row % width] = value
+            totals[row] += value
 
 
 @compiled
@@ -56,144 +69,188 @@ def branch_of(kind, threshold, lookup, lookup_start, cuts, cuts_start, cuts_end,
 
 
 @compiled
-def take_branches(nodes, block, begin, end, reached):
-    """One step down for each of these rows, whatever the kind of test; whether any was not yet in a leaf."""
-    moved = uint32(0)
-    for row in range(begin, end):
-        place = reached[row]
-        at = nodes.column[place]
-        branch = branch_of(
-            nodes.kind[place],
-            nodes.threshold[place],
-            nodes.lookup,
-            nodes.lookup_start[place],
-            nodes.cuts,
-            nodes.cuts_start[at],
-            nodes.cuts_start[at + 1],
-            block[at, row],
-        )
-        reached[row] = nodes.first[place] + uint32(max(branch, int32(0)))
-        moved |= reached[row] ^ place
-    return moved
+def take_thresholds(tests, depth, tiles, at, reached, start):
+    """Send the rows of the tile at `at`, all complete, to their leaves, level by level; all tests are thresholds.
+
+    `reached` gets the places, from `start` on.
+    """
+    root = tests[0]
+    for i in range(uint64(IN_FLIGHT)):
+        reached[start + i] = root.first + uint32(tiles[at + root.offset + i] > root.threshold)
+    for level in range(1, depth):
+        if level % LEVELS == LEVELS - 1 and are_in_leaves(tests, reached, start):
+            break
+        for i in range(uint64(IN_FLIGHT)):
+            test = tests[reached[start + i]]
+            reached[start + i] = test.first + uint32(tiles[at + test.offset + i] > test.threshold)
 
 
 @compiled
-def send_complete(nodes, depth, only_thresholds, block, n_tested, total, reached, others, out):
-    """Send the rows that know every value tested to their leaves: `reached` gets the places, `out` the answers.
-
-    The rest goes to `others`; how many they are. A few rows at a time: looking for holes brings their values near, and
-    then they are used. Neighbours of complete rows go with them, for nothing; where few are complete, all are others.
-    """
-    column, threshold, first, answers = nodes.column, nodes.threshold, nodes.first, nodes.answers
-    n_rows, begin, n_others = uint64(reached.shape[0]), uint64(0), uint64(0)
-    while begin < n_rows:
-        end = min(begin + uint64(IN_FLIGHT), n_rows)
-        n_complete = count_complete(block, uint64(n_tested), begin, end, total)
-        are_few = n_complete + n_complete < end - begin
-        if n_complete < end - begin:
-            for row in range(begin, end):
-                others[n_others] = uint32(row)
-                n_others += uint64(are_few or total[row - begin] != total[row - begin])
-        if not are_few:
-            for row in range(begin, end):
-                reached[row] = uint32(0)
-            for _ in range(depth):
-                moved = uint32(0)
-                if only_thresholds:
-                    for row in range(begin, end):
-                        place = reached[row]
-                        below = first[place] + uint32(block[column[place], row] > threshold[place])
-                        moved |= below ^ place
-                        reached[row] = below
-                else:
-                    moved = take_branches(nodes, block, begin, end, reached)
-                if moved == uint32(0):
-                    break
-            for row in range(begin, end):
-                for k in range(uint64(out.shape[1])):
-                    out[row, k] = answers[reached[row], k]
-        begin = end
-    return int64(n_others)
+def are_in_leaves(tests, reached, start):
+    """Whether all rows of a tile have come to leaves, which lead to themselves."""
+    n = uint64(0)
+    for i in range(uint64(IN_FLIGHT)):
+        n += uint64(tests[reached[start + i]].first == reached[start + i])
+    return n == uint64(IN_FLIGHT)
 
 
 @compiled
-def step_down(column, threshold, first, block, row_of, place, value, n):
-    """Every copy takes the branch of its value, the first one if it is missing; `value` keeps what was read.
+def take_branches(nodes, depth, tiles, at, reached, start):
+    """`take_thresholds`, whatever the kinds of tests."""
+    for i in range(uint64(IN_FLIGHT)):
+        reached[start + i] = uint32(0)
+    for level in range(depth):
+        if level % LEVELS == LEVELS - 1 and are_in_leaves(nodes.tests, reached, start):
+            break
+        for i in range(uint64(IN_FLIGHT)):
+            place = reached[start + i]
+            column = uint64(nodes.column[place])
+            branch = branch_of(
+                nodes.kind[place],
+                nodes.threshold[place],
+                nodes.lookup,
+                nodes.lookup_start[place],
+                nodes.cuts,
+                nodes.cuts_start[column],
+                nodes.cuts_start[column + uint64(1)],
+                tiles[at + column * uint64(IN_FLIGHT) + i],
+            )
+            reached[start + i] = nodes.first[place] + uint32(max(branch, int32(0)))
 
-    Whether any copy was not yet in a leaf.
-    """
-    moved = uint32(0)
+
+@compiled
+def step_down(tests, tiles, at, copies, n, holes):
+    """Every copy takes the branch of its value, the first one if it is missing: `holes` lists those; how many."""
+    n_holes = uint64(0)
     for i in range(n):
-        here = place[i]
-        value[i] = read = block[column[here], row_of[i]]
-        below = first[here] + uint32(read > threshold[here])
-        moved |= below ^ here
-        place[i] = below
-    return moved != uint32(0)
+        key = copies[i].key
+        row, test = key & SLOT, tests[key >> SLOT_BITS]
+        value = tiles[at + test.offset + row]
+        copies[i].key = ((test.first + uint32(value > test.threshold)) << SLOT_BITS) | row
+        holes[n_holes] = uint32(i)
+        n_holes += uint64(value != value)
+    return n_holes
 
 
 @compiled
-def copy_at_holes(share, copies, n):
+def copies_are_in_leaves(tests, copies, n):
+    """Whether all copies have come to leaves."""
+    for i in range(n):
+        place = copies[i].key >> SLOT_BITS
+        if tests[place].first != place:
+            return False
+    return True
+
+
+@compiled
+def copy_at_holes(share, copies, n, holes, n_holes):
     """Each copy that lacked a value shares its weight with a new one, which takes the other branch; how many there are.
 
-    `after` leads from a copy to the next one of its row, left to right. 0 when there is no room for so many.
+    `after` leads from a copy to the next one of its row, left to right.
     """
-    row_of, place, weight, after = copies.row, copies.place, copies.weight, copies.after
-    value, holes = copies.value, copies.holes
-    n_holes = uint64(0)
-    for i in range(n):  # found apart from the step, which is twice as slow when it also looks for holes
-        holes[n_holes] = uint32(i)
-        n_holes += uint64(value[i] != value[i])
-    if n + n_holes > uint64(row_of.shape[0]):
-        return uint64(0)
     for hole in range(n_holes):
-        i = holes[hole]
-        left, whole = place[i], weight[i]
-        row_of[n], place[n], after[n] = row_of[i], left + uint32(1), after[i]
-        weight[i], weight[n] = whole * share[left], whole * share[left + uint32(1)]
-        after[i] = uint32(n)
+        one, other = copies[holes[hole]], copies[n]
+        left, whole = one.key >> SLOT_BITS, one.weight
+        other.key, other.after = one.key + (uint32(1) << SLOT_BITS), one.after
+        one.weight, other.weight = whole * share[left], whole * share[left + uint32(1)]
+        one.after = uint32(n)
         n += uint64(1)
     return n
 
 
 @compiled
-def add_copies(answers, copies, n, rows, base, out):
+def add_copies(answers, copies, slots, n_slots, start, out):
     """A row's answer is the sum over its copies; a copy that came to weigh nothing adds nothing."""
-    place, weight, after = copies.place, copies.weight, copies.after
-    for i in range(n):
-        row = rows[base + i]
-        for k in range(uint64(answers.shape[1])):
-            out[row, k] = weight[i] * answers[place[i], k]
-        copy = after[i]
-        while copy != uint32(0):
-            for k in range(uint64(answers.shape[1])):
-                out[row, k] += weight[copy] * answers[place[copy], k]
-            copy = after[copy]
+    for slot in range(n_slots):
+        row = start + uint64(slots[slot])
+        for lane in range(uint64(0), uint64(answers.shape[1]), uint64(LANES)):
+            a = b = c = d = 0.0
+            copy = uint32(slot)
+            while True:
+                weight, place = copies[copy].weight, copies[copy].key >> SLOT_BITS
+                a += weight * answers[place, lane]
+                b += weight * answers[place, lane + uint64(1)]
+                c += weight * answers[place, lane + uint64(2)]
+                d += weight * answers[place, lane + uint64(3)]
+                copy = copies[copy].after
+                if copy == uint32(0):
+                    break
+            for k, total in enumerate((a, b, c, d)):
+                if lane + uint64(k) < uint64(out.shape[1]):
+                    out[row, lane + uint64(k)] = total
 
 
 @compiled
-def weighted_answers(nodes, depth, block, rows, copies, out):
-    """Write the answers of rows that may lack values, by thresholds and weighted copies; how many rows were answered.
+def weighted_answers(nodes, depth, tiles, at, slots, n_slots, copies, holes, start, out):
+    """Write the answers of rows that lack values, by thresholds and weighted copies; False if there is no room for all.
 
-    It stops early at rows that take more copies than there is room for.
+    They are the `slots` of the tile at `at`, which begins with row `start`.
     """
-    column, threshold, first, share = nodes.column, nodes.threshold, nodes.first, nodes.share
-    n_rows, base = uint64(rows.shape[0]), uint64(0)
-    while base < n_rows:
-        n_taken = min(uint64(IN_FLIGHT), n_rows - base)
-        for i in range(n_taken):
-            copies.row[i], copies.place[i], copies.weight[i] = rows[base + i], uint32(0), 1.0
-            copies.after[i] = uint32(0)
-        n = n_taken
-        for _ in range(depth):
-            if not step_down(column, threshold, first, block, copies.row, copies.place, copies.value, n):
-                break
-            n = copy_at_holes(share, copies, n)
-            if n == uint64(0):
-                return int64(base)
-        add_copies(nodes.answers, copies, n_taken, rows, base, out)
-        base += n_taken
-    return int64(base)
+    for i in range(n_slots):
+        copy = copies[i]
+        copy.key, copy.weight, copy.after = slots[i], 1.0, uint32(0)
+    n = n_slots
+    for level in range(depth):
+        if level % LEVELS == LEVELS - 1 and copies_are_in_leaves(nodes.tests, copies, n):
+            break
+        n_holes = step_down(nodes.tests, tiles, at, copies, n, holes)
+        if n + n_holes > uint64(copies.shape[0]):
+            return False
+        n = copy_at_holes(nodes.share, copies, n, holes, n_holes)
+    add_copies(nodes.answers, copies, slots, n_slots, start, out)
+    return True
+
+
+@compiled
+def list_incomplete(totals, first, n, slots):
+    """Which of the n rows of a tile lack a value; all of them where few do not. How many they are."""
+    n_missing, n_slots = uint64(0), uint64(0)
+    for i in range(uint64(IN_FLIGHT)):
+        n_missing += uint64(totals[first + i] != totals[first + i])
+    if n_missing == uint64(0):
+        return uint64(0)
+    are_all = n_missing + n_missing > n
+    for i in range(n):
+        slots[n_slots] = uint32(i)
+        n_slots += uint64(are_all | (totals[first + i] != totals[first + i]))
+    return n_slots
+
+
+@compiled
+def answer_rows(columns, nodes, depth, only_thresholds, by_copies, room, reached, left, out):
+    """Answer the rows of a block that go down quickly: `reached` gets the places of leaves, `out` the answers.
+
+    Those are complete rows and, if asked for, rows with holes by weighted copies, which have no place. The others are
+    listed in `left`; how many they are. Neighbours of complete rows go with them, for nothing; and so does what stands
+    after the last row in the last tile, which is why `reached` has room for whole tiles.
+    """
+    tiles, totals, slots, copies, holes = room.tiles, room.totals, room.slots, room.copies, room.holes
+    n_rows, begin, n_left = uint64(left.shape[0]), uint64(0), uint64(0)
+    width, n_room, answers, n_outputs = uint64(IN_FLIGHT), uint64(totals.shape[0]), nodes.answers, uint64(out.shape[1])
+    size = uint64(tiles.shape[0]) // (n_room // width)
+    while begin < n_rows:
+        n_read = min(n_room, n_rows - begin)
+        read_tiles(columns, n_rows, begin, n_read, tiles, size, totals)
+        for first in range(uint64(0), n_read, width):  # of a tile
+            start, at, n = begin + first, first // width * size, min(width, n_read - first)
+            n_slots = list_incomplete(totals, first, n, slots)
+            if n_slots < n:
+                if only_thresholds:
+                    take_thresholds(nodes.tests, depth, tiles, at, reached, start)
+                else:
+                    take_branches(nodes, depth, tiles, at, reached, start)
+                for row in range(start, start + n):
+                    for k in range(n_outputs):
+                        out[row, k] = answers[reached[row], k]
+            is_done = n_slots == uint64(0)
+            if by_copies and not is_done:
+                is_done = weighted_answers(nodes, depth, tiles, at, slots, n_slots, copies, holes, start, out)
+            if not is_done:
+                for i in range(n_slots):
+                    left[n_left] = uint32(start + uint64(slots[i]))
+                    n_left += uint64(1)
+        begin += n_read
+    return int64(n_left)
 
 
 @compiled
@@ -201,7 +258,7 @@ def add_answers(answers, place, entries, weights, start, n, out):
     """Add a node's answer, times their weights, to the answers of the rows that end there."""
     for i in range(uint64(start), uint64(start + n)):
         row, weight = entries[i], weights[i]
-        for k in range(uint64(answers.shape[1])):
+        for k in range(uint64(out.shape[1])):
             out[row, k] += weight * answers[place, k]
 
 

@@ -32,7 +32,8 @@ class TreeLists:
         self.first: list[int] = layout.full.first.tolist()
         self.n_branches: list[int] = layout.full.n_branches.tolist()
         self.shares: list[float] = layout.full.share.tolist()
-        self.all_answers = layout.full.answers
+        self.n_outputs = self.tree.values.shape[1]
+        self.all_answers = layout.full.answers[:, : self.n_outputs]
         self.answers: dict[int, tuple[float, ...]] = {}  # of the leaves that were reached
 
 
@@ -50,7 +51,7 @@ class RecordWalk:
         place = self._down(0, cells)
         if self._columns[place] < 0:
             return self._lists.answers.get(place) or self._answer_of(place)
-        total = [0.0] * self._lists.all_answers.shape[1]
+        total = [0.0] * self._lists.n_outputs
         for end, weight in self._ends(place, cells, policy):
             answer = self._lists.answers.get(end) or self._answer_of(end)
             total = [so_far + weight * part for so_far, part in zip(total, answer, strict=True)]

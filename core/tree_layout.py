@@ -24,6 +24,11 @@ from core.tree import SPLIT_KINDS, Tree, TreeView
 
 THRESHOLD, LOOKUP, INTERVALS = 0, 1, 2  # how a branch is found: compared, read from a table of codes, or searched
 
+IN_FLIGHT = 64  # rows that go down together: their values, `tile[column * IN_FLIGHT + row]`, stay near the processor
+LANES = 4  # the processor adds so many numbers at once
+
+TEST = np.dtype([("threshold", np.float64), ("first", np.uint32), ("offset", np.uint32)])
+
 _FOUND_BY = np.array(
     [{SplitKind.THRESHOLD: THRESHOLD, SplitKind.INTERVALS: INTERVALS}.get(kind, LOOKUP) for kind in SPLIT_KINDS],
     dtype=np.uint8,
@@ -37,7 +42,9 @@ class Nodes(NamedTuple):
     threshold   NaN unless the kind is THRESHOLD, and in a leaf         kind            how a branch is found
     lookup      at `lookup_start` and on: code -> branch                n_branches      0 in a leaf
     cuts        at `cuts_start[column]` and on                          share           r_v, as in the tree
-    answers     as in the tree, but never -0.0
+    answers     as in the tree, but never -0.0; with columns of 0 up to a multiple of LANES
+    tests       threshold, first and column side by side: one look at memory. The column as the `offset` of its values
+                in a tile
     """
 
     column: NDArray[np.uint32]
@@ -51,6 +58,7 @@ class Nodes(NamedTuple):
     cuts: FloatArray
     share: FloatArray
     answers: FloatArray
+    tests: NDArray[np.void]
 
 
 class StandIns(NamedTuple):
@@ -105,7 +113,8 @@ class Layout:
             cuts_start=np.cumsum([0, *map(len, cuts), 0], dtype=np.int64),
             cuts=np.array([cut for of_column in cuts for cut in of_column], dtype=np.float64),
             share=tree.share[order],
-            answers=tree.answers[order] + 0.0,  # a sum that begins with 0 is never -0.0
+            answers=_in_lanes(tree.answers[order] + 0.0),  # a sum that begins with 0 is never -0.0
+            tests=np.empty(0, dtype=TEST),  # every view has its own
         )
 
     @cached_property
@@ -127,13 +136,24 @@ class Layout:
     def nodes_of(self, view: TreeView) -> Nodes:
         """The nodes of a view: those of the tree, with its leaves made leaves."""
         is_leaf, full = view.is_leaf[self.order], self.full
-        return full._replace(
+        nodes = full._replace(
             column=np.where(is_leaf, np.uint32(len(self.columns)), full.column),
             threshold=np.where(is_leaf, np.nan, full.threshold),
             first=np.where(is_leaf, np.arange(len(is_leaf), dtype=np.uint32), full.first),
             n_branches=np.where(is_leaf, np.uint32(0), full.n_branches),
             kind=np.where(is_leaf, np.uint8(THRESHOLD), full.kind),
         )
+        return nodes._replace(tests=_tests(nodes))
+
+
+def _tests(nodes: Nodes) -> NDArray[np.void]:
+    tests = np.empty(len(nodes.first), dtype=TEST)
+    tests["threshold"], tests["first"], tests["offset"] = nodes.threshold, nodes.first, nodes.column * IN_FLIGHT
+    return tests
+
+
+def _in_lanes(answers: FloatArray) -> FloatArray:
+    return np.pad(answers, ((0, 0), (0, -answers.shape[1] % LANES)))
 
 
 def _found_by(surrogate: Surrogate) -> int:

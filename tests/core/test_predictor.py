@@ -11,6 +11,7 @@ from core.block_walk import BlockWalk
 from core.config import Algorithm, Categorical, MissingStrategy
 from core.growth.grow import grow
 from core.prediction import MissingPolicy, leaves_reached, predict, visits
+from core.prediction_kernels import LEVELS
 from core.predictor import Predictor, TreePredictor
 from core.record_walk import cells_of
 from core.schema import Attribute, Kind, Schema
@@ -48,7 +49,9 @@ def assert_all_ways_agree(view: TreeView, table: Table) -> None:
 def tight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels for every table, blocks of few rows, and little memory to begin with."""
     monkeypatch.setattr(predictor, "FEW_RECORDS", 0)
-    monkeypatch.setattr(block_walk, "BLOCK_ROWS", 70)
+    monkeypatch.setattr(block_walk, "BLOCK_ROWS", 150)
+    monkeypatch.setattr(block_walk, "WALK_ROWS", 70)
+    monkeypatch.setattr(block_walk, "N_TILES", 2)
     monkeypatch.setattr(block_walk, "MOST_COPIES", 130)
 
 
@@ -106,6 +109,33 @@ def test_large_tables_take_many_blocks() -> None:
     columns = (np.where(chance.random(50_000) < 0.15, np.nan, chance.integers(-2, 9, 50_000) / 2) for _ in schema)
     table = Table(schema, tuple(columns))
     assert Predictor(view).batch(table, kernels=True).tobytes() == predict(view, table).tobytes()
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.1])
+def test_rows_go_down_as_far_as_the_longest_path(holes: float) -> None:
+    chance = np.random.default_rng(8)
+    schema = Schema(tuple(Attribute(f"x{column}", Kind.NUMERIC) for column in range(3)))
+    view = full_view(wild_tree(chance, schema, deepest=60, thresholds=True))
+    assert view.max_depth > 2 * LEVELS
+    columns = (np.where(chance.random(1_000) < holes, np.nan, chance.integers(-2, 9, 1_000) / 2) for _ in schema)
+    table = Table(schema, tuple(columns))
+    assert Predictor(view).batch(table, kernels=True).tobytes() == predict(view, table).tobytes()
+
+
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_columns_may_lie_anywhere_in_memory(step: int) -> None:
+    chance = np.random.default_rng(12)
+    schema = Schema(tuple(Attribute(f"x{column}", Kind.NUMERIC) for column in range(4)))
+    view = full_view(wild_tree(chance, schema, thresholds=True))
+    memory = np.empty(4 * 1_000 * 8 + 1, dtype=np.uint8)[1:].view(np.float64).reshape(4, 1_000)
+    memory[:] = np.where(chance.random(memory.shape) < 0.1, np.nan, chance.integers(-2, 9, memory.shape) / 2)
+    table = Table(schema, tuple(memory[:, ::step]))
+    assert Predictor(view).batch(table, kernels=True).tobytes() == predict(view, table).tobytes()
+
+
+def test_a_tree_of_more_places_than_a_key_can_tell_does_without_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_walk, "MOST_PLACES", 1)
+    test_large_tables_take_many_blocks()
 
 
 def test_all_views_share_what_does_not_depend_on_them() -> None:

@@ -35,7 +35,7 @@ def wild_tree(
     """A tree with up to a branch for every category; shares may be 0, tiny, or equal, answers negative zeros."""
     cuts = tuple(_cuts(chance) if attribute.has_order else None for attribute in schema)
     task = Task.CLASSIFICATION if chance.random() < 0.5 else Task.REGRESSION
-    n_values = int(chance.integers(1, 5))
+    n_values = int(chance.integers(1, 7))
     nodes: list[dict[str, Any]] = []
 
     def add(depth: int, share: float) -> int:

@@ -1,0 +1,77 @@
+"""Kernels are compiled as wholes for Python, and as parts of wholes for each other."""
+
+import numpy as np
+import pytest
+
+from core import compiled_kernels
+from core.compiled_kernels import compiled, numbers_at
+
+
+@pytest.fixture(params=[True, False])
+def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """With a compiler whose parts we know, and with any other."""
+    assert compiled_kernels.IS_KNOWN
+    monkeypatch.setattr(compiled_kernels, "IS_KNOWN", request.param)
+    return bool(request.param)
+
+
+def test_kernels_call_each_other_and_are_called(parts: bool) -> None:
+    @compiled
+    def half(n):
+        return n // 2
+
+    @compiled
+    def halvings(n):
+        count = 0
+        while n > 1:
+            n = half(n)
+            count += 1
+        return count
+
+    assert halvings(1000) == 9
+    assert halvings.signatures
+    assert half.signatures
+    assert half(9) == 4
+    if parts:
+        assert not halvings.overloads  # nobody calls it from a kernel
+        assert len(half.whole.overloads) == 1
+
+
+def test_a_kernel_may_call_itself(parts: bool) -> None:
+    @compiled
+    def power_of_two(n):
+        return 1 if n == 0 else 2 * power_of_two(n - 1)
+
+    assert power_of_two(10) == 1024
+
+
+def test_a_part_of_a_part_is_part_of_the_whole(parts: bool) -> None:
+    @compiled
+    def innermost(values, at):
+        values[at] += 1.0
+
+    @compiled
+    def inner(values, at):
+        innermost(values, at)
+        innermost(values, at + 1)
+
+    @compiled
+    def outer(values):
+        inner(values, 0)
+        innermost(values, 2)
+        return np.sort(values)
+
+    assert outer(np.zeros(4)).tolist() == [0.0, 1.0, 1.0, 1.0]
+
+
+def test_a_kernel_reads_any_number_of_columns_by_their_addresses() -> None:
+    @compiled
+    def sums(addresses, n, totals):
+        for column in range(len(addresses)):
+            totals[column] = numbers_at(addresses[column], n).sum()
+
+    for n_columns in (1, 3):
+        columns = [np.arange(5.0) * (column + 1) for column in range(n_columns)]
+        totals = np.empty(n_columns)
+        sums(np.array([column.ctypes.data for column in columns], dtype=np.uint64), 5, totals)
+        assert totals.tolist() == [10.0 * (column + 1) for column in range(n_columns)]
