@@ -94,16 +94,20 @@ def train(
     validation: Table | None = None,
     test: Table | None = None,
     engine: str = Engine.AUTO,
+    threads: int = 1,
     report: Report = lambda _stage, _progress: None,
 ) -> "Trained":
     """Grow and prune a tree.
 
     `config` is what the HTTP API takes for a training, without name and dataset. Rows to validate and to test with come
     from the table, as `division` says, or from tables of their own. `report` hears the stage and how much of it is
-    done; it may raise to stop the training. `engine` is auto, definition or kernels: all three give the same tree.
+    done; it may raise to stop the training. `engine` is auto, definition or kernels, `threads` is how many of them the
+    kernels may use: the tree is always the same.
     """
     if engine not in tuple(Engine):
         raise InvalidConfig(Fault(f"{quoted(engine)} is no engine", ("engine",), "use auto, definition or kernels"))
+    if threads < 1:
+        raise InvalidConfig(Fault(f"there cannot be {threads} threads", ("threads",), "use 1 or more"))
     chosen = config if isinstance(config, TrainingConfig) else config_from_plain(config, data.schema)
     others = {part: t for part, t in ((Part.VALIDATION, validation), (Part.TEST, test)) if t is not None}
     if others:
@@ -111,7 +115,7 @@ def train(
         chosen = replace(chosen, division=DatasetsDivision(words.get(Part.VALIDATION), words.get(Part.TEST)))
     check(chosen, summarize(data), {part: summarize(other) for part, other in others.items()})
     prepared = prepare(data, chosen, others)
-    model = training.train(prepared, chosen, report, engine=Engine(engine))
+    model = training.train(prepared, chosen, report, engine=Engine(engine), threads=threads)
     return Trained(model, prepared.warnings, Engine(engine))
 
 

@@ -14,6 +14,7 @@ from core.misclassification import cost_faults, cost_matrix
 from core.missing.filling import Fills, filled, filled_by_class, fills_of
 from core.model import Model, training_ranges
 from core.preparation import Prepared, with_class_weights
+from core.progress import Watch, nobody, part_of
 from core.pruning.collapse import collapse
 from core.pruning.history import Ledger
 from core.pruning.reduced_error import prune_by_validation, record_trials
@@ -22,11 +23,13 @@ from core.target import ClassTarget
 
 Report = Callable[[str, float], None]
 
+CUTTING, COLLAPSING = 0.05, 0.1  # the parts of growing and of pruning that these take, about
 
-def training_samples(prepared: Prepared, config: TrainingConfig) -> Samples:
+
+def training_samples(prepared: Prepared, config: TrainingConfig, watch: Watch = nobody) -> Samples:
     """The training rows as trees grow from them: weighed by class, filled and cut where the algorithm says so."""
     samples = with_class_weights(prepared.train, config.class_weights)
-    return with_cuts(filled_for_growth(samples, config.algorithm.missing), config.algorithm.numeric)
+    return with_cuts(filled_for_growth(samples, config.algorithm.missing), config.algorithm.numeric, watch)
 
 
 def filled_for_growth(samples: Samples, strategy: MissingStrategy) -> Samples:
@@ -63,15 +66,26 @@ def train(
     report: Report = lambda _stage, _progress: None,
     *,
     engine: Engine = Engine.AUTO,
+    threads: int = 1,
 ) -> Model:
-    """The model of the training samples; `report` hears the stage and how much of it is done, and may raise."""
-    train_samples = training_samples(prepared, config)
+    """The model of the training samples; `report` hears the stage and how much of it is done, and may raise.
+
+    It hears of every stage from 0 to 1, and several times a second however long one takes.
+    """
+
+    def growing(done: float) -> None:
+        report("growing", done)
+
+    def pruning(done: float) -> None:
+        report("pruning", done)
+
+    growing(0.0)
+    train_samples = training_samples(prepared, config, part_of(growing, 0.0, CUTTING))
     fills, costs = record_fills(prepared, config), costs_of(prepared, config)
     validation = prepared.parts[Part.VALIDATION]
     if validation is not None and fills:
         validation = replace(validation, attributes=filled(validation.attributes, fills))
     gate_samples = validation if config.algorithm.stopping.validate_splits else None
-    report("growing", 0.0)
     tree, trials = grow_with(
         engine,
         train_samples,
@@ -79,20 +93,23 @@ def train(
         validation=gate_samples,
         seed=config.seed,
         costs=costs,
-        watch=lambda progress: report("growing", progress),
+        threads=threads,
+        watch=part_of(growing, CUTTING, 1.0),
     )
-    report("pruning", 0.0)
+    pruning(0.0)
     ledger = Ledger(replace(tree, costs=costs))
     if gate_samples is not None:
         record_trials(ledger, gate_samples, trials)
     by_validation = isinstance(config.pruning, ReducedErrorPruning)
     is_as_programmed = config.algorithm.dialect is Dialect.RELEASE8
     if config.algorithm.collapse and not (by_validation and is_as_programmed):
-        collapse(ledger)
+        collapse(ledger, part_of(pruning, 0.0, COLLAPSING))
     if isinstance(config.pruning, ReducedErrorPruning):
         assert validation is not None
         kernels = prefers_kernels(engine, validation)
-        prune_by_validation(ledger, validation, config.pruning.on_tie, kernels=kernels)
+        watch = part_of(pruning, COLLAPSING, 1.0)
+        prune_by_validation(ledger, validation, config.pruning.on_tie, kernels=kernels, watch=watch)
+    pruning(1.0)
     target = train_samples.target
     return Model(
         task=target.task,

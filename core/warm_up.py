@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 
 from core.block_walk import BlockWalk
-from core.config import Algorithm, Categorical, CriterionKind, GainFilter, MissingStrategy, NumericKind
+from core.config import (
+    Algorithm,
+    Categorical,
+    CriterionKind,
+    Dialect,
+    GainFilter,
+    MissingStrategy,
+    NumericCorrection,
+    NumericKind,
+)
+from core.growth.coding import coding_of_few
 from core.growth.engine import Engine, grow_with
 from core.growth.fast_grow import is_supported
 from core.growth.precut import with_cuts
@@ -39,23 +49,26 @@ INTERVALS: Options = {
     "numeric": {"kind": NumericKind.QUANTILE, "bins": 4, "as": "intervals"},
     "categorical": "multiway",
 }
+CORRECTED: Options = {"kind": CriterionKind.GAIN_RATIO, "numeric_correction": NumericCorrection.RELEASE8}
 SURROGATES: Options = {"missing": MissingStrategy.SURROGATE}
 
 
 def run_every_kernel() -> None:
     """Grow by kernels in every way they can, judge a cut, and predict."""
+    run_usual_kernels()
     for samples, algorithm in orders():
         if is_supported(samples, algorithm):
-            grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
+            grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
     run_pruning_kernels()
     run_prediction_kernels()
 
 
 def run_usual_kernels() -> None:
     """What most trainings need, so that it is there when the first one comes."""
+    coding_of_few(np.zeros(N_ROWS))
     for target in targets():
-        samples = samples_of(target, weighted=False, holes=False)
-        grow_with(Engine.KERNELS, chosen(samples, ("number",)), algorithm_of(target, {}), validation=None, seed=0)
+        samples = chosen(samples_of(target, weighted=False, holes=False), ("number",))
+        grow_with(Engine.KERNELS, samples, algorithm_of(target, {}), validation=None, seed=0, threads=2)
 
 
 def run_pruning_kernels() -> None:
@@ -125,6 +138,9 @@ def further_options(samples: Samples) -> Iterator[Options]:
     for missing in (MissingStrategy.MAJORITY, MissingStrategy.DISTRIBUTION):
         yield {"missing": missing}
     yield from (INTERVALS, SURROGATES, {"min_category_weight": 3.0})
+    if isinstance(samples.target, ClassTarget):
+        yield {"criterion": CORRECTED}
+        yield {"criterion": CORRECTED, "dialect": Dialect.RELEASE8, "categorical": Categorical.MULTIWAY}
     yield {"stopping": {"max_leaves": 5}}
     yield {"stopping": {"max_depth": 3, "min_copy_weight": 0.1}}
 

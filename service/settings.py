@@ -33,6 +33,7 @@ class Settings(BaseSettings):
     engine: Literal["auto", "definition", "kernels"] = "auto"
     cpu: Literal["baseline", "native"] = "baseline"
     kernel_dir: Path | None = None
+    threads: PositiveInt = 1
 
     loaded_models: PositiveInt = 64
 

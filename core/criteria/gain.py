@@ -3,8 +3,6 @@
 `branches[..., v, :]` holds the sums (class weights, or moments) of the samples that go down branch v.
 """
 
-import math
-
 import numpy as np
 
 from core.criteria.impurity import Impurity, entropy
@@ -40,12 +38,14 @@ def gain_ratio(gain: FloatArray, branch_weights: FloatArray) -> FloatArray:
     return gain / intrinsic_value(branch_weights)
 
 
-def corrected_gain(gain: float, n_thresholds: int, weight: float) -> float:
+def corrected_gain(
+    gain: FloatArray | float, n_thresholds: FloatArray | int, weight: FloatArray | float
+) -> FloatArray | float:
     """The gain of the best of several thresholds, less what it costs to say which: log2(c) / |D|.
 
     C4.5 release 8 (Quinlan 1996).
     """
-    return gain - math.log2(n_thresholds) / weight
+    return gain - np.log2(n_thresholds) / weight
 
 
 def above_average(gains: FloatArray) -> BoolArray:

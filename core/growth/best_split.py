@@ -1,6 +1,6 @@
 """The best split of a node: every attribute's own best, then the best of them by the criterion."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -33,13 +33,15 @@ from core.splits.candidates import (
     midpoints_at_changes,
 )
 from core.splits.categorical import best_one_vs_rest, best_two_groups, multiway_is_valid, sums_of_others
-from core.splits.numeric import best_cut
+from core.splits.numeric import Cut, best_cut, best_cuts
 from core.splits.rare_categories import search_with_rare_as_one
 from core.splits.split import Split, SplitKind
 from core.sums import in_row_order, sums_by, weights_by
 from core.table import BoolArray, Column, FloatArray, RowArray, is_missing
 from core.target import Task
 from core.ties import TIE, first_within_tie
+
+MOST_CELLS = 1_000_000  # of columns that are searched together: rows, times columns, times sums of a row
 
 IMPURITIES = {
     CriterionKind.INFORMATION_GAIN: entropy,
@@ -67,17 +69,24 @@ class Candidate:
 
 @dataclass(frozen=True)
 class NodeSamples:
-    """A node's rows with their weights here, in row order, and the weighted statistics of their targets."""
+    """A node's rows with their weights here, in row order, and the weighted statistics of their targets.
+
+    The key names the node's random draws. `tick` is called before each column is searched: in many rows that takes
+    long, and what it raises ends the search.
+    """
 
     rows: RowArray
     weights: FloatArray
     sums: FloatArray
     key: int = 0
+    tick: Callable[[], None] = lambda: None
 
 
-def node_samples(samples: Samples, rows: RowArray, weights: FloatArray, *, key: int = 0) -> NodeSamples:
-    """The samples of a node, ready to be summed; the key names the node's random draws."""
-    return NodeSamples(rows, weights, samples.target.statistics(rows, weights), key)
+def node_samples(
+    samples: Samples, rows: RowArray, weights: FloatArray, *, key: int = 0, tick: Callable[[], None] = lambda: None
+) -> NodeSamples:
+    """The samples of a node, ready to be summed."""
+    return NodeSamples(rows, weights, samples.target.statistics(rows, weights), key, tick)
 
 
 def objective_of(algorithm: Algorithm, samples: Samples) -> Objective:
@@ -106,8 +115,52 @@ def all_candidates(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
 ) -> list[Candidate]:
     """Every attribute that has a valid split, in column order; `spent` ones have nothing more to tell here."""
-    columns = (column for column in range(len(samples.attributes.schema)) if column not in spent)
-    return [one for column in columns for one in column_candidates(samples, node, column, algorithm, objective)]
+    found: dict[int, list[Candidate]] = {}
+    together, one_by_one = columns_to_search(samples, algorithm, spent)
+    n_at_once = max(1, MOST_CELLS // node.sums.size)
+    for start in range(0, len(together), n_at_once):
+        node.tick()
+        found |= threshold_candidates(samples, node, together[start : start + n_at_once], algorithm, objective)
+    for column in one_by_one:
+        node.tick()
+        found[column] = column_candidates(samples, node, column, algorithm, objective)
+    return [one for column in sorted(found) for one in found[column]]
+
+
+def columns_to_search(samples: Samples, algorithm: Algorithm, spent: Collection[int]) -> tuple[list[int], list[int]]:
+    """The columns whose every midpoint is a candidate, which can be searched together, and the others."""
+    schema = samples.attributes.schema
+    left = [column for column in range(len(schema)) if column not in spent]
+    if algorithm.numeric.kind is not NumericKind.EXACT:
+        return [], left
+    together = [column for column in left if schema[column].has_order]
+    return together, [column for column in left if not schema[column].has_order]
+
+
+def threshold_candidates(
+    samples: Samples, node: NodeSamples, columns: list[int], algorithm: Algorithm, objective: Objective
+) -> dict[int, list[Candidate]]:
+    """`column_candidates` of columns with an order, at once."""
+    cells = [samples.attributes.columns[column][node.rows] for column in columns]
+    values = np.stack([np.where(is_missing(each), np.nan, each) for each in cells])
+    cuts = best_cuts(values, node.sums, node.weights, objective, min_weight=algorithm.stopping.min_samples_leaf)
+    places = [place for place, cut in enumerate(cuts) if cut is not None]
+    if not places:
+        return {}
+    figured = thresholds_with_figures(
+        [columns[place] for place in places],
+        [cut for cut in cuts if cut is not None],
+        values[places],
+        node,
+        algorithm.criterion.kind,
+        objective,
+    )
+    found: dict[int, list[Candidate]] = {}
+    for one, cut in figured:
+        column = one.split.column
+        final = with_correction_or_cost(one, cut, node, algorithm, samples.attributes.schema[column].name)
+        found[column] = [] if final is None else [final]
+    return found
 
 
 def column_candidates(
@@ -183,14 +236,21 @@ def candidate(
     figured = with_figures(found, values, node, algorithm.criterion.kind, objective, n_thresholds)
     if figured is None:
         return None
+    return with_correction_or_cost(figured, cut, node, algorithm, samples.attributes.schema[column].name)
+
+
+def with_correction_or_cost(
+    candidate: Candidate, cut: Cut | None, node: NodeSamples, algorithm: Algorithm, attribute: str
+) -> Candidate | None:
+    """The candidate once its threshold, or its attribute, has paid; None when no gain is left."""
     if cut is not None and algorithm.criterion.numeric_correction is NumericCorrection.RELEASE8:
-        return with_correction(figured, cut.n_allowed, float(node.weights.sum()))
-    return with_cost(figured, algorithm, samples.attributes.schema[column].name)
+        return with_correction(candidate, cut.n_allowed, float(in_row_order(node.weights)))
+    return candidate if algorithm.attribute_costs is None else with_cost(candidate, algorithm, attribute)
 
 
 def with_correction(candidate: Candidate, n_allowed: int, weight: float) -> Candidate | None:
     """A threshold's gain ratio once it has paid for being chosen among many; None when no gain is left."""
-    gain = corrected_gain(candidate.gain, n_allowed, weight)
+    gain = float(corrected_gain(candidate.gain, n_allowed, weight))
     if gain <= TIE:
         return None
     return replace(candidate, gain=gain, score=gain / float(intrinsic_value(candidate.branch_weights)))
@@ -290,3 +350,31 @@ def with_figures(
     gain = rho * objective.decrease(branches, branch_weights)
     score = gain_ratio(gain, branch_weights) if criterion is CriterionKind.GAIN_RATIO else gain
     return Candidate(split, float(gain), float(score), rho, branch_weights, n_thresholds)
+
+
+def thresholds_with_figures(
+    columns: list[int],
+    cuts: list[Cut],
+    values: FloatArray,
+    node: NodeSamples,
+    criterion: CriterionKind,
+    objective: Objective,
+) -> Iterator[tuple[Candidate, Cut]]:
+    """`with_figures` of thresholds, each in a column of its own; those whose intrinsic value is 0 are left out."""
+    n, known = len(cuts), ~np.isnan(values)
+    thresholds = np.array([cut.threshold for cut in cuts])
+    side = 2 * np.arange(n)[:, None] + (values > thresholds[:, None])
+    column, row = np.nonzero(known)
+    branches = sums_by(side[column, row], node.sums[row], 2 * n).reshape(n, 2, -1)
+    branch_weights = weights_by(side[column, row], node.weights[row], 2 * n).reshape(n, 2)
+    rho = np.where(known.all(axis=1), 1.0, in_row_order(branch_weights.T) / in_row_order(node.weights))
+    gains = rho * objective.decrease(branches, branch_weights)
+    information = intrinsic_value(branch_weights)
+    for place in np.flatnonzero(information > 0):
+        gain = float(gains[place])
+        score = gain / float(information[place]) if criterion is CriterionKind.GAIN_RATIO else gain
+        split = Split(columns[place], SplitKind.THRESHOLD, 2, threshold=cuts[place].threshold)
+        yield (
+            Candidate(split, gain, score, float(rho[place]), branch_weights[place], cuts[place].n_thresholds),
+            cuts[place],
+        )

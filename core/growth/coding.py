@@ -1,8 +1,8 @@
 """In which form the kernels get each column: as a sorted list, or as a code for every row.
 
 Categories are coded, and so are columns that were cut before growth, by the interval, and columns of few distinct
-values, by the place among these. A candidate slot is a place in the order of the columns; one-hot, every level of a
-column has one.
+values, by the place among these; but where only some gaps are candidates, lists tell which. A candidate slot is a place
+in the order of the columns; one-hot, every level of a column has one.
 """
 
 from dataclasses import dataclass
@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.config import Algorithm, Categorical
+from core.config import Algorithm, Categorical, Dialect, NumericKind
 from core.growth.samples import Samples
 from core.splits.candidates import midpoints
 from core.splits.split import Split, SplitKind
 from core.table import BoolArray, Column, FloatArray, RowArray
 
 FEW_VALUES, FEW_ROWS = 256, 4096  # codes of values are worth it for few values in more than a few rows
-SAMPLED = 1000
 MOST_LEVELS = 65_000
 
 
@@ -34,6 +33,11 @@ class Coding:
     codes: NDArray[np.uint16]
     values: FloatArray | None = None
     cuts: tuple[float, ...] = ()
+
+    @property
+    def is_one_cut(self) -> bool:
+        """Whether there is one place to cut, between two levels."""
+        return self.kind is SplitKind.THRESHOLD and self.n_levels == 2
 
     def thresholds(self, low: RowArray, high: RowArray) -> FloatArray:
         """Where cuts between two levels each lie."""
@@ -63,20 +67,24 @@ def coding_of(samples: Samples, algorithm: Algorithm, column: int) -> Coding | N
         kind = SplitKind.INTERVALS if algorithm.numeric.makes_intervals else SplitKind.THRESHOLD
         intervals = Split(column, SplitKind.INTERVALS, len(cuts) + 1, cuts=cuts).branches(values)
         return Coding(kind, len(cuts) + 1, with_missing(intervals, intervals < 0, len(cuts) + 1), cuts=cuts)
-    if len(values) <= FEW_ROWS or has_many_values(values[:: len(values) // SAMPLED]):
+    is_chosen_by_list = algorithm.dialect is Dialect.RELEASE8 or algorithm.numeric.kind is not NumericKind.EXACT
+    if is_chosen_by_list or len(values) <= FEW_ROWS:
         return None
-    distinct = np.unique(values[~np.isnan(values)])
-    if len(distinct) > FEW_VALUES or len(distinct) == 0:
-        return None
-    codes = np.searchsorted(distinct, values)
-    return Coding(
-        SplitKind.THRESHOLD, len(distinct), with_missing(codes, np.isnan(values), len(distinct)), values=distinct
-    )
+    return coding_of_few(values)
 
 
-def has_many_values(values: FloatArray) -> bool:
-    """Whether there are too many distinct values for codes."""
-    return len(np.unique(values[~np.isnan(values)])) > FEW_VALUES
+def coding_of_few(values: FloatArray) -> Coding | None:
+    """The codes of a column of few distinct values: places among these; None when there are many."""
+    from core.growth.coding_kernels import few_values, renamed
+
+    distinct, codes = np.empty(FEW_VALUES), np.empty(len(values), dtype=np.uint16)
+    n = int(few_values(values, values.view(np.uint64), FEW_VALUES, distinct, codes))
+    if not 0 < n <= FEW_VALUES:
+        return None
+    order, places = np.argsort(distinct[:n]), np.full(FEW_VALUES + 1, n, dtype=np.uint16)
+    places[order] = np.arange(n)
+    renamed(codes, places)
+    return Coding(SplitKind.THRESHOLD, n, codes, values=distinct[:n][order])
 
 
 def with_missing(codes: Column | RowArray, is_missing: BoolArray, n_levels: int) -> NDArray[np.uint16]:

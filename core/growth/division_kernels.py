@@ -3,7 +3,7 @@
 The compiled twin of `fractional_weights.send_down`.
 """
 
-from numba import int64, uint32
+from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled
 from core.growth.growth_state import DEPTH, NODE
@@ -17,6 +17,7 @@ from core.growth.partition_kernels import (
     divide_list_by_branch,
     keep_in_list,
 )
+from core.growth.table_kernels import code_of
 from core.splits.numeric_kernels import SQUARED
 from core.ties import TIE
 
@@ -43,12 +44,12 @@ def take_sides(problem, entries, list_start, place, list_n, rows, start, n, side
 
 
 @compiled
-def take_branches(problem, j, branch_of, rows, start, n, side, branch):
+def take_branches(problem, rules, j, branch_of, rows, start, n, side, branch):
     """The same by the codes of a coded column, with as many branches as there may be; how many go down the first."""
-    codes, n_left = problem.codes, 0
+    n_left = 0
     for i in range(start, start + n):
         row = rows[i]
-        to = branch_of[codes[row, j]]
+        to = branch_of[code_of(problem, rules, row, j)]
         branch[row] = to
         side[row] = BOTH if to == EVERY else min(to, 1)
         n_left += to == 0
@@ -56,21 +57,22 @@ def take_branches(problem, j, branch_of, rows, start, n, side, branch):
 
 
 @compiled
-def branch_figures(problem, rules, rows, start, n, side, branch, n_branches, figures, out, at):
+def branch_figures(problem, rules, rows, start, n, side, branch, n_branches, figures, out, at, unknown):
     """From `out[at]` on: the known weight of each branch, then its sums, added up in row order.
 
-    Returns whether every row is known.
+    Fills `unknown` with the rows that go down every branch; how many.
     """
     weights, classes, numbers = problem.weights, problem.classes, problem.numbers
     m, is_squared = numbers.shape[1], rules.criterion == SQUARED
     width = 1 + 2 * m if is_squared else rules.n_classes
     for j in range(n_branches * (1 + width)):
         out[at + j] = 0.0
-    is_complete = True
+    n_unknown = 0
     for i in range(start, start + n):
         row = rows[i]
         if side[row] == BOTH:
-            is_complete = False
+            unknown[n_unknown] = row
+            n_unknown += 1
             continue
         to = int64(side[row]) if n_branches == 2 else int64(branch[row])
         weight = weights[row]
@@ -84,7 +86,7 @@ def branch_figures(problem, rules, rows, start, n, side, branch, n_branches, fig
                 out[place + 1 + m + j] += off * off * weight
         else:
             out[place + classes[row]] += weight
-    return is_complete
+    return n_unknown
 
 
 @compiled
@@ -109,10 +111,11 @@ def copy_figures(sums, at, n_branches, b, n_classes, figures):
 
 
 @compiled
-def settle_copies(problem, rules, rows, start, n, side, branch, shares, n_branches):
+def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
     """Rows that would go down every branch, but should not: those whose parts weigh too little go the heavier way.
 
-    A part that rounds to nothing is no part: with two branches the row then goes one way. Returns how many are left.
+    A part that rounds to nothing is no part: with two branches the row then goes one way. `unknown` keeps the others;
+    how many.
     """
     smallest, largest = 1.0, 0.0
     for b in range(n_branches):
@@ -123,52 +126,95 @@ def settle_copies(problem, rules, rows, start, n, side, branch, shares, n_branch
     while shares[heavier] < largest - TIE:
         heavier += 1
     n_left = 0
-    for i in range(start, start + n):
-        row = rows[i]
-        if side[row] == BOTH:
-            weight, to = problem.weights[row], -1
-            if rules.min_copy > 0.0 and weight * smallest < rules.min_copy - TIE:
-                to = heavier
-            elif n_branches == 2 and min(weight * shares[0], weight * shares[1]) <= 0.0:
-                to = 0 if shares[0] > shares[1] else 1
-                problem.weights[row] = weight * shares[to]
-            if to < 0:
-                n_left += 1
-            else:
-                side[row] = min(to, 1)
-                if n_branches > 2:
-                    branch[row] = to
+    for i in range(n):
+        row = unknown[i]
+        weight, to = problem.weights[row], -1
+        if rules.min_copy > 0.0 and weight * smallest < rules.min_copy - TIE:
+            to = heavier
+        elif n_branches == 2 and min(weight * shares[0], weight * shares[1]) <= 0.0:
+            to = 0 if shares[0] > shares[1] else 1
+            problem.weights[row] = weight * shares[to]
+        if to < 0:
+            unknown[n_left] = row
+            n_left += 1
+        else:
+            side[row] = min(to, 1)
+            if n_branches > 2:
+                branch[row] = to
     return n_left
 
 
 @compiled
-def put_aside(problem, rows, start, n, side, share, aside_rows, aside_weights, at):
-    """Keep what the rows that go down every branch weigh in one of them; how many."""
+def put_aside(problem, copied, n, share, aside_rows, aside_weights, at):
+    """Keep what the rows that go down every branch weigh in one of them, if anything; how many."""
     kept, weights = 0, problem.weights
-    for i in range(start, start + n):
-        row = rows[i]
-        if side[row] == BOTH:
-            aside_rows[at + kept] = row
-            aside_weights[at + kept] = weights[row] * share
+    for i in range(n):
+        weight = weights[copied[i]] * share
+        if weight > 0.0:
+            aside_rows[at + kept], aside_weights[at + kept] = copied[i], weight
             kept += 1
     return kept
 
 
 @compiled
-def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is_known, depth, figures):
-    """The figures of a child whose rows are in place; whether it is to be split any further."""
+def divide_rows(problem, work, rows, start, n, top, keeper, kept_figures, moved_figures):
+    """`divide_list` for rows, and `node_figures` of both children in the same pass; how many each got.
+
+    To the figures of the child that it does not go to, a row adds nothing: x + 0 is x.
+    """
+    weights, classes, side, parts = problem.weights, problem.classes, work.side, work.parts
+    mover = 1 - keeper
+    for k in range(kept_figures.shape[0]):
+        kept_figures[k], moved_figures[k] = 0.0, 0.0
+    parts[0, keeper], parts[0, mover], parts[0, BOTH] = 1.0, 0.0, work.shares[keeper]
+    parts[1, keeper], parts[1, mover], parts[1, BOTH] = 0.0, 1.0, work.shares[mover]
+    i, end = uint64(start), uint64(start + n)
+    here, there = uint64(start), uint64(top)
+    kept_weight, moved_weight = 0.0, 0.0
+    while i < end:
+        row = rows[i]
+        to, k, weight = side[row], classes[row] + 1, weights[row]
+        kept, moved = weight * parts[0, to], weight * parts[1, to]
+        rows[here], rows[there] = row, row
+        here += uint64(to != mover)
+        there += uint64(to != keeper)
+        kept_figures[k] += kept
+        moved_figures[k] += moved
+        kept_weight += kept
+        moved_weight += moved
+        i += uint64(1)
+    kept_figures[0], moved_figures[0] = kept_weight, moved_weight
+    return int64(here) - start, int64(there) - top
+
+
+@compiled
+def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is_known, is_summed, depth, figures):
+    """The figures of a child whose rows are in place, unless summed before; whether it is to be split any further."""
     m = problem.numbers.shape[1]
     if n == 0:
         for j in range(figures.shape[0]):
             figures[j] = 0.0
         return False
-    if is_known and rules.criterion != SQUARED:
-        copy_figures(sums, at, n_branches, b, rules.n_classes, figures)
+    if rules.criterion != SQUARED and (is_known or is_summed):
+        if not is_summed:
+            copy_figures(sums, at, n_branches, b, rules.n_classes, figures)
         is_pure = is_one_class(figures, rules.n_classes)
     else:
         share = 1.0 if is_known else work.shares[b]
         is_pure = node_figures(problem, rules, rows, start, n, work.side, share, work.left_counts, figures)
     return not is_leaf(figures, is_pure, depth, rules, m)
+
+
+@compiled
+def divide_piece(problem, work, entries, start, n, top, keeper, is_distinct):
+    """Divide a piece of a list; how many entries each child got, and from where on those stand that moved."""
+    if problem.has_missing:
+        kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, entries, top, is_distinct)
+        return kept, moved, top
+    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, 0, is_distinct)
+    for i in range(moved):
+        entries[start + kept + i] = work.spare[i]
+    return kept, moved, start + kept
 
 
 @compiled
@@ -180,39 +226,26 @@ def divide_in_two(
     The keeper, which has more rows, stays in the parent's place and waits longer.
     """
     starts, lengths, tops, infos, spent = stack
-    n_lists, side, shift = problem.lengths.shape[0], work.side, problem.shift
+    n_lists, side, mover = problem.lengths.shape[0], work.side, 1 - keeper
     start, n, top = starts[here, n_lists], lengths[here, n_lists], tops[here, n_lists]
-    if problem.has_missing:
+    is_summed, is_distinct = not is_known and rules.criterion != SQUARED, n > 0
+    kept_figures, moved_figures = figures[first_node + keeper], figures[first_node + mover]
+    if is_summed:
+        kept, moved = divide_rows(problem, work, rows, start, n, top, keeper, kept_figures, moved_figures)
         place = top
-        kept, moved = divide_list(rows, start, n, shift, side, keeper, rows, place)
     else:
-        kept, moved = divide_list(rows, start, n, shift, side, keeper, work.spare, 0)
-        place = start + kept
-        for i in range(moved):
-            rows[place + i] = work.spare[i]
+        kept, moved, place = divide_piece(problem, work, rows, start, n, top, keeper, is_distinct)
     keeps = open_child(
-        problem, rules, work, rows, start, kept, sums, at, 2, keeper, is_known, depth, figures[first_node + keeper]
+        problem, rules, work, rows, start, kept, sums, at, 2, keeper, is_known, is_summed, depth, kept_figures
     )
     moves = open_child(
-        problem,
-        rules,
-        work,
-        rows,
-        place,
-        moved,
-        sums,
-        at,
-        2,
-        1 - keeper,
-        is_known,
-        depth,
-        figures[first_node + 1 - keeper],
+        problem, rules, work, rows, place, moved, sums, at, 2, mover, is_known, is_summed, depth, moved_figures
     )
     bigger, smaller = here, here + 1 if keeps else here
     if moves:
         starts[smaller, n_lists], lengths[smaller, n_lists] = place, moved
         tops[smaller, n_lists] = place + moved if problem.has_missing else top
-        infos[smaller, NODE], infos[smaller, DEPTH] = first_node + 1 - keeper, depth
+        infos[smaller, NODE], infos[smaller, DEPTH] = first_node + mover, depth
         for a in range(spent.shape[1]):
             spent[smaller, a] = spent[here, a]
     if keeps:
@@ -221,20 +254,16 @@ def divide_in_two(
     for c in range(n_lists):
         list_start, list_n, list_top = starts[here, c], lengths[here, c], tops[here, c]
         if keeps and moves:
-            if problem.has_missing:
-                place = list_top
-                kept, moved = divide_list(lists[c], list_start, list_n, shift, side, keeper, lists[c], place)
-            else:
-                kept, moved = divide_list(lists[c], list_start, list_n, shift, side, keeper, work.spare, 0)
-                place = list_start + kept
-                for i in range(moved):
-                    lists[c, place + i] = work.spare[i]
+            is_distinct = problem.distinct[c]
+            kept, moved, place = divide_piece(
+                problem, work, lists[c], list_start, list_n, list_top, keeper, is_distinct
+            )
             lengths[bigger, c] = kept
             starts[smaller, c], lengths[smaller, c] = place, moved
             tops[smaller, c] = place + moved if problem.has_missing else list_top
         elif keeps or moves:
-            child = keeper if keeps else 1 - keeper
-            lengths[here, c] = keep_in_list(lists[c], list_start, list_n, shift, side, child)
+            child = keeper if keeps else mover
+            lengths[here, c] = keep_in_list(lists[c], list_start, list_n, problem.shift, side, child)
     return here + int64(keeps) + int64(moves)
 
 
@@ -265,11 +294,24 @@ def divide_by_branch(
         for i in range(n):
             rows[start + i] = work.spare[i]
         begin = start
-    n_open, place = 0, begin
+    n_open, place, is_summed = 0, begin, n < 0
     for b in range(n_branches):
         size = places[2, b]
         is_open = open_child(
-            problem, rules, work, rows, place, size, sums, at, n_branches, b, is_known, depth, figures[first_node + b]
+            problem,
+            rules,
+            work,
+            rows,
+            place,
+            size,
+            sums,
+            at,
+            n_branches,
+            b,
+            is_known,
+            is_summed,
+            depth,
+            figures[first_node + b],
         )
         work.open_rows[n_open], work.open_sizes[n_open], work.open_branches[n_open] = place, size, b
         places[3, b] = is_open

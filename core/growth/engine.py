@@ -4,9 +4,10 @@ from enum import StrEnum
 
 from core.config import Algorithm
 from core.growth.fast_grow import grow_fast, is_supported
-from core.growth.grow import Watch, grow
+from core.growth.grow import grow
 from core.growth.samples import Samples
 from core.growth.validation_gate import Trial
+from core.progress import Watch, nobody
 from core.table import FloatArray
 from core.target import Task
 from core.tree import Tree
@@ -14,7 +15,7 @@ from core.tree import Tree
 SMALL_ROWS = 500  # up to here the definition is always quick enough
 COMPILE_SECONDS = 90.0  # what a first training by kernels waits for the compiler, about
 # What the definition takes to grow a full tree of one cell (a row of a column), about, and how much more with copies.
-CLASS_SECONDS, NUMBER_SECONDS, COPIES = 1e-4, 4e-4, 2.5
+CLASS_SECONDS, NUMBER_SECONDS, COPIES = 8e-5, 1e-4, 2.5
 
 
 class Engine(StrEnum):
@@ -34,11 +35,12 @@ def grow_with(
     validation: Samples | None,
     seed: int,
     costs: FloatArray | None = None,
-    watch: Watch = lambda _: None,
+    threads: int = 1,
+    watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
-    """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does."""
+    """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does, on one thread."""
     if prefers_kernels(engine, samples) and validation is None and is_supported(samples, algorithm):
-        return grow_fast(samples, algorithm, watch=watch), []
+        return grow_fast(samples, algorithm, seed=seed, threads=threads, watch=watch), []
     return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, watch=watch)
 
 

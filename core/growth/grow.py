@@ -5,7 +5,7 @@ attribute, (3) it received no sample, or a limit says so. A categorical attribut
 into intervals, is spent on that path; the others may be used again below.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -19,13 +19,12 @@ from core.growth.samples import Samples
 from core.growth.stopping import is_terminal, is_worth_it
 from core.growth.validation_gate import Trial, ValidationGate
 from core.missing.fractional_weights import branch_shares
+from core.progress import Watch, nobody
 from core.randomness import path_key, root_key
 from core.sums import in_row_order
 from core.table import FloatArray, RowArray
 from core.ties import first_within_tie
 from core.tree import Tree
-
-Watch = Callable[[float], None]
 
 
 def grow(
@@ -35,7 +34,7 @@ def grow(
     validation: Samples | None = None,
     seed: int = 0,
     costs: FloatArray | None = None,
-    watch: Watch = lambda _: None,
+    watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """The full tree, and the splits tried against the validation samples when the algorithm asks for that.
 
@@ -111,7 +110,7 @@ class Grower:
             return None
         if is_terminal(stopping, depth=node.depth, weight=node.weight, impurity=node.impurity):
             return None
-        here = node_samples(self.samples, node.rows, node.weights, key=node.key)
+        here = node_samples(self.samples, node.rows, node.weights, key=node.key, tick=self.tell)
         found = best_split(self.samples, here, self.algorithm, self.objective, node.spent)
         return found if found is not None and is_worth_it(stopping, found, self.objective) else None
 
@@ -156,4 +155,8 @@ class Grower:
         """A leaf is done: say how much of the whole is."""
         self.finished_weight += node.weight
         node.forget_rows()
+        self.tell()
+
+    def tell(self) -> None:
+        """Say how much of the whole is done."""
         self.watch(min(1.0, self.finished_weight / self.whole_weight))

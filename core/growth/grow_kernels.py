@@ -15,9 +15,10 @@ and gets no piece of them.
 """
 
 import numpy as np
-from numba import int64, uint32
+from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled
+from core.growth.bit_kernels import count_bits, search_bits
 from core.growth.division_kernels import (
     branch_figures,
     counted_branches,
@@ -30,23 +31,32 @@ from core.growth.division_kernels import (
 )
 from core.growth.growth_state import ASIDE, DEPTH, N_ASIDE, NODE, Problem, Rules, Work
 from core.growth.node_kernels import is_leaf, known_totals, node_figures
+from core.growth.release8_kernels import missing_weight
 from core.growth.renumber_kernels import is_worth_renumbering, renumbered
 from core.growth.room_kernels import longer_list, longer_lists, longer_rows
-from core.growth.search_kernels import choose, search_lists, weigh_costs
-from core.growth.table_kernels import MULTIWAY, ORDERED, branches_of_levels, fill_table, search_tables
+from core.growth.search_kernels import search_lists, winner
+from core.growth.table_kernels import MULTIWAY, ORDERED, branches_of_levels, coded_column, fill_table, search_tables
+from core.randomness_kernels import key_of
+from core.splits.candidate_kernels import AT_RANDOM, DISTANT_VALUES
 from core.splits.numeric_kernels import NO_CUT, SQUARED
 
-PARENT, BRANCH, SLOT, IS_CODED, LOW, HIGH, IS_COMPLETE, N_BRANCHES, SUMS, LEVELS = range(10)  # columns of links
+PARENT, BRANCH, SLOT, IS_CODED, LOW, HIGH, IS_COMPLETE, N_BRANCHES, SUMS, LEVELS, KEY = range(11)  # columns of links
+N_LINKS = 11
+# What stands after the figures of a split's branches: its threshold where that is no midpoint, how many cuts it was the
+# best of, and the weight of rows without the value; each only if the rules look at it.
+THRESHOLD, N_ALLOWED, MISSING, N_MORE = 0, 1, 2, 3
 DONE, STOP = 0, 1  # places in `progress`
 
 
 @compiled
-def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent, progress):
+def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent, root_key, few_rows, progress):
     """All nodes below and including the one that holds the problem's rows, parents before children.
 
     Returns for each node its links (`PARENT` … `LEVELS`; for a cut in a list the original rows on both sides of it
     stand for the threshold) and its figures; then the branch figures and the branches of levels that the links point
-    to. `progress[DONE]` grows by the weight of every leaf; a `progress[STOP]` that is not 0 ends growth.
+    to; then the pieces that were left for later, because they have no more than `few_rows` rows: the node, its depth,
+    where its part of each list starts, how long that is, and which columns are spent. `progress[DONE]` grows by the
+    weight of every leaf; a `progress[STOP]` that is not 0 ends growth.
     """
     n_lists, n_coded, m = problem.lengths.shape[0], problem.codes.shape[1], problem.numbers.shape[1]
     n_figures = 1 + 4 * m if rules.criterion == SQUARED else 1 + rules.n_classes
@@ -65,14 +75,15 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
     for a in range(spent.shape[1]):
         spent[0, a] = root_spent[a]
     aside_rows, aside_weights = np.empty(64, np.uint32), np.empty(64, np.float64)
-    links, figures = np.zeros((64, 10), np.int64), np.empty((64, n_figures), np.float64)
+    links, figures = np.zeros((64, N_LINKS), np.int64), np.empty((64, n_figures), np.float64)
     sums, levels = np.empty(64 * (2 + 2 * width), np.float64), np.empty(64, np.uint16)
     n_sums, n_levels = 0, 0
     side, branch, shares = work.side, work.branch, work.shares
     for j in range(n_figures):
         figures[0, j] = root_figures[j]
-    links[0, PARENT], links[0, SLOT] = -1, -1
-    n_nodes, waiting = 1, 1 if is_open else 0
+    links[0, PARENT], links[0, SLOT], links[0, KEY] = -1, -1, int64(root_key)
+    pieces, n_pieces = np.empty((1, 2 + 2 * (n_lists + 1) + spent.shape[1]), np.int64), 0
+    n_nodes, waiting, no_rows = 1, 1 if is_open else 0, int64(0)
     mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
     while waiting > 0 and progress[STOP] == 0.0:
         waiting -= 1
@@ -82,11 +93,16 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         for i in range(aside, aside + infos[here, N_ASIDE]):
             problem.weights[aside_rows[i]] = aside_weights[i]
         row_start, n_rows = starts[here, n_lists], lengths[here, n_lists]
-        figure = figures[node]
+        figure, key = figures[node], uint64(links[node, KEY])
+        if n_rows <= few_rows:
+            pieces = longer_rows(pieces, n_pieces, n_pieces + 1)
+            note_piece(pieces[n_pieces], node, node_depth, starts[here], lengths[here], spent[here])
+            n_pieces += 1
+            continue
         if is_worth_renumbering(n_rows, problem):
             local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.numbering)
-            below, figures_below, sums_below, levels_below = grow_subtree(
-                local, rules, work, figure, is_open, node_depth, spent[here], progress
+            below, figures_below, sums_below, levels_below, _ = grow_subtree(
+                local, rules, work, figure, is_open, node_depth, spent[here], key, no_rows, progress
             )
             n_below = below.shape[0]
             links, figures = (
@@ -95,21 +111,12 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
             )
             sums = longer_list(sums, n_sums, n_sums + sums_below.shape[0])
             levels = longer_list(levels, n_levels, n_levels + levels_below.shape[0])
-            for i in range(n_below):
-                to = node if i == 0 else n_nodes + i - 1
-                for j in range(2 if i == 0 else 0, 10):  # where the root stands is known here
-                    links[to, j] = below[i, j]
-                if i > 0:
-                    parent = below[i, PARENT]
-                    links[to, PARENT] = node if parent == 0 else n_nodes + parent - 1
-                links[to, SUMS] += n_sums
-                links[to, LEVELS] += n_levels
-                for j in range(n_figures):
-                    figures[to, j] = figures_below[i, j]
-            for i in range(sums_below.shape[0]):
-                sums[n_sums + i] = sums_below[i]
-            for i in range(levels_below.shape[0]):
-                levels[n_levels + i] = levels_below[i]
+            graft(
+                (links, figures, sums, levels),
+                (n_nodes, n_sums, n_levels),
+                node,
+                (below, figures_below, sums_below, levels_below),
+            )
             n_nodes += n_below - 1
             n_sums += sums_below.shape[0]
             n_levels += levels_below.shape[0]
@@ -120,12 +127,14 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         best_gain = NO_CUT
         known_totals(problem, rules, rows, row_start, n_rows, figure, work.totals)
         if n_lists > 0:
-            best_gain = search_lists(problem, rules, work, lists, starts, lengths, here, figure)
+            best_gain = search_lists(problem, rules, work, lists, starts, lengths, here, figure, key)
         if n_coded > 0:
-            fill_table(problem, rules, rows, row_start, n_rows, figure, work.table, work.level_weights)
+            fill_table(problem, rules, work, rows, row_start, n_rows, figure)
             best_gain = search_tables(problem, rules, work, spent, here, figure, best_gain)
-        weigh_costs(rules, work.gains, work.scores)
-        slot = choose(work.gains, work.scores, rules, work.passes)
+        if problem.bit_columns.shape[0] > 0:
+            count_bits(problem, rows, row_start, n_rows, work.bit_counts)
+            best_gain = search_bits(problem, rules, work, figure, best_gain)
+        slot = winner(problem, rules, work, figure)
         if (
             slot < 0
             or work.gains[slot] < rules.min_gain - rules.tolerance
@@ -138,9 +147,9 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         n_branches = 2
         if link[IS_CODED]:
             j = work.details[slot, 0]
-            a = problem.coded[j]
+            a = coded_column(problem, j)
             n_branches = branches_of_levels(problem, rules, work, slot)
-            n_left = take_branches(problem, j, work.branch_of, rows, row_start, n_rows, side, branch)
+            n_left = take_branches(problem, rules, j, work.branch_of, rows, row_start, n_rows, side, branch)
             keeper = 0 if 2 * n_left >= n_rows else 1
             if rules.coded_kinds[a] == ORDERED:
                 link[LOW], link[HIGH] = work.details[slot, 1], work.details[slot, 2]
@@ -169,22 +178,27 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
                 work.left_counts,
             )
         link[N_BRANCHES], link[SUMS] = n_branches, n_sums
-        sums = longer_list(sums, n_sums, n_sums + n_branches * (1 + width))
+        n_more = n_sums + n_branches * (1 + width)
+        sums = longer_list(sums, n_sums, n_more + N_MORE)
+        sums[n_more + THRESHOLD], sums[n_more + N_ALLOWED] = work.thresholds[slot], work.n_allowed[slot]
+        sums[n_more + MISSING] = 0.0
+        n_copied = 0
         if rules.is_counted and not link[IS_CODED]:
             counted_branches(work.counts, work.left_counts, sums, n_sums)
-            link[IS_COMPLETE] = True
         else:
-            link[IS_COMPLETE] = branch_figures(
-                problem, rules, rows, row_start, n_rows, side, branch, n_branches, figure, sums, n_sums
+            n_copied = branch_figures(
+                problem, rules, rows, row_start, n_rows, side, branch, n_branches, figure, sums, n_sums, work.unknown
             )
+        link[IS_COMPLETE] = n_copied == 0
+        if rules.way == DISTANT_VALUES and not link[IS_COMPLETE]:
+            sums[n_more + MISSING] = missing_weight(problem.weights, rows, row_start, n_rows, side)
         known = 0.0
         for b in range(n_branches):
             known += sums[n_sums + b]
         for b in range(n_branches):
             shares[b] = sums[n_sums + b] / known
-        n_copied = 0
-        if not link[IS_COMPLETE]:
-            n_copied = settle_copies(problem, rules, rows, row_start, n_rows, side, branch, shares, n_branches)
+        if n_copied > 0:
+            n_copied = settle_copies(problem, rules, work.unknown, n_copied, side, branch, shares, n_branches)
         links, figures = (
             longer_rows(links, n_nodes, n_nodes + n_branches),
             longer_rows(figures, n_nodes, n_nodes + n_branches),
@@ -210,6 +224,8 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         for b in range(n_branches):
             links[n_nodes + b, PARENT], links[n_nodes + b, BRANCH] = node, b
             links[n_nodes + b, SLOT], links[n_nodes + b, SUMS], links[n_nodes + b, LEVELS] = -1, 0, 0
+            if rules.way == AT_RANDOM:
+                links[n_nodes + b, KEY] = int64(key_of(key, b))
         is_known = bool(links[node, IS_COMPLETE])
         stack = (starts, lengths, tops, infos, spent)
         if n_branches == 2:
@@ -261,28 +277,52 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
             for at in range(here, waiting):
                 infos[at, ASIDE] = aside
                 share = shares[links[infos[at, NODE], BRANCH]]
-                infos[at, N_ASIDE] = put_aside(
-                    problem,
-                    rows,
-                    starts[at, n_lists],
-                    lengths[at, n_lists],
-                    side,
-                    share,
-                    aside_rows,
-                    aside_weights,
-                    aside,
-                )
+                infos[at, N_ASIDE] = put_aside(problem, work.unknown, n_copied, share, aside_rows, aside_weights, aside)
                 aside += infos[at, N_ASIDE]
         else:
             for at in range(here, waiting):
                 infos[at, ASIDE], infos[at, N_ASIDE] = aside, 0
-        n_sums += n_branches * (1 + width)
+        n_sums = n_more + N_MORE
         n_nodes += n_branches
-    return links[:n_nodes], figures[:n_nodes], sums[:n_sums], levels[:n_levels]
+    return links[:n_nodes], figures[:n_nodes], sums[:n_sums], levels[:n_levels], pieces[:n_pieces]
 
 
 @compiled
-def grow_tree(problem_fields, rules_fields, work_fields, progress):
+def note_piece(piece, node, depth, starts, lengths, spent):
+    """Write down what `grow_piece` has to know."""
+    piece[0], piece[1] = node, depth
+    n = starts.shape[0]
+    for c in range(n):
+        piece[2 + c], piece[2 + n + c] = starts[c], lengths[c]
+    for a in range(spent.shape[0]):
+        piece[2 + 2 * n + a] = spent[a]
+
+
+@compiled
+def graft(tree, sizes, node, below):
+    """Put the nodes of a subtree into a tree that has room for them after its own; the first takes a leaf's place."""
+    links, figures, sums, levels = tree
+    n_nodes, n_sums, n_levels = sizes
+    links_below, figures_below, sums_below, levels_below = below
+    for i in range(links_below.shape[0]):
+        to = node if i == 0 else n_nodes + i - 1
+        for j in range(2 if i == 0 else 0, N_LINKS):  # where the root stands is known here
+            links[to, j] = links_below[i, j]
+        if i > 0:
+            parent = links_below[i, PARENT]
+            links[to, PARENT] = node if parent == 0 else n_nodes + parent - 1
+        links[to, SUMS] += n_sums
+        links[to, LEVELS] += n_levels
+        for j in range(figures.shape[1]):
+            figures[to, j] = figures_below[i, j]
+    for i in range(sums_below.shape[0]):
+        sums[n_sums + i] = sums_below[i]
+    for i in range(levels_below.shape[0]):
+        levels[n_levels + i] = levels_below[i]
+
+
+@compiled
+def grow_tree(problem_fields, rules_fields, work_fields, few_rows, progress):
     """The whole tree; see `grow_subtree`. Structs are made here: to make them, Python would have to compile."""
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
     m, first, depth = problem.numbers.shape[1], int64(0), int64(0)  # not literals: these would be compiled once more
@@ -292,7 +332,25 @@ def grow_tree(problem_fields, rules_fields, work_fields, progress):
     )
     is_open = not is_leaf(figures, is_pure, depth, rules, m)
     nothing_spent = np.zeros(rules.coded_slots.shape[0], np.bool_)
-    return grow_subtree(problem, rules, work, figures, is_open, depth, nothing_spent, progress)
+    return grow_subtree(
+        problem, rules, work, figures, is_open, depth, nothing_spent, rules.root_key, few_rows, progress
+    )
+
+
+@compiled
+def grow_piece(problem_fields, rules_fields, work_fields, piece, key, figures, progress):
+    """The subtree of a piece that `grow_subtree` left for later; others may be grown by other threads meanwhile."""
+    problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
+    n = problem.lengths.shape[0] + 1
+    starts, lengths = np.empty((1, n), np.int64), np.empty((1, n), np.int64)
+    for c in range(n):
+        starts[0, c], lengths[0, c] = piece[2 + c], piece[2 + n + c]
+    spent = np.empty(rules.coded_slots.shape[0], np.bool_)
+    for a in range(spent.shape[0]):
+        spent[a] = piece[2 + 2 * n + a] != 0
+    here, no_rows, depth, is_open = int64(0), int64(0), piece[1], n > 0
+    local = renumbered(problem, rules, problem.lists, problem.rows, starts, lengths, here, work.numbering)
+    return grow_subtree(local, rules, work, figures, is_open, depth, spent, uint64(key), no_rows, progress)
 
 
 @compiled

@@ -10,9 +10,11 @@ NO_COSTS, TAN_SCHLIMMER, NUNEZ = 0, 1, 2
 class Problem(Struct):
     """The samples of a subtree, its rows numbered from 0 in row order; `origin` are their numbers in the whole table.
 
-    `lists[i, : lengths[i]]` is the sorted list of the column with candidate slot `list_slots[i]`, `missing[row]` has a
-    bit for each list the row is not in. `codes[row, j]` belongs to the coded column `coded[j]`. Lists, rows and weights
-    are used up.
+    `lists[i, : lengths[i]]` is the sorted list of the column with candidate slot `list_slots[i]`; `distinct[i]` says
+    that all its values differ. Where numbers are predicted, `missing[row]` has a bit for each list the row is not in.
+    `codes[row, j]` is a level of the coded column `coded[j]`, counted through all of them; bit b of `bits[row]` belongs
+    to `bit_columns[b]`. `values[i, row]` is the value in list i, only there if the rules look at it. Lists, rows and
+    weights are used up.
     """
 
 
@@ -20,7 +22,8 @@ class Rules(Struct):
     """How to grow: the criterion, limits, and tables that replace divisions and logarithms of whole numbers.
 
     A slot is the place of a candidate in the order of the columns. Coded column j has its slot, what its split is like,
-    how many levels it has, and where they start in the table of sums.
+    how many levels it has, and where they start in the table of sums. `way` says which cuts of a list are candidates,
+    `n_parts` how many bins or draws, `is_corrected` whether a threshold's gain pays for the choice.
     """
 
 
@@ -46,19 +49,22 @@ class WorkType(StructType):
 define(
     Problem,
     ProblemType,
-    "lists lengths list_slots rows n_rows classes numbers weights missing has_missing codes coded origin shift",
+    "lists lengths distinct list_slots rows n_rows classes numbers weights missing has_missing codes coded bits "
+    "bit_columns origin shift values",
 )
 define(
     Rules,
     RulesType,
     "criterion is_ratio needs_all gain_filter n_classes is_counted is_unit max_depth min_split min_leaf min_gain "
     "min_score min_impurity min_copy min_category tolerance cost_kind cost_power slot_costs coded_slots coded_kinds "
-    "coded_levels coded_starts reciprocal small_logs large_logs small_unit large_unit",
+    "coded_levels coded_starts reciprocal small_logs large_logs small_unit large_unit way "
+    "n_parts is_corrected slot_columns is_in_average root_key",
 )
 define(
     Work,
     WorkType,
-    "counts left_counts left before totals gains scores details passes shares side branch spare numbering table "
-    "level_weights is_in_first branch_of places level_gains open_rows open_sizes open_branches parent_starts "
-    "parent_lengths parent_tops space",
+    "counts left_counts left before blocks totals gains scores details passes shares side branch unknown parts "
+    "spare numbering bit_counts level_counts table level_weights bounds is_in_first branch_of places level_gains "
+    "open_rows open_sizes open_branches parent_starts parent_lengths parent_tops space thresholds n_allowed gaps "
+    "gap_thresholds gap_scores",
 )

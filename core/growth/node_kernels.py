@@ -129,31 +129,28 @@ for _place in range(64):
 
 @compiled
 def known_totals(problem, rules, rows, start, n, figures, totals):
-    """`totals[i, :]`: the sums of the node's rows that are in list i: those of the node less those of the others."""
-    n_lists, n_outputs, n_classes = problem.lengths.shape[0], problem.numbers.shape[1], rules.n_classes
-    is_squared = rules.criterion == SQUARED
-    weights, classes, numbers, missing = problem.weights, problem.classes, problem.numbers, problem.missing
-    for i in range(n_lists):
-        if is_squared:
-            totals[i, 0] = figures[0]
-            for j in range(n_outputs):
-                totals[i, 1 + j] = figures[1 + n_outputs + j]
-        else:
-            for k in range(n_classes):
+    """`totals[i, :]`: the sums of the node's rows that are in list i: those of the node less those of the others.
+
+    Where classes have missing values, `sum_blocks` fills them.
+    """
+    n_lists, n_outputs = problem.lengths.shape[0], problem.numbers.shape[1]
+    if rules.criterion != SQUARED:
+        for i in range(n_lists):
+            for k in range(rules.n_classes):
                 totals[i, k] = figures[1 + k]
-    if not problem.has_missing:
         return
-    for i in range(start, start + n):
+    for i in range(n_lists):
+        totals[i, 0] = figures[0]
+        for j in range(n_outputs):
+            totals[i, 1 + j] = figures[1 + n_outputs + j]
+    weights, numbers, missing = problem.weights, problem.numbers, problem.missing
+    for i in range(start, start + n if problem.has_missing else start):
         row = rows[i]
-        weight = weights[row]
         for word in range(missing.shape[1]):
             bits = missing[row, word]
             while bits:
                 at = 64 * word + lowest_bit(bits)
                 bits &= bits - uint64(1)
-                if is_squared:
-                    totals[at, 0] -= weight
-                    for j in range(n_outputs):
-                        totals[at, 1 + j] -= weight * (numbers[row, j] - figures[1 + j])
-                else:
-                    totals[at, classes[row]] -= weight
+                totals[at, 0] -= weights[row]
+                for j in range(n_outputs):
+                    totals[at, 1 + j] -= weights[row] * (numbers[row, j] - figures[1 + j])

@@ -14,38 +14,38 @@ LONGEST_RUN = 64
 
 
 @compiled
-def sortable_keys(values, bits, row_bits, keys):
-    """Fill `keys` with what sorts like the known values: the ordered bits of the float, the row in the lowest ones.
+def sortable_keys(values, bits, classes, class_bits, row_bits, keys):
+    """Fill `keys` with what sorts like the known values: the ordered bits of the float; the lowest hold row and class.
 
     `bits` is the same memory as `values`, read as whole numbers. Returns how many values are known.
     """
-    low = (uint64(1) << uint64(row_bits)) - uint64(1)
+    low = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1)
     sign = uint64(1) << uint64(63)
     n = uint64(0)
     for row in range(values.shape[0]):
-        if values[row] == values[row]:
-            key = bits[row]
-            if key == sign:  # -0.0 is 0.0
-                key = uint64(0)
-            key = ~key if key & sign else key | sign
-            keys[n] = (key & ~low) | uint64(row)
-            n += uint64(1)
+        key = bits[row]
+        if key == sign:  # -0.0 is 0.0
+            key = uint64(0)
+        key ^= sign | (uint64(0) - (key >> uint64(63)))  # negative numbers backwards, below the others
+        keys[n] = (key & ~low) | (uint64(row) << uint64(class_bits)) | uint64(classes[row])
+        n += uint64(values[row] == values[row])
     return n
 
 
 @compiled
-def settle_runs(keys, values, row_bits):
+def settle_runs(keys, values, class_bits, row_bits):
     """Order the values whose keys differ only in the bits that made room for the row; False when a run is too long."""
-    low = (uint64(1) << uint64(row_bits)) - uint64(1)
-    run = int64(0)
+    low = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1)
+    shift, run = uint64(class_bits), int64(0)
     for i in range(1, keys.shape[0]):
         if keys[i] ^ keys[i - 1] > low:
             run = i
             continue
-        if i - run > LONGEST_RUN and values[keys[i] & low] != values[keys[i - 1] & low]:
+        key = keys[i]
+        value, j = values[(key & low) >> shift], i - 1
+        if i - run > LONGEST_RUN and value != values[(keys[j] & low) >> shift]:
             return False
-        key, value, j = keys[i], values[keys[i] & low], i - 1
-        while j >= run and values[keys[j] & low] > value:
+        while j >= run and values[(keys[j] & low) >> shift] > value:
             keys[j + 1] = keys[j]
             j -= 1
         keys[j + 1] = key
@@ -53,29 +53,65 @@ def settle_runs(keys, values, row_bits):
 
 
 @compiled
-def list_entries(keys, values, classes, row_bits, entries):
-    """Write the entries of a column: whether the value is new, the class, the row.
+def list_entries(keys, values, class_bits, row_bits, entries):
+    """Write the entries of a column: whether the value is new, the class, the row; how many are new.
 
     Keys whose upper bits differ belong to different values, so that few values have to be looked up.
     """
-    low = (uint64(1) << uint64(row_bits)) - uint64(1)
-    before = keys[0] if keys.shape[0] > 0 else uint64(0)
+    low, shift = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1), uint64(class_bits)
+    class_mask = (uint64(1) << shift) - uint64(1)
+    before, n_new = keys[0] if keys.shape[0] > 0 else uint64(0), int64(0)
     for i in range(keys.shape[0]):
         key = keys[i]
-        row = key & low
+        row = (key & low) >> shift
         is_new = uint32(1)
         if key ^ before <= low:
-            is_new = uint32(values[row] != values[before & low])
-        entries[i] = (is_new << uint32(31)) | (uint32(classes[row]) << uint32(row_bits)) | uint32(row)
+            is_new = uint32(values[row] != values[(before & low) >> shift])
+        n_new += is_new
+        entries[i] = (is_new << uint32(31)) | (uint32(key & class_mask) << uint32(row_bits)) | uint32(row)
         before = key
+    return n_new
 
 
 @compiled
-def divide_list(entries, start, n, shift, side, keeper, other, place):
+def divide_list(entries, start, n, shift, side, keeper, other, place, is_distinct):
     """Send each entry to the child that keeps this memory, to the other one, or to both; how many each got.
 
     An entry is new in a child when any entry since the child's last one was new; the first of a list never is.
     """
+    flag = uint32(1) << uint32(31)
+    if is_distinct:
+        here, there = divide_distinct(entries, start, n, shift, side, keeper, other, place)
+    else:
+        here, there = divide_repeated(entries, start, n, shift, side, keeper, other, place)
+    if here > uint64(start):
+        entries[start] &= ~flag
+    if there > uint64(place):
+        other[place] &= ~flag
+    return int64(here) - start, int64(there) - place
+
+
+@compiled
+def divide_distinct(entries, start, n, shift, side, keeper, other, place):
+    """The division of a list in which every value is new: entries stay as they are. Where both pieces end."""
+    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
+    gets_not, keep_side = uint32(1 - keeper), uint32(keeper)
+    i, end = uint64(start), uint64(start + n)
+    here, there = uint64(start), uint64(place)
+    while i < end:
+        entry = entries[i]
+        to = uint32(side[entry & row_mask])
+        entries[here] = entry
+        other[there] = entry
+        here += uint64(to != gets_not)
+        there += uint64(to != keep_side)
+        i += uint64(1)
+    return here, there
+
+
+@compiled
+def divide_repeated(entries, start, n, shift, side, keeper, other, place):
+    """The same for any list."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag = uint32(1) << uint32(31)
     gets_not = uint32(1 - keeper)  # rows of this side are not kept
@@ -99,11 +135,7 @@ def divide_list(entries, start, n, shift, side, keeper, other, place):
         new_here &= stays - uint32(1)  # all ones when it did not stay
         new_there &= goes - uint32(1)
         i += uint64(1)
-    if here > uint64(start):
-        entries[start] &= ~flag
-    if there > uint64(place):
-        other[place] &= ~flag
-    return int64(here) - start, int64(there) - place
+    return here, there
 
 
 @compiled

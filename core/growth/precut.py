@@ -6,6 +6,7 @@ import numpy as np
 
 from core.config import Numeric, NumericKind
 from core.growth.samples import Samples
+from core.progress import Watch, nobody, watched
 from core.splits.candidates import equal_frequency, equal_width
 from core.splits.mdlp import mdlp_cuts
 from core.splits.numeric import distinct_values
@@ -13,11 +14,11 @@ from core.table import FloatArray, is_missing
 from core.target import ClassTarget
 
 
-def with_cuts(samples: Samples, numeric: Numeric) -> Samples:
+def with_cuts(samples: Samples, numeric: Numeric, watch: Watch = nobody) -> Samples:
     """The samples with the cuts of every column that has an order, if the algorithm needs any before growth."""
     if not numeric.is_found_before_growth:
         return samples
-    columns = range(len(samples.attributes.schema))
+    columns = watched(range(len(samples.attributes.schema)), watch)
     cuts = (
         cuts_of(samples, column, numeric) if samples.attributes.schema[column].has_order else None for column in columns
     )

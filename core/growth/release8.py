@@ -13,6 +13,7 @@ from core.criteria.gain import corrected_gain
 from core.criteria.impurity import entropy
 from core.criteria.objective import Objective
 from core.growth.best_split import Candidate, NodeSamples
+from core.growth.release8_tolerances import MANY_VALUES, NEAR_AVERAGE, SAME_VALUE, TOLERANCE
 from core.growth.samples import Samples
 from core.schema import Attribute
 from core.splits.candidates import midpoint
@@ -20,11 +21,6 @@ from core.splits.numeric import both_sides
 from core.splits.split import Split, SplitKind
 from core.sums import sums_by, weights_by
 from core.table import Column, FloatArray, RowArray, is_missing
-
-TOLERANCE = 1e-6
-NEAR_AVERAGE = 1e-3  # a gain this little below the average still passes
-SAME_VALUE = 1e-5  # neighbouring values that are nearer are one value
-MANY_VALUES = 0.3  # a category with so many values, in parts of all training rows, tells little by its gain
 
 
 def best_split(
@@ -58,6 +54,7 @@ def all_candidates(
     """Every attribute that has a valid split, in column order."""
     found = []
     for column, attribute in enumerate(samples.attributes.schema):
+        node.tick()
         values = samples.attributes.columns[column][node.rows]
         if column not in spent and not is_missing(values).all():
             search = threshold_candidate if attribute.has_order else multiway_candidate
@@ -131,12 +128,24 @@ def figures(
     branch = split.branches(values)
     known = branch >= 0
     branches = sums_by(branch[known], node.sums[known], split.n_branches)
-    branch_weights = weights_by(branch[known], node.weights[known], split.n_branches)
-    missing = float(node.weights[~known].sum())
-    whole = float(branch_weights.sum()) + missing
-    gain = float(branch_weights.sum() / whole * objective.decrease(branches, branch_weights))
-    if is_corrected and n_thresholds is not None:
-        gain = corrected_gain(gain, n_thresholds, whole)
-    information = float(entropy(np.append(branch_weights, missing)))
-    score = gain / information if information > TOLERANCE else 0.0
-    return Candidate(split, gain, score, float(branch_weights.sum()) / whole, branch_weights, n_thresholds)
+    parts = weights_by(np.where(known, branch, split.n_branches), node.weights, split.n_branches + 1)
+    n_paid_for = n_thresholds if is_corrected and n_thresholds is not None else 1
+    gain, score = gain_and_ratio(branches, parts, objective, n_paid_for)
+    rho = float(parts[:-1].sum() / parts.sum())
+    return Candidate(split, float(gain), float(score), rho, parts[:-1], n_thresholds)
+
+
+def gain_and_ratio(
+    branches: FloatArray, parts: FloatArray, objective: Objective, n_paid_for: FloatArray | int
+) -> tuple[FloatArray, FloatArray]:
+    """Gain and ratio of a split, or of many.
+
+    `parts[..., v]` is the weight of branch v, the last part that of rows without the value. `n_paid_for` is how many
+    thresholds the gain pays for; one costs nothing.
+    """
+    branch_weights, whole = parts[..., :-1], parts.sum(axis=-1)
+    known_gain = branch_weights.sum(axis=-1) / whole * objective.decrease(branches, branch_weights)
+    gain = np.asarray(corrected_gain(known_gain, n_paid_for, whole))
+    information = entropy(parts)
+    is_telling = information > TOLERANCE
+    return gain, np.where(is_telling, gain / np.where(is_telling, information, 1.0), 0.0)

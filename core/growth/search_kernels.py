@@ -1,15 +1,24 @@
-"""The compiled twin of `best_split.best_split`: the best cut of every list, and the winner among all candidates."""
+"""The compiled twin of `dialects.best_split`: the best cut of every list, and the winner among all candidates."""
+
+from math import log2
 
 import numpy as np
 from numba import uint32, uint64
 
 from core.compiled_kernels import compiled
 from core.growth.growth_state import ABOVE_AVERAGE, BETTER_HALF, NO_FILTER, NUNEZ, TAN_SCHLIMMER
+from core.growth.node_kernels import impurity_of
+from core.growth.place_kernels import best_place, count_allowed
+from core.growth.release8_kernels import choose_in_sequence, figures_of_threshold, ratios_of_categories
+from core.growth.table_kernels import ORDERED
+from core.splits.candidate_kernels import DISTANT_VALUES, EVERY_GAP
 from core.splits.numeric_kernels import (
     ERROR,
     GINI,
+    LITTLE,
     NO_CUT,
     SQUARED,
+    gain_of_sides,
     information,
     scan_counts_entropy,
     scan_counts_gini,
@@ -17,8 +26,11 @@ from core.splits.numeric_kernels import (
     scan_outputs,
     scan_weights,
     score_of_whole,
+    sum_blocks,
 )
 from core.ties import TIE
+
+SURELY = 1e-3  # of a tie: what rounding takes of the largest gain there can be
 
 
 @compiled
@@ -27,6 +39,8 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
     if n < 2:
         return NO_CUT, uint64(0)
     n_outputs = problem.numbers.shape[1]
+    if rules.criterion == ERROR or not (rules.criterion == SQUARED or rules.is_counted):
+        sum_blocks(entries, start, n, problem.shift, problem.weights, work.blocks, totals)
     whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, n_outputs)
     tolerance, least = rules.tolerance * known, rules.min_leaf - TIE
     bar = whole + bar_gain if bar_gain > NO_CUT else NO_CUT
@@ -106,46 +120,125 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
             tolerance,
             bar,
             work.before,
+            work.blocks,
         )
     return (score - whole, place) if place else (NO_CUT, place)
 
 
 @compiled
-def search_lists(problem, rules, work, lists, starts, lengths, at, figures):
-    """Every list's best cut, as a candidate in its slot; the largest gain found.
+def search_lists(problem, rules, work, lists, starts, lengths, at, figures, key):
+    """Every list's best cut, as a candidate in its slot; the largest gain found. The key names the node's draws.
 
     Where only the best counts, a list is left as soon as it cannot have more than the best so far.
     """
-    best = NO_CUT
-    weight = figures[0]
+    best, weight, first_pure = NO_CUT, figures[0], work.gains.shape[0]
+    most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # when children are pure
     for i in range(problem.lengths.shape[0]):
         slot = problem.list_slots[i]
         work.gains[slot], work.scores[slot] = NO_CUT, NO_CUT
-        bar = NO_CUT if rules.needs_all or best == NO_CUT else (best - 2.0 * rules.tolerance) * weight
+        if slot > first_pure:
+            continue
         start, n = starts[at, i], lengths[at, i]
         entries = lists[i]
-        gain, place = scan_list(problem, rules, work, entries, start, n, figures, work.totals[i], bar)
+        if rules.way == EVERY_GAP:
+            bar = NO_CUT if rules.needs_all or best == NO_CUT else (best - 2.0 * rules.tolerance) * weight
+            gain, place = scan_list(problem, rules, work, entries, start, n, figures, work.totals[i], bar)
+        else:
+            gain, place = best_place(problem, rules, work, i, entries, start, n, figures, key)
         if place:
             work.gains[slot] = gain / weight
             work.scores[slot] = work.gains[slot]
             work.details[slot, 0], work.details[slot, 1], work.details[slot, 3] = i, place, 0
             best = max(best, work.gains[slot])
+            if best >= most and not rules.needs_all:
+                first_pure = min(first_pure, slot)
             if rules.is_ratio:
-                left, right = known_weights(problem, entries, start, place, n)
-                work.scores[slot] /= information(left, right)
+                left, right = float(place - uint64(start)), float(uint64(start + n) - place)
+                if not rules.is_counted or information(left, right) < LITTLE:
+                    left, right = weigh_sides(problem, rules, entries, start, place, n, work.left)
+                if information(left, right) < LITTLE:
+                    work.gains[slot] = gain_of_sides(work.left, rules.n_classes, left, right) * (left + right) / weight
+                    work.scores[slot] = work.gains[slot]
+                if rules.way == DISTANT_VALUES:
+                    figures_of_threshold(rules, work, slot, left, right, weight)
+                else:
+                    if rules.is_corrected and rules.way == EVERY_GAP:
+                        work.n_allowed[slot] = count_allowed(problem, rules, entries, start, n)
+                    figure_ratio(rules, work, slot, left, right, weight)
     return best
 
 
 @compiled
-def known_weights(problem, entries, start, place, n):
-    """The weight on each side of a cut."""
-    mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
-    left, right, weights = 0.0, 0.0, problem.weights
+def figure_ratio(rules, work, slot, left, right, weight):
+    """A threshold's gain ratio, after `best_split.with_correction` if it is to pay for being chosen among many."""
+    if rules.is_corrected:
+        work.gains[slot] -= log2(work.n_allowed[slot]) / weight
+        if work.gains[slot] <= TIE:
+            work.gains[slot] = NO_CUT
+            return
+    work.scores[slot] = work.gains[slot] / information(left, right)
+
+
+@compiled
+def weigh_sides(problem, rules, entries, start, place, n, sums):
+    """The weight on each side of a cut; its class weights go to `sums`, those of the left first."""
+    row_mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
+    left, right, weights, classes, n_classes = 0.0, 0.0, problem.weights, problem.classes, rules.n_classes
+    for k in range(2 * n_classes):
+        sums[k] = 0.0
     for i in range(start, place):
-        left += weights[entries[i] & mask]
+        row = entries[i] & row_mask
+        left += weights[row]
+        sums[classes[row]] += weights[row]
     for i in range(place, start + n):
-        right += weights[entries[i] & mask]
+        row = entries[i] & row_mask
+        right += weights[row]
+        sums[n_classes + classes[row]] += weights[row]
     return left, right
+
+
+@compiled
+def winner(problem, rules, work, figures):
+    """The slot of the node's split, when every candidate stands in its own; -1 when there is none."""
+    if rules.way == DISTANT_VALUES:
+        ratios_of_categories(problem, rules, work, figures[0])
+        return choose_in_sequence(work.gains, work.scores, rules.is_in_average)
+    if rules.is_corrected:
+        correct_coded(problem, rules, work, figures[0])
+    weigh_costs(rules, work.gains, work.scores)
+    return choose(work.gains, work.scores, rules, work.passes)
+
+
+@compiled
+def correct_coded(problem, rules, work, weight):
+    """Let the thresholds between levels pay for being chosen among many."""
+    for j in range(problem.codes.shape[1]):
+        a = problem.coded[j]
+        slot, first, n_levels = rules.coded_slots[a], rules.coded_starts[a], rules.coded_levels[a]
+        if rules.coded_kinds[a] == ORDERED and work.gains[slot] > NO_CUT:
+            levels = work.level_weights[first : first + n_levels]
+            work.n_allowed[slot] = count_allowed_levels(levels, rules.min_leaf - TIE)
+            left, right = 0.0, 0.0
+            for v in range(n_levels):
+                if v <= work.details[slot, 1]:
+                    left += levels[v]
+                else:
+                    right += levels[v]
+            figure_ratio(rules, work, slot, left, right, weight)
+
+
+@compiled
+def count_allowed_levels(weights, least):
+    """How many gaps between levels that the node holds leave enough weight on both sides when they are cut."""
+    last, behind = weights.shape[0], 0.0
+    while last > 0 and behind < least:
+        last -= 1
+        behind += weights[last]
+    n, passed = 0, 0.0
+    for v in range(min(last + 1, weights.shape[0])):
+        n += weights[v] > 0.0 and passed > 0.0 and passed >= least
+        passed += weights[v]
+    return n
 
 
 @compiled

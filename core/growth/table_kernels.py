@@ -4,9 +4,7 @@
 coded columns stand below each other, each with one level more for rows that do not know it.
 """
 
-from math import log2
-
-from numba import int64
+from numba import int64, uint64
 
 from core.compiled_kernels import compiled
 from core.growth.partition_kernels import EVERY
@@ -17,21 +15,82 @@ from core.splits.categorical_kernels import (
     multiway_is_valid,
     one_hot_gains,
 )
-from core.splits.numeric_kernels import NO_CUT, SQUARED, information, score_of_moments, score_of_sides, score_of_whole
+from core.splits.numeric_kernels import (
+    LITTLE,
+    NO_CUT,
+    SQUARED,
+    gain_of_sides,
+    information,
+    information_of,
+    score_of_moments,
+    score_of_sides,
+    score_of_whole,
+)
 from core.ties import TIE
 
 ORDERED, MULTIWAY, GROUPS, ONE_VS_REST, ONE_HOT = 0, 1, 2, 3, 4  # how a coded column is split
 
 
 @compiled
-def fill_table(problem, rules, rows, start, n, figures, table, level_weights):
+def coded_column(problem, j):
+    """The coded column that is meant by j: those with codes first, then those with bits."""
+    n_codes = problem.codes.shape[1]
+    return problem.coded[j] if j < n_codes else problem.bit_columns[j - n_codes]
+
+
+@compiled
+def code_of(problem, rules, row, j):
+    """The row's level in column j, counted in the same way."""
+    n_codes = problem.codes.shape[1]
+    if j < n_codes:
+        return int64(problem.codes[row, j]) - rules.coded_starts[problem.coded[j]]
+    b = j - n_codes
+    return int64((problem.bits[row, b // 64] >> uint64(b % 64)) & uint64(1))
+
+
+@compiled
+def fill_table(problem, rules, work, rows, start, n, figures):
     """Sum up the node's rows by level, in row order."""
+    coded, starts, n_levels, table = problem.coded, rules.coded_starts, rules.coded_levels, work.table
+    if rules.is_counted:
+        count_levels(problem, rules, rows, start, n, work.level_counts)
+    else:
+        sum_levels(problem, rules, rows, start, n, figures, table)
+    for j in range(problem.codes.shape[1]):
+        a = coded[j]
+        for level in range(starts[a], starts[a] + n_levels[a] + 1):
+            if rules.is_counted:
+                for k in range(table.shape[1]):
+                    table[level, k] = work.level_counts[level, k]
+            work.level_weights[level] = weight_of(table, level, rules.criterion)
+
+
+@compiled
+def count_levels(problem, rules, rows, start, n, counts):
+    """How many of the node's rows each level has, by class: small numbers, so that more of them stay in the cache."""
+    codes, coded, classes, starts = problem.codes, problem.coded, problem.classes, rules.coded_starts
+    n_coded = codes.shape[1]
+    for j in range(n_coded):
+        a = coded[j]
+        for level in range(starts[a], starts[a] + rules.coded_levels[a] + 1):
+            for k in range(counts.shape[1]):
+                counts[level, k] = 0
+    for i in range(start, start + n):
+        row = rows[i]
+        k = classes[row]
+        for j in range(n_coded):
+            counts[codes[row, j], k] += 1
+
+
+@compiled
+def sum_levels(problem, rules, rows, start, n, figures, table):
+    """The sums of each level, in row order: class weights, or moments about the node's centres."""
     codes, coded, weights, classes = problem.codes, problem.coded, problem.weights, problem.classes
-    numbers, starts, n_levels = problem.numbers, rules.coded_starts, rules.coded_levels
+    numbers, starts = problem.numbers, rules.coded_starts
     n_coded, m, is_squared = codes.shape[1], numbers.shape[1], rules.criterion == SQUARED
     for j in range(n_coded):
         a = coded[j]
-        for level in range(starts[a], starts[a] + n_levels[a] + 1):
+        for level in range(starts[a], starts[a] + rules.coded_levels[a] + 1):
             for k in range(table.shape[1]):
                 table[level, k] = 0.0
     for i in range(start, start + n):
@@ -39,7 +98,7 @@ def fill_table(problem, rules, rows, start, n, figures, table, level_weights):
         weight = weights[row]
         if is_squared:
             for j in range(n_coded):
-                level = starts[coded[j]] + codes[row, j]
+                level = codes[row, j]
                 table[level, 0] += weight
                 for o in range(m):
                     off = numbers[row, o] - figures[1 + o]
@@ -48,11 +107,7 @@ def fill_table(problem, rules, rows, start, n, figures, table, level_weights):
         else:
             k = classes[row]
             for j in range(n_coded):
-                table[starts[coded[j]] + codes[row, j], k] += weight
-    for j in range(n_coded):
-        a = coded[j]
-        for level in range(starts[a], starts[a] + n_levels[a] + 1):
-            level_weights[level] = weight_of(table, level, rules.criterion)
+                table[codes[row, j], k] += weight
 
 
 @compiled
@@ -70,68 +125,127 @@ def weight_of(table, level, criterion):
 def search_tables(problem, rules, work, spent, at, figures, best):
     """Every coded column's best split, as a candidate in its slot; `best` is the largest gain of the lists.
 
-    Where only the best counts, a column is passed over when its bound shows that it cannot have it.
+    Where only the best counts, a column is passed over when its bound shows that it cannot have it; the one with the
+    largest bound comes first.
     """
-    for j in range(problem.codes.shape[1]):
-        a = problem.coded[j]
-        slot, kind, n_levels = rules.coded_slots[a], rules.coded_kinds[a], rules.coded_levels[a]
-        n_slots = n_levels if kind == ONE_HOT else 1
-        for s in range(slot, slot + n_slots):
-            work.gains[s], work.scores[s] = NO_CUT, NO_CUT
-        if spent[at, a]:
-            continue
-        first = rules.coded_starts[a]
-        levels, weights = work.table[first : first + n_levels], work.level_weights[first : first + n_levels]
-        known = 0.0
-        for level in range(n_levels):
-            known += weights[level]
-        if known <= 0.0:
-            continue
-        rho = known / figures[0]
-        if kind == ONE_HOT:
-            one_hot_gains(levels, weights, rules.criterion, rules.min_leaf, work.space, work.level_gains)
-            for v in range(n_levels):
-                if work.level_gains[v] > NO_CUT:
-                    keep(work, slot + v, j, v, 0, rho * work.level_gains[v], weights[v], known - weights[v], rules)
-                    best = max(best, work.gains[slot + v])
-            continue
-        if kind == ORDERED:
-            gain, low, high, left = scan_levels(problem, rules, work, levels, weights, n_levels, known)
-        elif kind == MULTIWAY:
-            if not multiway_is_valid(weights, rules.min_leaf):
-                continue
-            gain, low, high, left = multiway_gain(levels, weights, rules.criterion, work.space), 0, 0, 0.0
-        else:
-            floor = (best - 2.0 * rules.tolerance) / rho if best > NO_CUT and not rules.needs_all else NO_CUT
-            gain, low, high, left = best_division(rules, work, kind, levels, weights, floor), 0, 0, 0.0
-            if gain > NO_CUT and rules.is_ratio:
-                for v in range(n_levels):
-                    left += weights[v] if work.is_in_first[v] else 0.0
-        if gain > NO_CUT:
-            keep(work, slot, j, low, high, rho * gain, left, known - left, rules)
-            if rules.is_ratio and kind == MULTIWAY:
-                work.scores[slot] = work.gains[slot] / information_of_levels(weights, known)
-            best = max(best, work.gains[slot])
+    n_coded, first = problem.codes.shape[1], -1
+    for j in range(n_coded):
+        work.bounds[j] = -NO_CUT
+        if not rules.needs_all and rules.coded_kinds[problem.coded[j]] == GROUPS:
+            levels, weights, known = levels_of(problem, rules, work, j)
+            work.bounds[j] = known / figures[0] * multiway_gain(levels, weights, rules.criterion, work.space)
+            if first < 0 or work.bounds[j] > work.bounds[first]:
+                first = j
+    if first >= 0:
+        best = search_table(problem, rules, work, spent, at, figures, first, best)
+    for j in range(n_coded):
+        if j != first:
+            best = search_table(problem, rules, work, spent, at, figures, j, best)
     return best
 
 
 @compiled
-def keep(work, slot, j, low, high, gain, left, right, rules):
-    """A candidate of coded column j, with its gain ratio if that counts; none where the split tells nothing."""
-    work.gains[slot], work.scores[slot] = gain, gain
-    work.details[slot, 0], work.details[slot, 1], work.details[slot, 2], work.details[slot, 3] = j, low, high, 1
-    if rules.is_ratio and right > 0.0 and left > 0.0:
-        work.scores[slot] /= information(left, right)
+def levels_of(problem, rules, work, j):
+    """The sums and weights of a column's levels, and the weight of all."""
+    a = problem.coded[j]
+    first, n_levels = rules.coded_starts[a], rules.coded_levels[a]
+    levels, weights = work.table[first : first + n_levels], work.level_weights[first : first + n_levels]
+    known = 0.0
+    for level in range(n_levels):
+        known += weights[level]
+    return levels, weights, known
 
 
 @compiled
-def best_division(rules, work, kind, levels, weights, floor):
-    """The best two groups, or the best level against the rest, in `work.is_in_first`; its gain.
+def search_table(problem, rules, work, spent, at, figures, j, best):
+    """The best split of coded column j; the largest gain so far."""
+    a = problem.coded[j]
+    slot, kind, n_levels = rules.coded_slots[a], rules.coded_kinds[a], rules.coded_levels[a]
+    for s in range(slot, slot + (n_levels if kind == ONE_HOT else 1)):
+        work.gains[s], work.scores[s] = NO_CUT, NO_CUT
+    levels, weights, known = levels_of(problem, rules, work, j)
+    least = best - 2.0 * rules.tolerance if best > NO_CUT and not rules.needs_all else NO_CUT
+    if spent[at, a] or known <= 0.0 or work.bounds[j] < least:
+        return best
+    rho, is_in_first = known / figures[0], work.is_in_first[rules.coded_starts[a] :]
+    if kind == ONE_HOT:
+        one_hot_gains(levels, weights, rules.criterion, rules.min_leaf, work.space, work.level_gains)
+        for v in range(n_levels):
+            if work.level_gains[v] > NO_CUT:
+                gain, intrinsic = work.level_gains[v], 1.0
+                if rules.is_ratio:
+                    intrinsic = information(weights[v], known - weights[v])
+                    if intrinsic < LITTLE:
+                        gain = gain_by_shares(work, kind, levels, weights, v, is_in_first, known)
+                keep(work, slot + v, j, v, 0, rho * gain, intrinsic)
+                best = max(best, work.gains[slot + v])
+        return best
+    if kind == ORDERED:
+        gain, low, high, left = scan_levels(problem, rules, work, levels, weights, n_levels, known)
+    elif kind == MULTIWAY:
+        if not multiway_is_valid(weights, rules.min_leaf):
+            return best
+        gain, low, high, left = multiway_gain(levels, weights, rules.criterion, work.space), 0, 0, 0.0
+    else:
+        floor = least / rho if least > NO_CUT else NO_CUT
+        gain, low, high, left = best_division(rules, work, kind, levels, weights, floor, is_in_first), 0, 0, 0.0
+        if gain > NO_CUT and rules.is_ratio:
+            for v in range(n_levels):
+                left += weights[v] if is_in_first[v] else 0.0
+    if gain > NO_CUT:
+        intrinsic = 1.0
+        if rules.is_ratio:
+            intrinsic = information_of_levels(weights, known) if kind == MULTIWAY else information(left, known - left)
+            if intrinsic < LITTLE:
+                gain = gain_by_shares(work, kind, levels, weights, low, is_in_first, known)
+        keep(work, slot, j, low, high, rho * gain, intrinsic)
+        best = max(best, work.gains[slot])
+    return best
+
+
+@compiled
+def keep(work, slot, j, low, high, gain, intrinsic):
+    """A candidate of coded column j; its score is the gain over the intrinsic value, which is 1 unless that counts."""
+    work.gains[slot], work.scores[slot] = gain, gain / intrinsic if intrinsic > 0.0 else gain
+    work.details[slot, 0], work.details[slot, 1], work.details[slot, 2], work.details[slot, 3] = j, low, high, 1
+
+
+@compiled
+def is_first(kind, level, low, is_in_first):
+    """Whether a level goes to the first of two groups, of which `low` is the last or the only level if that is so."""
+    if kind == ORDERED:
+        return level <= low
+    return level == low if kind == ONE_HOT else is_in_first[level]
+
+
+@compiled
+def gain_by_shares(work, kind, levels, weights, low, is_in_first, known):
+    """The information gain of the split on the known rows, as `gain_of_sides` has it."""
+    n_classes, sums, gain, left = levels.shape[1], work.left, 0.0, 0.0
+    for k in range(2 * n_classes):
+        sums[k] = 0.0
+    for v in range(levels.shape[0]):
+        if weights[v] > 0.0:
+            is_left = kind == MULTIWAY or is_first(kind, v, low, is_in_first)
+            left += weights[v] if is_left else 0.0
+            for k in range(n_classes):
+                sums[k if is_left else n_classes + k] += levels[v, k]
+                gain -= weights[v] / known * information_of(levels[v, k] / weights[v])
+    if kind != MULTIWAY:
+        return gain_of_sides(sums, n_classes, left, known - left)
+    for k in range(n_classes):
+        gain += information_of(sums[k] / known)
+    return gain
+
+
+@compiled
+def best_division(rules, work, kind, levels, weights, floor, is_in_first):
+    """The best two groups, or the best level against the rest, in `is_in_first`; its gain.
 
     Groups that cannot gain more than the floor may be given up.
     """
     criterion, tolerance, min_leaf, min_category = rules.criterion, rules.tolerance, rules.min_leaf, rules.min_category
-    space, is_in_first = work.space, work.is_in_first
+    space = work.space
     if kind == GROUPS:
         return best_two_groups(levels, weights, criterion, tolerance, min_leaf, min_category, floor, space, is_in_first)
     return best_one_vs_rest(levels, weights, criterion, tolerance, min_leaf, min_category, space, is_in_first)
@@ -143,7 +257,7 @@ def information_of_levels(weights, known):
     total = 0.0
     for v in range(weights.shape[0]):
         if weights[v] > 0.0:
-            total += weights[v] / known * log2(known / weights[v])
+            total += information_of(weights[v] / known)
     return total
 
 
@@ -193,25 +307,9 @@ def scan_levels(problem, rules, work, levels, weights, n_levels, known):
 def branches_of_levels(problem, rules, work, slot):
     """Fill `work.branch_of[level]` by the split chosen for a coded column; how many branches there are."""
     j, low = work.details[slot, 0], work.details[slot, 1]
-    a = problem.coded[j]
-    kind, n_levels, first = rules.coded_kinds[a], rules.coded_levels[a], rules.coded_starts[a]
-    if kind in (GROUPS, ONE_VS_REST):
-        best_division(
-            rules,
-            work,
-            kind,
-            work.table[first : first + n_levels],
-            work.level_weights[first : first + n_levels],
-            NO_CUT,
-        )
+    a = coded_column(problem, j)
+    kind, n_levels, is_in_first = rules.coded_kinds[a], rules.coded_levels[a], work.is_in_first[rules.coded_starts[a] :]
     for v in range(n_levels):
-        if kind == ORDERED:
-            work.branch_of[v] = v > low
-        elif kind == MULTIWAY:
-            work.branch_of[v] = v
-        elif kind == ONE_HOT:
-            work.branch_of[v] = v != low
-        else:
-            work.branch_of[v] = not work.is_in_first[v]
+        work.branch_of[v] = v if kind == MULTIWAY else not is_first(kind, v, low, is_in_first)
     work.branch_of[n_levels] = EVERY
     return int64(n_levels) if kind == MULTIWAY else int64(2)

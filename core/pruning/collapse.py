@@ -5,17 +5,18 @@ C4.5 and J48 do so before any pruning, from the root down.
 
 import numpy as np
 
+from core.progress import Watch, nobody, watched
 from core.pruning.history import Decision, Ledger, Method
 from core.table import FloatArray
 
 NO_FEWER = 1e-3
 
 
-def collapse(ledger: Ledger) -> None:
+def collapse(ledger: Ledger, watch: Watch = nobody) -> None:
     """Cut every such subtree, and write down its errors before and after; those that stay are not mentioned."""
     view, own = ledger.view, training_errors(ledger)
     below = own.copy()
-    for node in reversed(view.nodes):  # children come after their parent
+    for node in watched(view.nodes[::-1], watch):  # children come after their parent
         if not view.is_leaf[node]:
             below[node] = sum(below[child] for child in ledger.tree.children(node))
     waiting = [0]

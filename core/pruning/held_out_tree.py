@@ -1,16 +1,20 @@
 """Held-out rows spread over a tree, so that the effect of a cut can be told without sending them down again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from core.block_walk import BlockWalk
+from core.block_walk import Arrival, BlockWalk
 from core.growth.held_out import HeldOut, origin_of
 from core.growth.samples import Samples
 from core.prediction import policy_as_grown, visits
-from core.table import BoolArray, FloatArray, RowArray
+from core.progress import Watch, nobody, part_of, watched
+from core.table import BoolArray, FloatArray, RowArray, Table
 from core.tree import Tree, TreeView
 from core.tree_layout import Layout
+
+ROWS_AT_A_TIME = 30_000  # are sent down the tree in a fraction of a second
+ARRIVING = 0.5  # the part of the work before pruning that finds out which rows arrive where, about
 
 Change = tuple[RowArray, FloatArray]
 ChangeIfCut = Callable[[int], Change]
@@ -22,18 +26,22 @@ class Arrivals:
     By compiled kernels if the caller says so; the arrays are the same.
     """
 
-    def __init__(self, view: TreeView, samples: Samples, *, kernels: bool) -> None:
-        tree, records = view.tree, samples.attributes
-        if kernels:
-            visited = list(BlockWalk(Layout(tree), view).arrivals(records, policy_as_grown(tree)))
-        else:
-            visited = [(visit.node, visit.rows, visit.weights) for visit in visits(view, records)]
-        counts = np.zeros(len(tree) + 1, dtype=np.int64)
-        counts[[node + 1 for node, _, _ in visited]] = [len(rows) for _, rows, _ in visited]
-        self.start = np.cumsum(counts)
-        # Nodes are visited in the order of their numbers; nothing is visited when there are no rows.
-        self.rows = np.concatenate([np.empty(0, dtype=np.int64), *(rows for _, rows, _ in visited)])
-        self.weights = np.concatenate([np.empty(0), *(weights for _, _, weights in visited)])
+    def __init__(self, view: TreeView, samples: Samples, *, kernels: bool, watch: Watch) -> None:
+        n_nodes, starts = len(view.tree), range(0, len(samples), ROWS_AT_A_TIME)
+        arrivals_of = way_to_send(view, kernels=kernels)
+        nodes, rows, weights = [], [np.empty(0, dtype=np.int64)], [np.empty(0)]
+        for number, start in enumerate(starts):
+            block = samples.attributes.take(samples.rows[start : start + ROWS_AT_A_TIME])
+            part = part_of(watch, number / len(starts), (number + 1) / len(starts))
+            for node, block_rows, block_weights in arrivals_of(block):
+                part(node / n_nodes)
+                nodes.append(node)
+                rows.append(block_rows + start)
+                weights.append(block_weights)
+        node_of = np.repeat(np.array(nodes, dtype=np.int64), [len(each) for each in rows[1:]])
+        by_node = np.argsort(node_of, kind="stable")  # a node's rows stay ascending, since the blocks are
+        self.start = np.concatenate([[0], np.cumsum(np.bincount(node_of, minlength=n_nodes))])
+        self.rows, self.weights = np.concatenate(rows)[by_node], np.concatenate(weights)[by_node]
 
     def at(self, node: int) -> tuple[RowArray, FloatArray]:
         """The rows and weights at a node."""
@@ -41,17 +49,25 @@ class Arrivals:
         return self.rows[here], self.weights[here]
 
 
+def way_to_send(view: TreeView, *, kernels: bool) -> Callable[[Table], Iterator[Arrival]]:
+    """What sends rows down the tree, and tells which of them arrive at each node."""
+    if kernels:
+        walk, policy = BlockWalk(Layout(view.tree), view), policy_as_grown(view.tree)
+        return lambda records: walk.arrivals(records, policy)
+    return lambda records: ((visit.node, visit.rows, visit.weights) for visit in visits(view, records))
+
+
 class HeldOutTree:
     """The rows that arrive at every node, with their weights, and the answers of the tree as cut so far."""
 
-    def __init__(self, view: TreeView, samples: Samples, *, kernels: bool = False) -> None:
+    def __init__(self, view: TreeView, samples: Samples, *, kernels: bool = False, watch: Watch = nobody) -> None:
         self.tree = view.tree
         self._is_leaf = view.is_leaf.copy()
-        self._arrived = Arrivals(view, samples, kernels=kernels)
+        self._arrived = Arrivals(view, samples, kernels=kernels, watch=part_of(watch, 0.0, ARRIVING))
         origin = origin_of(self.tree.answers[0], self.tree.task)
         self._answers = self.tree.answers - origin
         answers = np.zeros((len(samples), len(origin)))
-        for leaf in view.leaves:
+        for leaf in watched(view.leaves, part_of(watch, ARRIVING, 1.0)):
             rows, weights = self._arrived.at(leaf)
             answers[rows] += np.outer(weights, self._answers[leaf])
         self.held_out = HeldOut(samples, answers, origin, self.tree.costs)

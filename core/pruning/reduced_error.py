@@ -11,16 +11,22 @@ from core.config import OnTie
 from core.growth.held_out import HeldOut
 from core.growth.samples import Samples
 from core.growth.validation_gate import Trial
+from core.progress import Watch, nobody, part_of, watched
 from core.pruning.held_out_tree import HeldOutTree
 from core.pruning.history import Decision, Ledger, Method
 from core.target import ClassTarget
 
+SENDING = 0.1  # the part of the work that sends the rows down the tree, about
 
-def prune_by_validation(ledger: Ledger, validation: Samples, on_tie: OnTie, *, kernels: bool = False) -> None:
+
+def prune_by_validation(
+    ledger: Ledger, validation: Samples, on_tie: OnTie, *, kernels: bool = False, watch: Watch = nobody
+) -> None:
     """Decide about every inner node left, and write each decision down; by compiled kernels if asked for."""
     tree, view = ledger.tree, ledger.view
-    judged = HeldOutTree(view, validation, kernels=kernels)
-    for node in sorted(view.nodes, key=lambda node: (-tree.depth[node], node)):
+    judged = HeldOutTree(view, validation, kernels=kernels, watch=part_of(watch, 0.0, SENDING))
+    deepest_first = sorted(view.nodes, key=lambda node: (-tree.depth[node], node))
+    for node in watched(deepest_first, part_of(watch, SENDING, 1.0)):
         if view.is_leaf[node]:
             continue
         before, after = judged.held_out.credit, judged.credit_if_cut(node)

@@ -106,12 +106,9 @@ def multiway_gain(levels, level_weights, criterion, space):
 
 
 @compiled
-def two_groups_bound(levels, level_weights, criterion, min_category_weight, space):
-    """What no division into two groups gains more than: the multiway gain, or less where the scatter tells."""
-    if not has_useful_scatter(feature_columns(levels.shape[1], criterion)[1], criterion):
-        return multiway_gain(levels, level_weights, criterion, space)
-    whole = put_side_by_side(levels, level_weights, criterion, min_category_weight, space)
-    return bound_by_scatter(whole, space) if whole.n_slots > 1 else 0.0
+def bound_of_slots(whole, criterion, space):
+    """What no division of the slots into two groups gains more than, where their scatter tells; else no bound."""
+    return bound_by_scatter(whole, space) if has_useful_scatter(whole.n_features, criterion) else -NO_CUT
 
 
 @compiled
@@ -151,10 +148,10 @@ def best_two_groups(
 
     Where it is easy to see that the gain is below the floor there is no search, and the answer is NO_CUT.
     """
-    if floor > NO_CUT and two_groups_bound(levels, level_weights, criterion, min_category_weight, space) < floor:
+    if floor > NO_CUT and multiway_gain(levels, level_weights, criterion, space) < floor:
         return NO_CUT
     whole = put_side_by_side(levels, level_weights, criterion, min_category_weight, space)
-    if whole.n_slots < 2:
+    if whole.n_slots < 2 or (floor > NO_CUT and bound_of_slots(whole, criterion, space) < floor):
         return NO_CUT
     mask, least = space.masks[MASK], min_weight - TIE
     is_line = has_one_direction(whole, criterion)

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from itertools import chain
 from typing import Any, Protocol
 
 from service.jobs.faults import problem_of
@@ -29,21 +30,31 @@ from service.store.transactions import Database
 TRAINING = "service.usecases.run_training:run_training"
 MOST_MEMORY = 1024**3  # bytes; a process that once needed more ends after its job and gives all of it back
 REPORT_SECONDS = 0.1  # between two reports from the same stage
+FIRST_ORDER_SECONDS = 0.5  # a training that waits already comes so soon; it loads of compiled code only what it needs
 
 Report = Callable[[str, float], None]
 Send = Callable[[Message], None]
+Order = dict[str, Any]
 
 
 class Work(Protocol):
     """What runs a job: it publishes the result and finishes the job in one transaction, or raises."""
 
     def __call__(
-        self, database: Database, artifacts: Artifacts, *, training_id: str, job: Job, report: Report, engine: str
+        self,
+        database: Database,
+        artifacts: Artifacts,
+        *,
+        training_id: str,
+        job: Job,
+        report: Report,
+        engine: str,
+        threads: int,
     ) -> Awaitable[Any]: ...
 
 
 def main() -> None:
-    """Import what is heavy, say so, then run jobs as they come."""
+    """Import what every job needs, say so, then run jobs as they come."""
     parser = argparse.ArgumentParser(prog="service.jobs.child", description="Runs the trainings a worker hands over.")
     parser.add_argument("--work", default=TRAINING, metavar="MODULE:FUNCTION", help="the function that runs a job")
     arguments = parser.parse_args()
@@ -55,11 +66,11 @@ def main() -> None:
     cache = find_cache(settings)
     cache.use()
     work = _load(arguments.work)
-    if cache.is_complete and settings.engine != "definition":
-        _load_kernels()
     send({"event": "ready", "compiled": cache.is_complete})
-    while True:
-        order = orders.get()
+    first = _order_within(FIRST_ORDER_SECONDS, orders)
+    if first is None and cache.is_complete and settings.engine != "definition":
+        _load_kernels()
+    for order in chain(() if first is None else (first,), iter(orders.get, None)):
         outcome = asyncio.run(carry_out(work, settings, Job(order["job"], order["attempt"]), send, cache))
         is_leaving = _peak_memory() > MOST_MEMORY
         send({**outcome, "leaving": is_leaving})
@@ -75,7 +86,15 @@ async def carry_out(work: Work, settings: Settings, job: Job, send: Send, cache:
         async with database.reading() as session:
             training_id = await trainings.id_of_job(session, job.id)
         artifacts = Artifacts(settings.data_dir)
-        await work(database, artifacts, training_id=training_id, job=job, report=_reporter(send), engine=engine)
+        await work(
+            database,
+            artifacts,
+            training_id=training_id,
+            job=job,
+            report=_reporter(send),
+            engine=engine,
+            threads=settings.threads,
+        )
     except LeaseLost:
         return {"event": "lost"}
     except Exception as error:
@@ -87,6 +106,14 @@ async def carry_out(work: Work, settings: Settings, job: Job, send: Send, cache:
     finally:
         await database.close()
     return {"event": "done"}
+
+
+def _order_within(seconds: float, orders: "queue.SimpleQueue[Order]") -> Order | None:
+    """The next order, if it comes so soon."""
+    try:
+        return orders.get(timeout=seconds)
+    except queue.Empty:
+        return None
 
 
 def _load_kernels() -> None:
@@ -125,9 +152,9 @@ def _sender() -> Send:
     return send
 
 
-def _orders() -> "queue.SimpleQueue[dict[str, Any]]":
+def _orders() -> "queue.SimpleQueue[Order]":
     """The jobs that come in, read by a thread that ends the process when the supervisor is gone."""
-    orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
 
     def read() -> None:
         rest = b""

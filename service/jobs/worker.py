@@ -23,7 +23,6 @@ from service.settings import Settings
 from service.store import jobs
 from service.store.ids import new_id
 from service.store.jobs import Job, LeaseLost
-from service.store.migrate import is_current
 from service.store.transactions import Database
 
 TICK_SECONDS = 0.1  # how often a slot looks up from waiting for its child
@@ -87,6 +86,9 @@ class Supervisor:
         log_event("worker_stopped", worker=self._name)
 
     async def _wait_for_schema(self) -> None:
+        # Takes a while to import, which it may while the first child does so too.
+        from service.store.migrate import is_current
+
         backoff = Backoff(IDLE_SECONDS, 2.0)
         while not (self._has_schema or self._stop.is_set()):
             try:
@@ -105,6 +107,7 @@ class Supervisor:
         while not self._stop.is_set():
             child = await Child.start(self._settings, self._child_arguments)
             try:
+                await self._wait_for_schema()
                 if await self._gets_ready(child):
                     backoff.worked()
                     await self._use(child)
@@ -133,7 +136,6 @@ class Supervisor:
     async def _next_job(self, child: Child) -> Job | None:
         backoff = Backoff(IDLE_SECONDS, 5.0)
         async with self._claiming:
-            await self._wait_for_schema()
             while child.is_alive and not self._stop.is_set():
                 try:
                     job = await self._claim()

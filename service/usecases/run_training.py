@@ -25,9 +25,9 @@ Report = Callable[[str, float], None]
 # Where each stage begins and ends in the whole.
 STAGES = {
     Stage.LOADING: (0.0, 0.05),
-    Stage.GROWING: (0.05, 0.85),
-    Stage.PRUNING: (0.85, 0.90),
-    Stage.EVALUATING: (0.90, 0.97),
+    Stage.GROWING: (0.05, 0.65),
+    Stage.PRUNING: (0.65, 0.80),
+    Stage.EVALUATING: (0.80, 0.97),
     Stage.STORING: (0.97, 1.0),
 }
 
@@ -52,6 +52,7 @@ async def run_training(
     job: Job,
     report: Report,
     engine: str = Engine.AUTO,
+    threads: int = 1,
 ) -> None:
     """Train, and publish the model if the job is still this worker's; nothing is stored otherwise."""
     report(Stage.LOADING, STAGES[Stage.LOADING][0])
@@ -65,11 +66,13 @@ async def run_training(
         start, end = STAGES[Stage(stage)]
         report(stage, start + progress * (end - start))
 
+    def evaluating(done: float) -> None:
+        within(Stage.EVALUATING, done)
+
     prepared = prepared_data(artifacts, digests, config)
-    model = train(prepared, config, within, engine=Engine(engine))
-    within(Stage.EVALUATING, 0.0)
+    model = train(prepared, config, within, engine=Engine(engine), threads=threads)
     kernels = prefers_kernels(Engine(engine), prepared.train)
-    evaluation = evaluate(model, model.history.selected, prepared.parts, kernels=kernels)
+    evaluation = evaluate(model, model.history.selected, prepared.parts, kernels=kernels, watch=evaluating)
     within(Stage.STORING, 0.0)
     content = dump(model)
     outcome = Outcome(

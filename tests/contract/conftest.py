@@ -12,6 +12,6 @@ from tests.journeys.running import QUICK_LEASE, Service, serving
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """An empty service on SQLite with its own worker."""
     folder = tmp_path_factory.mktemp("live")
-    settings = Settings(data_dir=folder / "data", port=0, **QUICK_LEASE)
+    settings = Settings(data_dir=folder / "data", port=0, engine="definition", **QUICK_LEASE)
     with serving(settings, folder / "log") as service:
         yield service

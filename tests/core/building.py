@@ -15,7 +15,6 @@ from core.config import (
     ReducedErrorPruning,
     Stopping,
 )
-from core.growth.grow import grow
 from core.growth.samples import Samples
 from core.model import Model, training_ranges
 from core.pruning.history import Ledger
@@ -23,6 +22,7 @@ from core.pruning.reduced_error import prune_by_validation, record_trials
 from core.schema import Attribute, Kind, Schema
 from core.table import Column, Table
 from core.target import ClassTarget, NumberTarget
+from tests.core.both_engines import grow
 
 GAIN = Criterion(CriterionKind.INFORMATION_GAIN)
 GINI = Criterion(CriterionKind.GINI)

@@ -20,7 +20,7 @@ from core.division import Part
 from core.model import Model
 from core.preparation import prepare
 from core.schema import Attribute, Kind
-from core.training import train
+from tests.core.both_engines import train
 from tests.core.building import GINI, SQUARED_ERROR, table_of
 from tests.golden_tables import PRINTED_ORDER, golden_table
 

@@ -9,14 +9,13 @@ from core.config import NoDivision, TrainingConfig
 from core.data_thresholds import data_thresholds, lowered_candidates
 from core.drawing.text import tree_text
 from core.growth.considered import candidates_by_node
-from core.growth.grow import grow
 from core.preparation import prepare
 from core.presets import resolve
 from core.rules.extraction import path_rules
 from core.schema import Attribute, Kind
 from core.target import Task
-from core.training import train
 from core.tree import full_view
+from tests.core.both_engines import grow, train
 from tests.core.building import c45, samples_of, table_of
 from tests.core.strategies import crowded_samples
 from tests.golden_tables import golden_table

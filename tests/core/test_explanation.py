@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 
 from core.explanation import Outcome, path_to
-from core.growth.grow import grow
 from core.prediction import MissingPolicy, leaves_reached
 from core.records import EncodedRecords, encode_records
 from core.schema import Attribute, Kind
 from core.tree import full_view
+from tests.core.both_engines import grow
 from tests.core.building import id3, samples_of
 from tests.core.strategies import trainings
 from tests.golden_tables import golden_samples

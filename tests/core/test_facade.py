@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -5,7 +6,9 @@ import pytest
 
 from core.errors import CoreError, EmptyTable, InvalidConfig, InvalidTable, RecordsDoNotFit
 from core.facade import Trained, named_columns, table, train
+from core.growth.engine import Engine
 from core.schema import Kind
+from core.serialization import dump
 
 CART: dict[str, Any] = {"target": "y", "algorithm": {"kind": "cart"}, "division": {"kind": "none"}}
 
@@ -183,9 +186,95 @@ def test_both_engines_give_the_same_tree_and_report() -> None:
         train(data, CART, engine="fast")
 
 
+def test_threads_make_no_difference_and_there_is_at_least_one() -> None:
+    data = table({**named_columns(np.random.default_rng(0).normal(size=(900, 3))), "y": ["a", "b", "c"] * 300})
+    trained = [
+        train(data, {"target": "y", "algorithm": {"kind": "cart"}}, engine="kernels", threads=threads)
+        for threads in (1, 2)
+    ]
+    assert trained[0].text() == trained[1].text()
+    with pytest.raises(InvalidConfig, match="there cannot be 0 threads"):
+        train(data, {"target": "y", "algorithm": {"kind": "cart"}}, threads=0)
+
+
 def test_a_report_that_raises_ends_the_training() -> None:
     def stop(stage: str, progress: float) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         train(table({"x": [1, 2], "y": ["a", "b"]}), CART, report=stop)
+
+
+def read_only(values: Any) -> Any:
+    locked = values.copy()
+    locked.flags.writeable = False
+    return locked
+
+
+def in_records(values: Any) -> Any:
+    """The values as a field of packed records, where no number stands at a multiple of its own size."""
+    records = np.zeros(len(values), dtype=np.dtype([("flag", "u1"), ("value", values.dtype)]))
+    records["value"] = values
+    return records["value"]
+
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "big endian": lambda values: values.astype(values.dtype.newbyteorder(">")),
+    "little endian": lambda values: values.astype(values.dtype.newbyteorder("<")),
+    "every other place": lambda values: np.repeat(values, 2)[::2],
+    "backwards": lambda values: values[::-1].copy()[::-1],
+    "read only": read_only,
+    "unaligned": in_records,
+}
+
+
+def numbers_of_every_sort(n_rows: int) -> dict[str, Any]:
+    """Columns of all sizes of numbers, two targets and a weight."""
+    chance = np.random.default_rng(5)
+    floats = chance.normal(size=n_rows)
+    columns = {
+        "float64": np.where(chance.random(n_rows) < 0.1, np.nan, floats),
+        "float32": chance.normal(size=n_rows).astype(np.float32),
+        "int64": chance.integers(-(2**40), 2**40, n_rows),
+        "int16": chance.integers(-9, 9, n_rows).astype(np.int16),
+        "uint8": chance.integers(0, 200, n_rows).astype(np.uint8),
+    }
+    hidden = floats + columns["int16"] / 9 + chance.normal(0.0, 0.3, n_rows)
+    words = np.array(["low", "middle", "high"])[np.digitize(hidden, [-0.5, 0.5])]
+    return {**columns, "class": words, "number": hidden.round(3), "weight": chance.uniform(0.5, 2.0, n_rows)}
+
+
+@pytest.mark.parametrize("engine", [Engine.DEFINITION, Engine.KERNELS])
+@pytest.mark.parametrize("target", ["class", "number"])
+def test_how_numbers_stand_in_memory_changes_nothing(target: str, engine: Engine) -> None:
+    other = {"class": "number", "number": "class"}[target]
+    columns = numbers_of_every_sort(600)
+    del columns[other]
+    config = {"target": target, "algorithm": {"kind": "cart"}, "sample_weight": "weight"}
+    model, answers = trained_bytes(columns, config, engine)
+    for name, lay_out in LAYOUTS.items():
+        found = trained_bytes({column: lay_out(values) for column, values in columns.items()}, config, engine)
+        assert found == (model, answers), name
+
+
+@pytest.mark.parametrize("engine", [Engine.DEFINITION, Engine.KERNELS])
+def test_how_a_matrix_stands_in_memory_changes_nothing(engine: Engine) -> None:
+    matrix = np.random.default_rng(6).normal(size=(500, 4))
+    layouts = [
+        matrix,
+        np.asfortranarray(matrix),
+        matrix.astype(">f8"),
+        np.asfortranarray(matrix.astype(">f8")),
+        np.repeat(np.repeat(matrix, 2, axis=0), 3, axis=1)[::2, ::3],
+        read_only(matrix),
+    ]
+    config = {"target": "x3", "algorithm": {"kind": "cart"}}
+    first, *others = [trained_bytes(named_columns(layout), config, engine) for layout in layouts]
+    assert others == [first] * len(others)
+
+
+def trained_bytes(columns: dict[str, Any], config: dict[str, Any], engine: Engine) -> tuple[bytes, bytes]:
+    """The model as it would be stored, and its answers to the rows it was trained on."""
+    trained = train(table(columns), {"division": {"kind": "none"}, **config}, engine=engine)
+    attributes = {name: columns[name] for name in trained.model.attributes.names}
+    return dump(trained.model), trained.answers(attributes).tobytes()

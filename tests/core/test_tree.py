@@ -2,10 +2,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.growth.grow import grow
 from core.target import Task
 from core.ties import first_within_tie
 from core.tree import TreeView, full_view
+from tests.core.both_engines import grow
 from tests.core.building import id3
 from tests.core.strategies import trainings
 from tests.golden_tables import golden_samples

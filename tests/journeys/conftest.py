@@ -6,16 +6,18 @@ from contextlib import contextmanager
 
 import pytest
 
+from service.kernel_cache import KernelCache
 from service.settings import Settings
 from tests.conftest import TEMPLATE, run_sql, with_database
-from tests.journeys.running import QUICK_LEASE, Service, serving
+from tests.journeys.running import ENGINE_ON, QUICK_LEASE, Service, serving
 
 
 @contextmanager
 def service_on(kind: str, request: pytest.FixtureRequest) -> Iterator[Service]:
     factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
     folder = factory.mktemp(f"service-{kind}")
-    settings = Settings(data_dir=folder / "data", port=0, **QUICK_LEASE)
+    request.getfixturevalue("warm_kernels")  # nothing waits for a compiler
+    settings = Settings(data_dir=folder / "data", port=0, engine=ENGINE_ON[kind], **QUICK_LEASE)
     if kind == "sqlite":
         with serving(settings, folder / "log") as service:
             yield service
@@ -45,3 +47,10 @@ def service(request: pytest.FixtureRequest) -> Service:
     """A running service with its own worker, once on each database. Tests share it and use names of their own."""
     running: Service = request.getfixturevalue(f"{request.param}_service")
     return running
+
+
+@pytest.fixture(params=ENGINE_ON.values())
+def engine(request: pytest.FixtureRequest, warm_kernels: KernelCache) -> str:
+    """Each engine, for a journey with a service of its own on one database."""
+    chosen: str = request.param
+    return chosen

@@ -1,9 +1,9 @@
 """A real service in processes of its own, and a client that speaks to it."""
 
+import asyncio
 import csv
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -15,16 +15,29 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+import numpy as np
 
+from core.schema import Attribute, Kind, Schema
+from core.table import Table
 from service.jobs.processes import environment
 from service.settings import Settings
+from service.store.artifacts import Artifacts
+from service.store.transactions import Database
 from tests.service.jobs.workers import is_running
+from tests.service.store.orders import add_dataset
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 LONGEST_START = 30.0
 # Short, so that tests do not wait long for a takeover; long enough for a machine that is busy with other tests.
-# The definition is slow enough to be killed in the middle of a training, and needs no compiler.
-QUICK_LEASE: dict[str, Any] = {"lease_seconds": 2.0, "heartbeat_seconds": 0.3, "engine": "definition"}
+QUICK_LEASE: dict[str, Any] = {"lease_seconds": 2.0, "heartbeat_seconds": 0.3}
+
+# Every journey runs on both databases and by both engines. Neither knows of the other, so two runs are enough.
+ENGINE_ON = {"sqlite": "kernels", "postgres": "definition"}
+
+# Rows and columns of noise whose full tree keeps each engine busy for some seconds, and longer than any test looks on.
+Size = tuple[int, int]
+SOME_SECONDS: dict[str, Size] = {"definition": (5_000, 8), "kernels": (250_000, 24)}
+FAR_TOO_LONG: dict[str, Size] = {"definition": (100_000, 8), "kernels": (2_000_000, 8)}
 
 Columns = Mapping[str, Any]
 
@@ -135,6 +148,16 @@ class Service:
         assert training["status"] == "succeeded", training
         return training
 
+    def noise(self, size_by_engine: Mapping[str, Size]) -> str:
+        """The id of a table that keeps this service's engine busy for so long; put there once.
+
+        It is too large to be sent in a test, so it is put where an upload would have put it.
+        """
+        size = size_by_engine[self.settings.engine]
+        if f"noise {size}" not in self._known:
+            self._known[f"noise {size}"] = asyncio.run(store(self.settings, noise(*size)))
+        return self._known[f"noise {size}"]
+
     def golden(self, table: str, **options: Any) -> str:
         """The id of a worked table; sent once."""
         key = json.dumps([table, options], ensure_ascii=False)
@@ -184,11 +207,21 @@ def cells(texts: list[str]) -> list[Any]:
         return [text or None for text in texts]
 
 
-def noise(n_rows: int) -> Columns:
-    """A table with nothing to learn, so that a full tree takes its time: some milliseconds for every ten rows."""
-    chance = random.Random(n_rows)
-    numbers = {f"x{i}": [chance.random() for _ in range(n_rows)] for i in range(4)}
-    return {**numbers, "y": [chance.choice("ab") for _ in range(n_rows)]}
+def noise(n_rows: int, n_columns: int) -> Table:
+    """A table with nothing to learn, so that a full tree takes its time."""
+    chance = np.random.default_rng(n_rows)
+    numbers = [Attribute(f"x{column}", Kind.NUMERIC) for column in range(n_columns)]
+    classes = Attribute("y", Kind.CATEGORICAL, ("a", "b"))
+    columns = [*chance.random((n_columns, n_rows)), chance.integers(2, size=n_rows).astype(np.int32)]
+    return Table(Schema((*numbers, classes)), tuple(columns))
+
+
+async def store(settings: Settings, table: Table) -> str:
+    """Add a dataset without the service that uses it; its id."""
+    database = Database(settings)
+    record = await add_dataset(database, Artifacts(settings.data_dir), table, name="noise")
+    await database.close()
+    return record.id
 
 
 def address_of(name: str) -> str:

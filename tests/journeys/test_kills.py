@@ -9,23 +9,23 @@ from typing import Any
 
 import pytest
 
+from service.kernel_cache import KernelCache
 from service.settings import Settings
-from tests.journeys.running import QUICK_LEASE, Service, eventually, noise, serving
-from tests.service.jobs.workers import one_database
-
-ROWS = 3_000  # some seconds of training
+from tests.journeys.running import ENGINE_ON, QUICK_LEASE, SOME_SECONDS, Service, eventually, serving
 
 
 @pytest.fixture
-def alone(settings: Settings, tmp_path: Path) -> Iterator[Service]:
+def alone(settings: Settings, tmp_path: Path, warm_kernels: KernelCache) -> Iterator[Service]:
     """A service of the test's own, which may be killed."""
-    own = settings.model_copy(update={"embedded_worker": True, "port": 0, "max_attempts": 5, **QUICK_LEASE})
+    (engine,) = [one for kind, one in ENGINE_ON.items() if settings.store_url.startswith(kind)]
+    changes = {"embedded_worker": True, "port": 0, "max_attempts": 5, "engine": engine, **QUICK_LEASE}
+    own = settings.model_copy(update=changes)
     with serving(own, tmp_path / "log") as service:
         yield service
 
 
 def order(service: Service) -> Any:
-    return service.order("survivor", service.dataset(noise(ROWS)), "y", algorithm={"kind": "cart"})
+    return service.order("survivor", service.noise(SOME_SECONDS), "y", algorithm={"kind": "cart"})
 
 
 def is_growing(service: Service, training: Any, attempt: int) -> bool:
@@ -65,7 +65,6 @@ def test_a_training_survives_every_kill(alone: Service) -> None:
     assert attempts == [1, 2, 3, 4, 1]
 
 
-@one_database
 def test_ctrl_c_during_a_training_ends_everything_and_loses_nothing(alone: Service) -> None:
     training = order(alone)
     eventually(lambda: is_growing(alone, training, 1))

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from service.settings import Settings
-from tests.journeys.running import QUICK_LEASE, Service, eventually, noise, serving
+from tests.journeys.running import QUICK_LEASE, SOME_SECONDS, Service, eventually, serving
 
 
 @pytest.fixture
@@ -29,16 +29,16 @@ def own_postgres() -> Iterator[Any]:
 
 
 @pytest.fixture
-def service(own_postgres: Any, tmp_path: Path) -> Iterator[Service]:
+def service(own_postgres: Any, tmp_path: Path, engine: str) -> Iterator[Service]:
     settings = Settings(data_dir=tmp_path / "data", port=0, database_url=own_postgres.get_uri(), **QUICK_LEASE)
-    with serving(settings, tmp_path / "log") as running:
+    with serving(settings.model_copy(update={"engine": engine}), tmp_path / "log") as running:
         yield running
 
 
 def test_the_service_waits_for_its_database(own_postgres: Any, service: Service) -> None:
     small = service.dataset({"a": [1, 2], "y": ["p", "q"]})
     service.train("known", small, "y", algorithm={"kind": "cart"})
-    training = service.order("interrupted", service.dataset(noise(3_000)), "y", algorithm={"kind": "cart"})
+    training = service.order("interrupted", service.noise(SOME_SECONDS), "y", algorithm={"kind": "cart"})
     eventually(lambda: service.get(f"/v1/trainings/{training['id']}")["stage"] == "growing")
 
     own_postgres.stop()

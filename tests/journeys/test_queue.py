@@ -6,17 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.running import Service, eventually, noise
+from tests.journeys.running import FAR_TOO_LONG, Service, eventually
 
 CART = {"kind": "cart"}
-FOREVER = 60_000  # rows; nobody waits for the end of this training
 READS = ("", "/schema", "/tree", "/pruning", "/pruning/0", "/rules", "/evaluation", "/export")
 
 
 @pytest.fixture(scope="module")
 def large(service: Service) -> str:
     """A dataset whose training takes minutes."""
-    return service.dataset(noise(FOREVER), name="large")
+    return service.noise(FAR_TOO_LONG)
 
 
 @pytest.fixture

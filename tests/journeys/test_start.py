@@ -7,18 +7,18 @@ from pathlib import Path
 
 from service.kernel_cache import MARK, KernelCache
 from service.settings import Settings
-from tests.journeys.running import QUICK_LEASE, eventually, noise, serving
+from tests.journeys.running import QUICK_LEASE, eventually, serving
 
 
 def settings_in(folder: Path, **more: object) -> Settings:
-    return Settings(data_dir=folder / "data", port=0, **{**QUICK_LEASE, "engine": "auto", **more})
+    return Settings(data_dir=folder / "data", port=0, engine="auto", **QUICK_LEASE, **more)
 
 
 def test_nothing_waits_for_a_compiler_that_runs_in_the_background(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, kernel_dir=tmp_path / "kernels")
     with serving(settings, tmp_path / "log") as service:
         started = time.monotonic()
-        dataset_id = service.dataset(noise(600))
+        dataset_id = service.noise({"auto": (600, 4)})
         trained = service.train("cold", dataset_id, "y", algorithm={"kind": "c45"})
         assert time.monotonic() - started < 15
         address = f"/v1/models/{trained['model_id']}/predict"
@@ -32,7 +32,7 @@ def test_nothing_waits_for_a_compiler_that_runs_in_the_background(tmp_path: Path
 
 def test_compiled_code_is_there_from_the_start(tmp_path: Path, warm_kernels: KernelCache) -> None:
     with serving(settings_in(tmp_path), tmp_path / "log") as service:
-        dataset_id = service.dataset(noise(5_000))
+        dataset_id = service.noise({"auto": (5_000, 4)})
         training = service.train("warm", dataset_id, "y", algorithm={"kind": "cart"})
         # The definition takes half a minute; on an idle machine this takes a second.
         assert seconds(training) < 8

@@ -194,7 +194,7 @@ def test_a_model_goes_on_to_work_without_its_dataset(service: Service) -> None:
     assert (refused["type"], refused["errors"][0]["pointer"]) == ("/problems/dataset_not_found", "#/dataset_id")
 
 
-def test_the_same_order_gives_the_same_model_on_both_databases(
+def test_the_same_order_gives_the_same_model_on_both_databases_and_by_both_engines(
     sqlite_service: Service, postgres_service: Service
 ) -> None:
     orders: list[dict[str, Any]] = [
@@ -217,8 +217,8 @@ def test_the_same_order_gives_the_same_model_on_both_databases(
     assert len({service.get("/v1/models/same 0")["digest"] for service in (sqlite_service, postgres_service)}) == 1
 
 
-def test_a_service_started_again_knows_everything(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path / "data", port=0, **QUICK_LEASE)
+def test_a_service_started_again_knows_everything(tmp_path: Path, engine: str) -> None:
+    settings = Settings(data_dir=tmp_path / "data", port=0, engine=engine, **QUICK_LEASE)
     with serving(settings, tmp_path / "log") as service:
         dataset_id = service.golden("app_recommendation")
         service.train("apps", dataset_id, "app", algorithm={"kind": "c45"})

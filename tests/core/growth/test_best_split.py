@@ -1,11 +1,20 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 from core.config import Algorithm, Categorical, Criterion, CriterionKind, Numeric, NumericKind
 from core.criteria.gain import impurity_decrease
 from core.criteria.impurity import entropy
-from core.growth.best_split import all_candidates, best_split, node_samples, objective_of
+from core.growth.best_split import (
+    all_candidates,
+    best_split,
+    column_candidates,
+    node_samples,
+    objective_of,
+    threshold_candidates,
+)
 from core.schema import Attribute, Kind
 from core.sums import sums_by, weights_by
 from tests.core.building import GAIN, c45, cart, id3, samples_of
@@ -96,3 +105,22 @@ def test_known_is_the_known_part_of_the_weight_and_branches_hold_it(training):
         assert found.branch_weights.tolist() == expected.tolist()
         assert found.known == pytest.approx(samples.weights[known].sum() / samples.weights.sum())
         assert np.count_nonzero(expected) >= 2
+
+
+@given(trainings())
+def test_columns_searched_together_have_the_candidates_of_each_by_itself(training):
+    samples, algorithm = training
+    algorithm = replace(algorithm, numeric=Numeric(NumericKind.EXACT))
+    here, objective = node_samples(samples, samples.rows, samples.weights), objective_of(algorithm, samples)
+    columns = [column for column, attribute in enumerate(samples.attributes.schema) if attribute.has_order]
+    assume(columns)
+    together = threshold_candidates(samples, here, columns, algorithm, objective)
+    for column in columns:
+        one_by_one = column_candidates(samples, here, column, algorithm, objective)
+        assert [figures(one) for one in together.get(column, [])] == [figures(one) for one in one_by_one]
+
+
+def figures(candidate):
+    """All that a candidate says, to the last bit."""
+    numbers = np.array([candidate.split.threshold, candidate.gain, candidate.score, candidate.known])
+    return numbers.tobytes(), candidate.branch_weights.tobytes(), candidate.n_thresholds, candidate.split.column

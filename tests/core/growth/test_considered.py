@@ -1,8 +1,8 @@
 from hypothesis import given, settings
 
 from core.growth.considered import candidates_by_node, spent_above
-from core.growth.grow import grow
 from core.tree import full_view
+from tests.core.both_engines import grow
 from tests.core.building import id3
 from tests.core.strategies import trainings
 from tests.golden_tables import golden_samples

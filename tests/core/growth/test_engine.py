@@ -34,9 +34,10 @@ def test_until_they_are_there_the_definition_does_what_takes_it_no_longer_than_c
     assert not prefers_kernels(Engine.AUTO_COLD, samples(5_000, 20))
     assert not prefers_kernels(Engine.AUTO_COLD, samples(5_000, 20, holes=True))
     assert not prefers_kernels(Engine.AUTO_COLD, samples(5_000, 20, task=Task.REGRESSION))
-    assert prefers_kernels(Engine.AUTO_COLD, samples(50_000, 20))
-    assert prefers_kernels(Engine.AUTO_COLD, samples(20_000, 20, holes=True))
-    assert prefers_kernels(Engine.AUTO_COLD, samples(12_000, 20, task=Task.REGRESSION))
+    assert not prefers_kernels(Engine.AUTO_COLD, samples(5_000, 20, task=Task.REGRESSION, holes=True))
+    assert prefers_kernels(Engine.AUTO_COLD, samples(80_000, 20))
+    assert prefers_kernels(Engine.AUTO_COLD, samples(40_000, 20, holes=True))
+    assert prefers_kernels(Engine.AUTO_COLD, samples(60_000, 20, task=Task.REGRESSION))
 
 
 def test_numbers_and_missing_values_take_the_definition_longer() -> None:

@@ -1,7 +1,5 @@
 """The kernels grow the tree of the definition, bit for bit."""
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,12 +12,14 @@ from core.config import (
     Criterion,
     CriterionKind,
     GainFilter,
+    MissingStrategy,
     Numeric,
     NumericKind,
     Nunez,
     Stopping,
     TanSchlimmer,
 )
+from core.growth.coding import FEW_ROWS
 from core.growth.engine import SMALL_ROWS, Engine, grow_with
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
@@ -28,7 +28,7 @@ from core.growth.samples import Samples
 from core.schema import Attribute, Kind, Schema
 from core.table import Table
 from core.target import ClassTarget, NumberTarget
-from core.tree import Tree
+from tests.core.both_engines import assert_same_bytes
 
 CRITERIA = [
     Criterion(CriterionKind.GINI),
@@ -37,17 +37,6 @@ CRITERIA = [
     *(Criterion(CriterionKind.GAIN_RATIO, gain_filter) for gain_filter in GainFilter),
     Criterion(CriterionKind.SQUARED_ERROR),
 ]
-
-
-def assert_same_bytes(one: Tree, other: Tree) -> None:
-    for field in fields(Tree):
-        expected, found = getattr(one, field.name), getattr(other, field.name)
-        if isinstance(expected, np.ndarray):
-            assert expected.dtype == found.dtype, field.name
-            assert expected.shape == found.shape, field.name
-            assert expected.tobytes() == found.tobytes(), field.name
-        else:
-            assert expected == found, field.name
 
 
 def generated(seed: int, n_rows: int, criterion: Criterion) -> Samples:
@@ -95,7 +84,7 @@ def limits(draw: st.DrawFn) -> Stopping:
         max_depth=draw(st.sampled_from([None, None, 0, 1, 4])),
         max_leaves=draw(st.sampled_from([None, None, None, 1, 2, 7, 20])),
         min_samples_split=draw(st.sampled_from([0, 2, 5.5])),
-        min_samples_leaf=draw(st.sampled_from([0.5, 1, 2, 5])),
+        min_samples_leaf=draw(st.sampled_from([0, 0.5, 1, 2, 5])),
         min_gain=draw(st.sampled_from([0.0, 0.0, 0.01])),
         min_score=draw(st.sampled_from([0.0, 0.0, 0.05])),
         min_impurity=draw(st.sampled_from([0.0, 0.0, 0.1])),
@@ -142,6 +131,40 @@ def test_also_for_thousands_of_rows_whose_subtrees_are_numbered_anew(seed: int, 
     assert_same_bytes(grow(samples, algorithm)[0], grow_fast(samples, algorithm))
 
 
+@pytest.mark.parametrize("criterion", [CRITERIA[0], CRITERIA[3], CRITERIA[-1]], ids=lambda criterion: criterion.kind)
+def test_columns_of_two_values_give_the_bytes_of_the_definition(criterion: Criterion) -> None:
+    chance, n_rows = np.random.default_rng(7), FEW_ROWS + 500
+    columns = [(chance.random(n_rows) < share) * 3.0 - 1.0 for share in np.linspace(0.0, 1.0, 70)]
+    columns.append(chance.normal(size=n_rows))
+    target: ClassTarget | NumberTarget = ClassTarget(("a", "b", "c"), chance.integers(0, 3, n_rows).astype(np.int32))
+    if criterion.kind is CriterionKind.SQUARED_ERROR:
+        target = NumberTarget(chance.normal(size=(n_rows, 1)))
+    schema = Schema(tuple(Attribute(f"x{column}", Kind.NUMERIC) for column in range(len(columns))))
+    samples = Samples(Table(schema, tuple(columns)), target, np.ones(n_rows))
+    algorithm = Algorithm("cart", criterion, Categorical.TWO_GROUPS, stopping=Stopping(max_depth=7, min_samples_leaf=3))
+    assert_same_bytes(grow(samples, algorithm)[0], grow_fast(samples, algorithm))
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("criterion", [CRITERIA[0], CRITERIA[3], CRITERIA[-1]], ids=lambda criterion: criterion.kind)
+@pytest.mark.parametrize("seed", range(6))
+def test_threads_do_not_change_a_byte(seed: int, criterion: Criterion, threads: int) -> None:
+    samples = generated(seed, 9_000, criterion)
+    categorical = (Categorical.TWO_GROUPS, Categorical.MULTIWAY)[seed % 2]
+    algorithm = Algorithm("cart", criterion, categorical, stopping=Stopping(min_samples_leaf=20))
+    assert_same_bytes(grow_fast(samples, algorithm), grow_fast(samples, algorithm, threads=threads))
+
+
+def test_a_raising_watch_ends_all_threads() -> None:
+    samples = generated(0, 100_000, CRITERIA[0])
+
+    def give_up(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grow_fast(samples, Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS), threads=2, watch=give_up)
+
+
 def test_progress_is_told_and_ends_below_or_at_1() -> None:
     samples = generated(1, 20_000, CRITERIA[0])
     told: list[float] = []
@@ -152,7 +175,7 @@ def test_progress_is_told_and_ends_below_or_at_1() -> None:
 
 def test_what_the_kernels_cannot_do_the_definition_does() -> None:
     samples = generated(3, 60, CRITERIA[0])
-    algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS, numeric=Numeric(NumericKind.RANDOM))
+    algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS, missing=MissingStrategy.DISTRIBUTION)
     assert not is_supported(samples, algorithm)
     tree, _ = grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
     assert_same_bytes(tree, grow(samples, algorithm)[0])

@@ -18,8 +18,8 @@ from core.config import (
     Nunez,
     TanSchlimmer,
 )
+from core.growth import grow as definition
 from core.growth.considered import candidates_by_node
-from core.growth.grow import grow
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.prediction import predict
@@ -28,6 +28,7 @@ from core.splits.split import SplitKind
 from core.table import Table
 from core.target import NumberTarget, Task
 from core.tree import full_view
+from tests.core.both_engines import grow
 from tests.core.building import (
     GAIN,
     SQUARED_ERROR,
@@ -44,7 +45,7 @@ from tests.golden_tables import golden_samples
 
 
 def assert_as_specified(samples, algorithm):
-    tree, _ = grow(samples, algorithm)
+    tree, _ = definition.grow(samples, algorithm)
     try:
         assert_grown_as_specified(samples, algorithm, tree)
     except AmbiguousError:
@@ -543,7 +544,7 @@ def test_split_kinds_follow_the_algorithm():
 
 def test_the_watcher_hears_rising_progress_up_to_1():
     heard = []
-    grow(golden_samples("watermelon_3.0"), cart(), watch=heard.append)
+    definition.grow(golden_samples("watermelon_3.0"), cart(), watch=heard.append)
     assert heard == sorted(heard)
     assert heard[-1] == pytest.approx(1.0)
 
@@ -553,4 +554,4 @@ def test_a_watcher_that_raises_ends_growth():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        grow(golden_samples("watermelon_3.0"), cart(), watch=stop)
+        definition.grow(golden_samples("watermelon_3.0"), cart(), watch=stop)

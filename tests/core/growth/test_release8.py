@@ -19,14 +19,13 @@ from core.config import (
     TrainingConfig,
 )
 from core.growth.considered import candidates_by_node
-from core.growth.grow import grow
 from core.preparation import prepare
 from core.presets import resolve
 from core.schema import Kind
 from core.serialization import dump, load
 from core.target import Task
-from core.training import train
 from core.tree import full_view
+from tests.core.both_engines import grow, train
 from tests.core.building import samples_of, table_of
 from tests.core.strategies import crowded_samples
 

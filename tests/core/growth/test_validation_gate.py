@@ -1,10 +1,10 @@
 import pytest
 from hypothesis import given, settings
 
-from core.growth.grow import grow
 from core.pruning.history import Decision, Method
 from core.schema import Attribute, Kind
 from core.tree import TreeView
+from tests.core.both_engines import grow
 from tests.core.building import cart_for_numbers, id3, model_of, samples_of
 from tests.core.pruning.replay import accuracy_of, score_of
 from tests.core.strategies import trainings

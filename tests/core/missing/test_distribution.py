@@ -5,10 +5,10 @@ import pytest
 
 from core.config import MissingStrategy
 from core.growth.considered import candidates_by_node
-from core.growth.grow import grow
 from core.missing.distribution import drawn_branches
 from core.randomness import root_key
 from core.tree import full_view
+from tests.core.both_engines import grow
 from tests.core.building import id3
 from tests.golden_tables import golden_samples
 

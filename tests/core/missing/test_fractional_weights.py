@@ -6,10 +6,10 @@ import pytest
 
 from core.config import Algorithm, Categorical, Criterion, CriterionKind
 from core.growth.considered import candidates_by_node
-from core.growth.grow import grow
 from core.missing.fractional_weights import branch_shares, send_down, without_light_copies
 from core.prediction import visits
 from core.tree import full_view
+from tests.core.both_engines import grow
 from tests.golden_tables import golden_samples, row_numbers
 
 ID3 = Algorithm("id3", Criterion(CriterionKind.INFORMATION_GAIN), Categorical.MULTIWAY)

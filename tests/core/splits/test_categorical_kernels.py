@@ -71,7 +71,10 @@ class LevelTable:
         return float(self.objective.decrease(sums, np.array([self.weights[group].sum() for group in groups])))
 
     def bound(self, min_category_weight=0.0):
-        return kernels.two_groups_bound(self.levels, self.weights, self.criterion, min_category_weight, self.space)
+        """What no division into two groups gains more than: the multiway gain, or less where the scatter tells."""
+        multiway = kernels.multiway_gain(self.levels, self.weights, self.criterion, self.space)
+        whole = kernels.put_side_by_side(self.levels, self.weights, self.criterion, min_category_weight, self.space)
+        return min(multiway, kernels.bound_of_slots(whole, self.criterion, self.space)) if whole.n_slots > 1 else 0.0
 
 
 def class_table(levels, criterion):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from core.criteria.impurity import entropy, gini, squared_error
 from core.criteria.objective import Objective
 from core.splits.candidates import midpoints_at_changes
-from core.splits.numeric import best_cut, both_sides
+from core.splits.numeric import best_cut, best_cuts, both_sides
 from core.target import ClassTarget, NumberTarget, Task
 from tests.core.strategies import NUMBERS, WEIGHTS
 from tests.golden_tables import golden_samples
@@ -124,3 +124,27 @@ def test_numbers_far_from_0_are_cut_where_they_change():
 def test_both_sides_are_added_up():
     sides = both_sides(np.array([[1.0], [2.0], [4.0]]), np.array([0, 1]))
     assert sides[..., 0].tolist() == [[1.0, 6.0], [3.0, 4.0]]
+
+
+@given(st.integers(0, 2**32), st.sampled_from([entropy, gini, squared_error]))
+def test_columns_searched_together_are_cut_as_each_by_itself(seed, impurity):
+    chance = np.random.default_rng(seed)
+    n_rows = int(chance.integers(1, 30))
+    pools = chance.choice(NUMBERS, size=(int(chance.integers(1, 5)), 6))
+    values = np.stack([chance.choice(pool, size=n_rows) for pool in pools])
+    values[chance.random(values.shape) < chance.choice([0.0, 0.3, 0.9])] = np.nan
+    weights = chance.choice(WEIGHTS, size=n_rows)
+    task = Task.REGRESSION if impurity is squared_error else Task.CLASSIFICATION
+    target = ClassTarget(tuple("ABC"), chance.integers(0, 3, n_rows).astype(np.int32))
+    if task is Task.REGRESSION:
+        target = NumberTarget(chance.normal(size=(n_rows, 2)).round(1))
+    objective = Objective(task, impurity)
+    sums, least = target.statistics(np.arange(n_rows), weights), float(chance.choice([0.0, 1.0, 2.0]))
+    each = []
+    for column in values:
+        known = ~np.isnan(column)
+        cut = None
+        if known.any():
+            cut = best_cut(column[known], sums[known], weights[known], objective, min_weight=least)
+        each.append(cut)
+    assert best_cuts(values, sums, weights, objective, min_weight=least) == each

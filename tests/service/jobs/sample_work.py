@@ -15,7 +15,7 @@ from tests.service.store.orders import finish
 
 
 async def work(
-    database: Database, artifacts: Artifacts, *, training_id: str, job: Job, report: Report, engine: str
+    database: Database, artifacts: Artifacts, *, training_id: str, job: Job, report: Report, engine: str, threads: int
 ) -> None:
     async with database.reading() as session:
         training = await trainings.get(session, training_id)

@@ -258,7 +258,16 @@ async def test_a_worker_outlives_a_database_that_is_away(postgres_server: str, t
 def test_the_supervisor_imports_nothing_heavy() -> None:
     program = (
         "import sys, service.__main__, service.jobs.worker\n"
-        "heavy = {'numpy', 'pyarrow', 'numba', 'scipy', 'fastapi', 'uvicorn'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'pyarrow', 'numba', 'scipy', 'fastapi', 'uvicorn', 'alembic'} & set(sys.modules)\n"
         "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_process_that_runs_jobs_imports_no_compiler_and_nothing_that_answers_requests() -> None:
+    program = (
+        "import sys, service.jobs.child, service.usecases.run_training\n"
+        "needless = {'numba', 'scipy', 'fastapi', 'starlette', 'uvicorn', 'alembic'} & set(sys.modules)\n"
+        "assert not needless, needless"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

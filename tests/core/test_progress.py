@@ -1,0 +1,104 @@
+"""A training tells how far it is all the time, and can be ended at any moment.
+
+Silences are measured in the processor's time of this process: how long they last on a clock depends on what else the
+machine does.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from core.config import Algorithm, Categorical, ReducedErrorPruning, TrainingConfig
+from core.evaluation import evaluate
+from core.growth.engine import Engine
+from core.preparation import Prepared, prepare
+from core.progress import nobody, part_of, watched
+from core.schema import Attribute, Kind, Schema
+from core.table import Table
+from core.training import train
+from tests.core.building import GINI
+
+# Rows of noise that take each engine some seconds to grow, prune and evaluate.
+ROWS = {Engine.DEFINITION: 4_000, Engine.KERNELS: 100_000}
+STAGES = ["growing", "pruning", "evaluating"]
+CONFIG = TrainingConfig("y", Algorithm("cart", GINI, Categorical.TWO_GROUPS), pruning=ReducedErrorPruning())
+
+
+def test_a_part_is_told_as_a_part_of_the_whole() -> None:
+    told: list[float] = []
+    part = part_of(told.append, 0.5, 1.0)
+    for done in (0.0, 0.5, 1.0):
+        part(done)
+    assert told == [0.5, 0.75, 1.0]
+
+
+def test_items_are_told_one_by_one_and_then_that_all_are_done() -> None:
+    told: list[float] = []
+    assert list(watched("abcd", told.append)) == list("abcd")
+    assert told == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert list(watched([], told.append)) == []
+    assert told[-1] == 1.0
+    assert list(watched("ab", nobody)) == ["a", "b"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a report said, and when."""
+
+    stage: str
+    done: float
+    processor_seconds: float
+
+
+def prepared_noise(n_rows: int) -> Prepared:
+    chance = np.random.default_rng(n_rows)
+    attributes = [*(Attribute(f"x{i}", Kind.NUMERIC) for i in range(6)), Attribute("y", Kind.CATEGORICAL, ("a", "b"))]
+    columns = [*(chance.random(n_rows) for _ in range(6)), chance.integers(2, size=n_rows).astype(np.int32)]
+    return prepare(Table(Schema(tuple(attributes)), tuple(columns)), CONFIG, {})
+
+
+def run(prepared: Prepared, engine: Engine, report: Callable[[str, float], None]) -> None:
+    """Train and evaluate, as a worker does."""
+    model = train(prepared, CONFIG, report, engine=engine)
+    kernels = engine is Engine.KERNELS
+    last = model.history.selected
+    evaluate(model, last, prepared.parts, kernels=kernels, watch=lambda done: report("evaluating", done))
+
+
+@pytest.fixture(scope="module", params=ROWS)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    chosen: Engine = request.param
+    run(prepared_noise(ROWS[chosen] // 10), chosen, lambda _stage, _done: None)  # now everything is compiled and loaded
+    return chosen
+
+
+def test_every_stage_tells_how_far_it_is_all_the_time(engine: Engine) -> None:
+    told: list[Told] = []
+    run(prepared_noise(ROWS[engine]), engine, lambda *report: told.append(Told(*report, time.process_time())))
+    assert list(dict.fromkeys(one.stage for one in told)) == STAGES
+    for stage in STAGES:
+        heard = [one.done for one in told if one.stage == stage]
+        assert heard == sorted(heard)
+        assert (heard[0], heard[-1]) == (0.0, 1.0)
+    silences = [later.processor_seconds - one.processor_seconds for one, later in pairwise(told)]
+    assert max(silences) < 0.5
+
+
+@pytest.mark.parametrize("done", [0.0, 0.02, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_report_that_raises_ends_the_work_at_once(engine: Engine, stage: str, done: float) -> None:
+    raised: list[float] = []
+
+    def report(at: str, progress: float) -> None:
+        assert not raised
+        if at == stage and progress >= done:
+            raised.append(time.process_time())
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(prepared_noise(ROWS[engine] // 4), engine, report)
+    assert time.process_time() - raised[0] < 0.5
