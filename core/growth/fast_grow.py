@@ -472,7 +472,7 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
         np.zeros(n_classes, dtype=np.int64),
         np.zeros(2 * n_sums),
         np.zeros(n_sums),
-        np.empty((0 if has_counts_only else n_rows // BLOCK + 2, n_sums)),
+        np.empty((0 if has_counts_only else n_rows // BLOCK + 3, n_sums)),
         np.zeros((n_lists, n_sums)),
         np.zeros(n_slots),
         np.zeros(n_slots),

@@ -3,7 +3,7 @@
 from math import log2
 
 import numpy as np
-from numba import uint32, uint64
+from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled
 from core.growth.growth_state import ABOVE_AVERAGE, BETTER_HALF, NO_FILTER, NUNEZ, TAN_SCHLIMMER
@@ -129,11 +129,14 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
 def search_lists(problem, rules, work, lists, starts, lengths, at, figures, key):
     """Every list's best cut, as a candidate in its slot; the largest gain found. The key names the node's draws.
 
-    Where only the best counts, a list is left as soon as it cannot have more than the best so far.
+    Where only the best counts, a list is left as soon as it cannot have more than the best so far. So the list that was
+    best in the node before, often the parent, comes first.
     """
-    best, weight, first_pure = NO_CUT, figures[0], work.gains.shape[0]
+    best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
+    strongest = strongest_list(problem, work.gains)
     most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # when children are pure
-    for i in range(problem.lengths.shape[0]):
+    for step in range(n_lists):
+        i = strongest if step == 0 else step - int64(step <= strongest)
         slot = problem.list_slots[i]
         work.gains[slot], work.scores[slot] = NO_CUT, NO_CUT
         if slot > first_pure:
@@ -166,6 +169,16 @@ def search_lists(problem, rules, work, lists, starts, lengths, at, figures, key)
                         work.n_allowed[slot] = count_allowed(problem, rules, entries, start, n)
                     figure_ratio(rules, work, slot, left, right, weight)
     return best
+
+
+@compiled
+def strongest_list(problem, gains):
+    """The list with the largest gain."""
+    strongest = 0
+    for i in range(1, problem.lengths.shape[0]):
+        if gains[problem.list_slots[i]] > gains[problem.list_slots[strongest]]:
+            strongest = i
+    return int64(strongest)
 
 
 @compiled

@@ -277,8 +277,9 @@ def scan_levels(problem, rules, work, levels, weights, n_levels, known):
     while last > 0 and behind < least:
         last -= 1
         behind += weights[last]
-    largest = NO_CUT
-    for is_second in range(2):  # the first pass finds the largest score, the second the first within a tie of it
+    whole, _ = score_of_whole(totals, rules.criterion, rules.n_classes, n_outputs)
+    largest, chosen, low, high, weight_low, is_unclear = NO_CUT, NO_CUT, 0, 0, 0.0, False
+    for is_second in range(2):  # as in `numeric_kernels`, a second pass only where the first does not tell
         passed, before = 0.0, -1
         for k in range(width):
             left[k] = 0.0
@@ -291,16 +292,19 @@ def scan_levels(problem, rules, work, levels, weights, n_levels, known):
                 else:
                     score = score_of_sides(left, totals[:width], passed, known - passed, rules.criterion)
                 if is_second and score >= largest - tolerance:
-                    whole, _ = score_of_whole(totals, rules.criterion, rules.n_classes, n_outputs)
                     return (score - whole) / known, before, v, passed
-                largest = max(largest, score)
+                if score > largest:
+                    if score - tolerance > chosen:
+                        is_unclear |= largest >= score - tolerance
+                        chosen, low, high, weight_low = score, before, v, passed
+                    largest = score
             for k in range(width):
                 left[k] += levels[v, k]
             passed += weights[v]
             before = v
-        if largest == NO_CUT:
+        if not is_unclear:
             break
-    return NO_CUT, 0, 0, 0.0
+    return (NO_CUT if chosen == NO_CUT else (chosen - whole) / known), low, high, weight_low
 
 
 @compiled

@@ -28,8 +28,12 @@ so that both sides together exceed their score before the block by no more than,
     sum c_k max(0, (2 b_k + c_k) / B - sum b_k^2 / (B (B + m)) - (2 r_k - c_k) / R + sum r_k^2 / (R (R - m)))
     sum max(0, rise of b_k log2 b_k - fall of r_k log2 r_k - c_k (log2 B - log2 R))
 
-A block that cannot exceed the best is passed over. Where one is not, its neighbours seldom are: after each such block
-twice as many entries follow before the next bound is looked at.
+A block that cannot exceed the best is passed over. Scores are convex, so that no cut in a block exceeds all its
+corners, where of each class either all or nothing goes left: of few classes these are looked at as well. Where a block
+is not passed over, its neighbours seldom are: after each such block twice as many entries follow before the next bound.
+
+A score is computed also where values are equal, and the place is looked at only if it exceeds the best: whether a value
+is new is hard to foresee, and a processor that guesses wrong waits for longer than a score takes.
 """
 
 from math import log2
@@ -44,7 +48,8 @@ NO_CUT = -1e300
 LITTLE = 0.1  # bits: by less than that, rounding is not to be divided
 SMALL_COUNT, SMALL_UNIT = 4096, 2.0**44
 BLOCK = 32  # entries; the counts of a block fit into a byte for each class
-LONG = 256  # entries; shorter lists are not worth a bound
+LONG = 128  # entries; shorter lists are not worth a bound
+MOST_CORNERS = 3  # classes
 MOST_PACKED = 8  # classes whose counts fit into one word
 FAR = -(1 << 61)
 
@@ -99,7 +104,12 @@ def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, 
                     after_left += here * rise
                     after_right -= here * fall
                     bound += here * max(0.0, rise * by_left - fall * by_right + common)
-                if not has_new or (bound <= best - tolerance and n_left > 0 and n_right > m):
+                is_needed = has_new and (n_left == 0 or n_right == m or bound > best - tolerance)
+                if is_needed and n_classes <= MOST_CORNERS:
+                    is_needed = has_high_corner(
+                        counts, left, totals, squares_left, squares_right, n_left, n_right, reciprocal, best - tolerance
+                    )
+                if not is_needed:
                     for k in range(n_classes):
                         left[k] += int64((counts >> uint64(8 * k)) & uint64(255))
                     squares_left, squares_right = after_left, after_right
@@ -111,15 +121,14 @@ def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, 
                 run += run
             while i < stop:
                 entry = entries[i]
-                if entry >> uint32(31) and n_left >= first and n_left <= last:
-                    score = squares_left * reciprocal[n_left] + squares_right * reciprocal[n_right]
-                    if score > best:
-                        if is_second:
-                            return score, i
-                        if score - tolerance > chosen:
-                            is_unclear |= best >= score - tolerance
-                            chosen, place = score, i
-                        best = score
+                score = squares_left * reciprocal[n_left] + squares_right * reciprocal[n_right]
+                if score > best and entry >> uint32(31) and n_left >= first and n_left <= last:
+                    if is_second:
+                        return score, i
+                    if score - tolerance > chosen:
+                        is_unclear |= best >= score - tolerance
+                        chosen, place = score, i
+                    best = score
                 k = (entry >> uint32(shift)) & mask
                 before = left[k]
                 squares_left += 2 * before + 1
@@ -132,6 +141,23 @@ def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, 
             break
         bar = just_below(best - tolerance)
     return chosen, place
+
+
+@compiled
+def has_high_corner(counts, left, totals, squares_left, squares_right, n_left, n_right, reciprocal, enough):
+    """Whether a cut of a block may exceed what is enough, if of each class all or nothing goes left: counts by Gini."""
+    n_classes = totals.shape[0]
+    for corner in range((1 << n_classes) - 1):
+        moved, corner_left, corner_right = uint64(0), squares_left, squares_right
+        for k in range(n_classes):
+            if corner >> k & 1:
+                here = int64((counts >> uint64(8 * k)) & uint64(255))
+                moved += uint64(here)
+                corner_left += here * (2 * left[k] + here)
+                corner_right -= here * (2 * (totals[k] - left[k]) - here)
+        if corner_left * reciprocal[n_left + moved] + corner_right * reciprocal[n_right - moved] > enough:
+            return True
+    return False
 
 
 @compiled
@@ -185,15 +211,14 @@ def scan_counts_entropy(entries, start, n, shift, totals, left, logs, unit, leas
                 run += run
             while i < stop:
                 entry = entries[i]
-                if entry >> uint32(31) and n_left >= first and n_left <= last:
-                    score = sum_left - logs[n_left] + sum_right - logs[n_right]
-                    if score > best:
-                        if is_second:
-                            return score / unit, i
-                        if score - whole_tolerance > chosen:
-                            is_unclear |= best >= score - whole_tolerance
-                            chosen, place = score, i
-                        best = score
+                score = sum_left - logs[n_left] + sum_right - logs[n_right]
+                if score > best and entry >> uint32(31) and n_left >= first and n_left <= last:
+                    if is_second:
+                        return score / unit, i
+                    if score - whole_tolerance > chosen:
+                        is_unclear |= best >= score - whole_tolerance
+                        chosen, place = score, i
+                    best = score
                 k = (entry >> uint32(shift)) & mask
                 before = left[k]
                 behind = totals[k] - before
@@ -211,7 +236,7 @@ def scan_counts_entropy(entries, start, n, shift, totals, left, logs, unit, leas
 
 @compiled
 def sum_blocks(entries, start, n, shift, weights, blocks, totals):
-    """`blocks[b, :]`: the class weights of each block of a list, or of all of a short one; `totals`: of the list.
+    """`blocks[b, :]`: the class weights before block b of a list, a short one being one block; `totals`: of all.
 
     Every other entry is added up apart, so that additions do not wait for each other.
     """
@@ -219,13 +244,13 @@ def sum_blocks(entries, start, n, shift, weights, blocks, totals):
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     for k in range(n_classes):
-        totals[k] = 0.0
-    i, end, b, size = uint64(start), uint64(start + n), uint64(0), block_size(n)
+        blocks[0, k] = 0.0
+    i, end, b, size = uint64(start), uint64(start + n), uint64(1), block_size(n)
     while i < end:
         stop = min(i + size, end)
         here, apart = blocks[b], blocks[b + uint64(1)]
         for k in range(n_classes):
-            here[k], apart[k] = 0.0, 0.0
+            here[k], apart[k] = blocks[b - uint64(1), k], 0.0
         while i + uint64(1) < stop:
             entry, other = entries[i], entries[i + uint64(1)]
             here[(entry >> uint32(shift)) & mask] += weights[entry & row_mask]
@@ -237,8 +262,9 @@ def sum_blocks(entries, start, n, shift, weights, blocks, totals):
             i += uint64(1)
         for k in range(n_classes):
             here[k] += apart[k]
-            totals[k] += here[k]
         b += uint64(1)
+    for k in range(n_classes):
+        totals[k] = blocks[b - uint64(1), k]
 
 
 @compiled
@@ -248,11 +274,12 @@ def block_size(n):
 
 
 @compiled
-def scan_weights(entries, start, n, shift, totals, left, weights, criterion, least, tolerance, bar, before, blocks):
+def scan_weights(entries, start, n, shift, totals, left, weights, criterion, least, tolerance, bar, behind, blocks):
     """Weighted classes by any criterion of classes, after `sum_blocks`; the right side is the whole less the left.
 
     Sums of squares, or of x log2 x, are kept on the way and tell nearly always that a cut is no better than the best;
-    else its score is computed anew. `left` has room behind the weights for the terms of its sum.
+    else its score is computed anew. `left` and `behind` have room for the terms of these sums, `left` after the
+    weights. Blocks are bounded together, twice as many where that went well two times, half as many where it did not.
     """
     n_classes, whole = totals.shape[0], 0.0
     for k in range(n_classes):
@@ -260,54 +287,63 @@ def scan_weights(entries, start, n, shift, totals, left, weights, criterion, lea
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     last, size = last_place(entries, start, n, row_mask, weights, least), block_size(n)
+    n_blocks = (uint64(n) + size - uint64(1)) // size
     for is_second in range(2):
         best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
-        for k in range(n_classes):
-            left[k] = 0.0
-        i, end, run, passed = uint64(start), min(last + uint64(1), uint64(start + n)), size, 0.0
+        i, end, run = uint64(start), min(last + uint64(1), uint64(start + n)), size
+        width, went_well = uint64(1), False
         while i < end:
+            block, passed = (i - uint64(start)) // size, 0.0
+            for k in range(n_classes):
+                left[k] = blocks[block, k]
+                passed += left[k]
             if n >= LONG:
-                gone, block = 0.0, blocks[(i - uint64(start)) // uint64(BLOCK)]
+                after, gone = blocks[min(block + width, n_blocks)], 0.0
                 for k in range(n_classes):
-                    before[k] = left[k]
-                    left[k] += block[k]
-                    gone += left[k]
-                if bound_of_block(before, left, totals, passed, gone, whole, criterion) <= best - tolerance:
-                    i, run, passed = i + size, size, gone
+                    gone += after[k]
+                enough = best - tolerance
+                is_needed = bound_of_block(left, after, totals, passed, gone, whole, criterion) > enough
+                if is_needed and criterion == GINI and width == 1 and n_classes <= MOST_CORNERS:
+                    is_needed = has_high_weighted_corner(left, after, totals, whole, enough)
+                if not is_needed:
+                    i, run = i + width * size, size
+                    width, went_well = width << uint64(went_well), not went_well
                     continue
-                for k in range(n_classes):
-                    left[k] = before[k]
+                went_well = False
+                if width > 1:
+                    width = width >> uint64(1)
+                    continue
             sum_left, sum_right, margin = 0.0, 0.0, rounding(whole, run, n_classes, criterion)
             for k in range(n_classes):
-                before[k] = term(totals[k] - left[k], criterion)
+                behind[k] = term(totals[k] - left[k], criterion)
                 left[n_classes + k] = term(left[k], criterion)
                 sum_left += left[n_classes + k]
-                sum_right += before[k]
+                sum_right += behind[k]
             stop = min(i + run, end)
             run += run
             while i < stop:
                 entry = entries[i]
-                if entry >> uint32(31) and passed >= least:
-                    right = whole - passed
-                    if may_exceed(best, sum_left, sum_right, passed, right, margin, criterion):
-                        score = score_of_sides(left, totals, passed, right, criterion)
-                        if score > best:
-                            if is_second:
-                                return score, i
-                            if score - tolerance > chosen:
-                                is_unclear |= best >= score - tolerance
-                                chosen, place = score, i
-                            best = score
+                right = whole - passed
+                is_high = may_exceed(best, sum_left, sum_right, passed, right, margin, criterion)
+                if is_high and entry >> uint32(31) and passed >= least:
+                    score = score_of_sides(left, totals, passed, right, criterion)
+                    if score > best:
+                        if is_second:
+                            return score, i
+                        if score - tolerance > chosen:
+                            is_unclear |= best >= score - tolerance
+                            chosen, place = score, i
+                        best = score
                 weight = weights[entry & row_mask]
                 k = (entry >> uint32(shift)) & mask
                 if criterion == GINI:
                     sum_left += weight * (left[k] + left[k] + weight)
                     sum_right -= weight * (2.0 * (totals[k] - left[k]) - weight)
                 elif criterion == ENTROPY:
-                    here, behind = term(left[k] + weight, ENTROPY), term(totals[k] - left[k] - weight, ENTROPY)
+                    here, rest = term(left[k] + weight, ENTROPY), term(totals[k] - left[k] - weight, ENTROPY)
                     sum_left += here - left[uint32(n_classes) + k]
-                    sum_right += behind - before[k]
-                    left[uint32(n_classes) + k], before[k] = here, behind
+                    sum_right += rest - behind[k]
+                    left[uint32(n_classes) + k], behind[k] = here, rest
                 left[k] += weight
                 passed += weight
                 i += uint64(1)
@@ -315,6 +351,23 @@ def scan_weights(entries, start, n, shift, totals, left, weights, criterion, lea
             break
         bar = just_below(best - tolerance)
     return chosen, place
+
+
+@compiled
+def has_high_weighted_corner(before, after, totals, whole, enough):
+    """`has_high_corner`, for weights: from the left class weights before and after the block."""
+    n_classes, margin = totals.shape[0], rounding(whole, BLOCK, totals.shape[0], GINI)
+    for corner in range((1 << n_classes) - 1):
+        gone, squares_left, squares_right = 0.0, 0.0, 0.0
+        for k in range(n_classes):
+            here = after[k] if corner >> k & 1 else before[k]
+            behind = totals[k] - here
+            gone += here
+            squares_left += here * here
+            squares_right += behind * behind
+        if may_exceed(enough, squares_left, squares_right, gone, whole - gone, margin, GINI):
+            return True
+    return False
 
 
 @compiled
