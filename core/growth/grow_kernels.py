@@ -99,7 +99,7 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
             note_piece(pieces[n_pieces], node, node_depth, starts[here], lengths[here], spent[here])
             n_pieces += 1
             continue
-        if is_worth_renumbering(n_rows, problem):
+        if few_rows == 0 and is_worth_renumbering(n_rows, problem):  # else smaller nodes are left for later as they are
             local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.numbering)
             below, figures_below, sums_below, levels_below, _ = grow_subtree(
                 local, rules, work, figure, is_open, node_depth, spent[here], key, no_rows, progress

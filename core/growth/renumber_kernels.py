@@ -16,7 +16,7 @@ LIST_ROWS = 512  # in subtrees of so few rows lists of few values are quicker th
 def is_worth_renumbering(n_rows, problem):
     """Whether a node's rows are few among those numbered: side by side their weights and marks stay in the cache."""
     n = problem.classes.shape[0]
-    return (n_rows * 4 <= n and n > CACHED_ROWS) or (n_rows <= LIST_ROWS < n and problem.codes.shape[1] > 0)
+    return (n_rows * 8 <= n and n > CACHED_ROWS) or (n_rows <= LIST_ROWS < n and problem.codes.shape[1] > 0)
 
 
 @compiled
