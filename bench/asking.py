@@ -31,14 +31,19 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class ManyRows:
-    """CPU time for a million rows in one call, from float64."""
+class Asked:
+    """Trees of a depth, grown from these tables by us and by scikit-learn, and the rivals in asking them."""
 
     name: str
     title: str
     tables: Tables
     depth: int
     limits: tuple[Limit, ...]
+
+
+@dataclass(frozen=True)
+class ManyRows(Asked):
+    """CPU time for a million rows in one call, from float64."""
 
     def run(self, setting: Setting) -> Result:
         asked = unseen(self.tables, N_ASKED, setting)
@@ -54,14 +59,8 @@ class ManyRows:
 
 
 @dataclass(frozen=True)
-class OneRecord:
+class OneRecord(Asked):
     """Wall time of a call with one record, given in the form that its library likes best."""
-
-    name: str
-    title: str
-    tables: Tables
-    depth: int
-    limits: tuple[Limit, ...]
 
     def run(self, setting: Setting) -> Result:
         numbers = unseen(self.tables, N_RECORDS, replace(setting, quick=False)).numbers

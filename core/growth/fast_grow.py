@@ -5,10 +5,12 @@ node's sums in row order; thresholds and figures are computed from those here, b
 definition, so that both store the same bytes.
 """
 
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +46,8 @@ from core.target import ClassTarget, Task
 from core.ties import TIE
 from core.tree import LEAF, SPLIT_KINDS, Tree
 
+Room = TypeVar("Room")
+
 MOST_BITS = 31  # of an entry, for the class and the row
 POLL_SECONDS = 0.25
 PIECES = 8  # nodes with at most this part of the rows are grown by one thread
@@ -53,6 +57,24 @@ SORTED = 2  # a place in `progress`, after those of the kernels: the part of the
 
 class GrowthEnded(Exception):
     """Nobody waits for this tree any more."""
+
+
+class Rooms(Generic[Room]):
+    """Room to work in for so many threads; who takes one gives it back, whatever happens."""
+
+    def __init__(self, rooms: Iterable[Room]) -> None:
+        self._free: SimpleQueue[Room] = SimpleQueue()
+        for room in rooms:
+            self._free.put(room)
+
+    @contextmanager
+    def one(self) -> Iterator[Room]:
+        """One that nobody else has meanwhile."""
+        room = self._free.get()
+        try:
+            yield room
+        finally:
+            self._free.put(room)
 
 
 def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
@@ -214,20 +236,15 @@ def subtrees_of(
     from core.growth import grow_kernels as kernels
 
     links, figures = tree[:2]
-    free: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
-    for room in zip(works, progress, strict=True):
-        free.put(room)
+    rooms = Rooms(zip(works, progress, strict=True))
 
     def subtree(piece: Any) -> tuple[Any, ...]:
-        work, done = free.get()
-        try:
+        with rooms.one() as (work, done):
             node = piece[0]
             found: tuple[Any, ...] = kernels.grow_piece(
                 problem, rules, work, piece, links[node, kernels.KEY], figures[node], done
             )
             return found[:4]
-        finally:
-            free.put((work, done))
 
     n_rows = pieces[:, 1 + 2 * (len(problem[0]) + 1)]
     longest_first = np.argsort(-n_rows, kind="stable")
@@ -277,22 +294,20 @@ def problem_of(
     missing = np.zeros((n_rows, n_words), dtype=np.uint64)
     lists = np.empty((len(listed), 2 * n_rows if weighing.has_missing else n_rows), dtype=np.uint32)
     lengths, distinct = np.zeros(len(listed), dtype=np.int64), np.zeros(len(listed), dtype=np.bool_)
-    rooms: SimpleQueue[NDArray[np.uint64]] = SimpleQueue()
-    for _ in range(threads):
-        rooms.put(np.empty(n_rows, dtype=np.uint64))
+    rooms = Rooms(np.empty(n_rows, dtype=np.uint64) for _ in range(threads))
 
     def fill(place: int) -> None:
         if progress[STOP]:
             raise GrowthEnded
-        values, room = as_numbers(samples, listed[place]), rooms.get()
-        lengths[place], distinct[place] = fill_list(values, classes, class_bits, row_bits, room, lists[place])
-        rooms.put(room)
+        values = as_numbers(samples, listed[place])
+        with rooms.one() as room:
+            lengths[place], distinct[place] = fill_list(values, classes, class_bits, row_bits, room, lists[place])
         progress[SORTED] += 1 / len(listed)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(fill, range(len(listed))))
     for place, column in enumerate(listed if n_words else ()):
-        missing[:, place // 64] |= np.isnan(as_numbers(samples, column)).astype(np.uint64) << np.uint64(place % 64)
+        set_bits(missing, place, np.isnan(as_numbers(samples, column)))
     progress[SORTED] = 1.0
     in_codes = [number for number, (_, is_bit) in enumerate(coded) if not is_bit]
     in_bits = [number for number, (_, is_bit) in enumerate(coded) if is_bit]
@@ -301,7 +316,7 @@ def problem_of(
         np.add(coded[number][0].codes, starts[number], out=codes[:, place], casting="unsafe")
     bits = np.zeros((n_rows, (len(in_bits) + 63) // 64), dtype=np.uint64)
     for place, number in enumerate(in_bits):
-        bits[:, place // 64] |= coded[number][0].codes.astype(np.uint64) << np.uint64(place % 64)
+        set_bits(bits, place, coded[number][0].codes)
     rows = np.empty(2 * n_rows if weighing.has_missing else n_rows, dtype=np.uint32)
     rows[:n_rows] = np.arange(n_rows)
     return (
@@ -324,6 +339,11 @@ def problem_of(
         row_bits,
         values_of(samples, algorithm, listed),
     )
+
+
+def set_bits(words: NDArray[np.uint64], place: int, marks: NDArray[Any]) -> None:
+    """Set that bit of every row whose mark is 1."""
+    words[:, place // 64] |= marks.astype(np.uint64) << np.uint64(place % 64)
 
 
 def first_levels(columns: list[Column]) -> RowArray:

@@ -66,15 +66,20 @@ def fill_table(problem, rules, work, rows, start, n, figures):
 
 
 @compiled
+def clear_levels(problem, rules, table):
+    """Nothing yet in any level of the coded columns."""
+    for j in range(problem.codes.shape[1]):
+        a = problem.coded[j]
+        for level in range(rules.coded_starts[a], rules.coded_starts[a] + rules.coded_levels[a] + 1):
+            for k in range(table.shape[1]):
+                table[level, k] = 0
+
+
+@compiled
 def count_levels(problem, rules, rows, start, n, counts):
     """How many of the node's rows each level has, by class: small numbers, so that more of them stay in the cache."""
-    codes, coded, classes, starts = problem.codes, problem.coded, problem.classes, rules.coded_starts
-    n_coded = codes.shape[1]
-    for j in range(n_coded):
-        a = coded[j]
-        for level in range(starts[a], starts[a] + rules.coded_levels[a] + 1):
-            for k in range(counts.shape[1]):
-                counts[level, k] = 0
+    codes, classes, n_coded = problem.codes, problem.classes, problem.codes.shape[1]
+    clear_levels(problem, rules, counts)
     for i in range(start, start + n):
         row = rows[i]
         k = classes[row]
@@ -85,14 +90,9 @@ def count_levels(problem, rules, rows, start, n, counts):
 @compiled
 def sum_levels(problem, rules, rows, start, n, figures, table):
     """The sums of each level, in row order: class weights, or moments about the node's centres."""
-    codes, coded, weights, classes = problem.codes, problem.coded, problem.weights, problem.classes
-    numbers, starts = problem.numbers, rules.coded_starts
+    codes, weights, classes, numbers = problem.codes, problem.weights, problem.classes, problem.numbers
     n_coded, m, is_squared = codes.shape[1], numbers.shape[1], rules.criterion == SQUARED
-    for j in range(n_coded):
-        a = coded[j]
-        for level in range(starts[a], starts[a] + rules.coded_levels[a] + 1):
-            for k in range(table.shape[1]):
-                table[level, k] = 0.0
+    clear_levels(problem, rules, table)
     for i in range(start, start + n):
         row = rows[i]
         weight = weights[row]

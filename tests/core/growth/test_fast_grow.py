@@ -155,6 +155,19 @@ def test_threads_do_not_change_a_byte(seed: int, criterion: Criterion, threads: 
     assert_same_bytes(grow_fast(samples, algorithm), grow_fast(samples, algorithm, threads=threads))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_column_that_cannot_be_sorted_ends_growth(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    def no_memory(*_: object) -> tuple[int, bool]:
+        raise MemoryError
+
+    monkeypatch.setattr("core.growth.fast_grow.fill_list", no_memory)
+    columns = tuple(np.arange(9.0) for _ in range(5))
+    schema = Schema(tuple(Attribute(f"x{column}", Kind.NUMERIC) for column in range(5)))
+    samples = Samples(Table(schema, columns), ClassTarget(("a", "b"), np.arange(9, dtype=np.int32) % 2), np.ones(9))
+    with pytest.raises(MemoryError):
+        grow_fast(samples, Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS), threads=threads)
+
+
 def test_a_raising_watch_ends_all_threads() -> None:
     samples = generated(0, 100_000, CRITERIA[0])
 
