@@ -18,6 +18,7 @@ from core.growth.partition_kernels import (
     keep_in_list,
 )
 from core.growth.table_kernels import code_of
+from core.splits.block_kernels import in_units
 from core.splits.numeric_kernels import SQUARED
 from core.ties import TIE
 
@@ -111,6 +112,14 @@ def copy_figures(sums, at, n_branches, b, n_classes, figures):
 
 
 @compiled
+def set_weight(problem, row, weight):
+    """From now on the row weighs that much."""
+    problem.weights[row] = weight
+    if problem.units.shape[0] > 0:
+        problem.units[row] = in_units(weight, problem.unit, problem.classes[row])
+
+
+@compiled
 def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
     """Rows that would go down every branch, but should not: those whose parts weigh too little go the heavier way.
 
@@ -133,7 +142,7 @@ def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
             to = heavier
         elif n_branches == 2 and min(weight * shares[0], weight * shares[1]) <= 0.0:
             to = 0 if shares[0] > shares[1] else 1
-            problem.weights[row] = weight * shares[to]
+            set_weight(problem, row, weight * shares[to])
         if to < 0:
             unknown[n_left] = row
             n_left += 1

@@ -285,6 +285,7 @@ def problem_of(
 ) -> tuple[Any, ...]:
     """The samples as sorted lists and codes: the fields of the kernels' `Problem`."""
     from core.growth.grow_kernels import STOP
+    from core.splits.block_kernels import fill_units
 
     n_rows, row_bits, class_bits = len(samples), row_bits_of(samples), class_bits_of(samples)
     listed = [number for number, column in enumerate(columns) if column.coding is None]
@@ -319,6 +320,13 @@ def problem_of(
         set_bits(bits, place, coded[number][0].codes)
     rows = np.empty(2 * n_rows if weighing.has_missing else n_rows, dtype=np.uint32)
     rows[:n_rows] = np.arange(n_rows)
+    weights = np.array(samples.weights, dtype=np.float64)
+    units, unit = (
+        np.empty(n_rows if has_look(samples, algorithm) and not weighing.is_counted else 0, dtype=np.uint64),
+        0.0,
+    )
+    if len(units) > 0:
+        unit = fill_units(weights, classes, units)
     return (
         lists,
         lengths,
@@ -328,7 +336,7 @@ def problem_of(
         n_rows,
         classes,
         numbers,
-        np.array(samples.weights, dtype=np.float64),
+        weights,
         missing,
         weighing.has_missing,
         codes,
@@ -338,12 +346,21 @@ def problem_of(
         np.arange(n_rows, dtype=np.uint32),
         row_bits,
         values_of(samples, algorithm, listed),
+        units,
+        unit,
     )
 
 
 def set_bits(words: NDArray[np.uint64], place: int, marks: NDArray[Any]) -> None:
     """Set that bit of every row whose mark is 1."""
     words[:, place // 64] |= marks.astype(np.uint64) << np.uint64(place % 64)
+
+
+def has_look(samples: Samples, algorithm: Algorithm) -> bool:
+    """Whether lists get a first look before they are searched."""
+    from core.splits.block_kernels import MOST_LANES
+
+    return algorithm.criterion.kind is CriterionKind.GINI and n_classes_of(samples) <= MOST_LANES
 
 
 def first_levels(columns: list[Column]) -> RowArray:
@@ -477,6 +494,8 @@ def times_log2_table(n: int, unit: float) -> NDArray[np.int64]:
 
 def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weighing: Weighing) -> tuple[Any, ...]:
     """Room for the kernels to work in: the fields of their `Work`."""
+    from core.growth.search_kernels import MOST_AT_ONCE
+    from core.splits.block_kernels import MOST_LANES, most_blocks
     from core.splits.categorical_kernels import space_for
     from core.splits.numeric_kernels import BLOCK
 
@@ -486,13 +505,20 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
     most_levels, n_all_levels = max(n_levels, default=0), sum(n_levels) + len(n_levels)
     n_branches = max(2, most_levels)
     n_gaps, n_thresholds = most_places(samples, algorithm)
+    n_blocks = most_blocks(n_rows) if has_look(samples, algorithm) else 0
+    n_together = most_blocks(min(n_rows, MOST_AT_ONCE)) + 1 if has_look(samples, algorithm) else 0
     has_counts_only = weighing.is_unit and algorithm.criterion.kind is not CriterionKind.ERROR_RATE
     return (
         np.zeros(n_classes, dtype=np.int64),
         np.zeros(n_classes, dtype=np.int64),
         np.zeros(2 * n_sums),
         np.zeros(n_sums),
-        np.empty((0 if has_counts_only else n_rows // BLOCK + 3, n_sums)),
+        np.empty((0 if has_counts_only else max(n_rows // BLOCK, n_blocks) + 4, n_sums)),
+        np.empty((n_lists, MOST_LANES, n_together)),
+        np.empty((MOST_LANES, n_blocks + 1)),
+        np.empty(n_blocks, dtype=np.int64),
+        np.empty(n_blocks),
+        np.zeros(n_lists),
         np.zeros((n_lists, n_sums)),
         np.zeros(n_slots),
         np.zeros(n_slots),

@@ -25,6 +25,7 @@ from core.growth.division_kernels import (
     divide_by_branch,
     divide_in_two,
     put_aside,
+    set_weight,
     settle_copies,
     take_branches,
     take_sides,
@@ -91,7 +92,7 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         node, node_depth = infos[here, NODE], infos[here, DEPTH]
         aside = infos[here, ASIDE]
         for i in range(aside, aside + infos[here, N_ASIDE]):
-            problem.weights[aside_rows[i]] = aside_weights[i]
+            set_weight(problem, aside_rows[i], aside_weights[i])
         row_start, n_rows = starts[here, n_lists], lengths[here, n_lists]
         figure, key = figures[node], uint64(links[node, KEY])
         if n_rows <= few_rows:

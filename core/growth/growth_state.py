@@ -13,8 +13,9 @@ class Problem(Struct):
     `lists[i, : lengths[i]]` is the sorted list of the column with candidate slot `list_slots[i]`; `distinct[i]` says
     that all its values differ. Where numbers are predicted, `missing[row]` has a bit for each list the row is not in.
     `codes[row, j]` is a level of the coded column `coded[j]`, counted through all of them; bit b of `bits[row]` belongs
-    to `bit_columns[b]`. `values[i, row]` is the value in list i, only there if the rules look at it. Lists, rows and
-    weights are used up.
+    to `bit_columns[b]`. `values[i, row]` is the value in list i, only there if the rules look at it. `units[row]` is
+    the weight for `block_kernels`, a weight of 1 having `unit`, only there if they are of use. Lists, rows and weights
+    are used up.
     """
 
 
@@ -50,7 +51,7 @@ define(
     Problem,
     ProblemType,
     "lists lengths distinct list_slots rows n_rows classes numbers weights missing has_missing codes coded bits "
-    "bit_columns origin shift values",
+    "bit_columns origin shift values units unit",
 )
 define(
     Rules,
@@ -63,8 +64,8 @@ define(
 define(
     Work,
     WorkType,
-    "counts left_counts left before blocks totals gains scores details passes shares side branch unknown parts "
-    "spare numbering bit_counts level_counts table level_weights bounds is_in_first branch_of places level_gains "
-    "open_rows open_sizes open_branches parent_starts parent_lengths parent_tops space thresholds n_allowed gaps "
-    "gap_thresholds gap_scores",
+    "counts left_counts left before blocks lefts long_lefts highs block_scores surely totals gains scores details "
+    "passes shares side branch unknown parts spare numbering bit_counts level_counts table level_weights bounds "
+    "is_in_first branch_of places level_gains open_rows open_sizes open_branches parent_starts parent_lengths "
+    "parent_tops space thresholds n_allowed gaps gap_thresholds gap_scores",
 )

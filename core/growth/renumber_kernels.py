@@ -6,6 +6,7 @@ from numba import uint32, uint64
 from core.compiled_kernels import compiled
 from core.growth.growth_state import Problem
 from core.growth.table_kernels import ORDERED
+from core.splits.block_kernels import fill_units
 from core.splits.numeric_kernels import SQUARED
 
 CACHED_ROWS = 4096
@@ -83,6 +84,9 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
             for i in range(n_rows):
                 codes[i, kept] = old_codes[rows[first + i], j]
             kept += 1
+    units, unit = np.empty(n_rows if problem.units.shape[0] > 0 else 0, np.uint64), 0.0
+    if units.shape[0] > 0:
+        unit = fill_units(weights, classes, units)
     return Problem(
         new_lists,
         new_lengths,
@@ -102,6 +106,8 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
         origin,
         problem.shift,
         values,
+        units,
+        unit,
     )
 
 

@@ -11,6 +11,17 @@ from core.growth.node_kernels import impurity_of
 from core.growth.place_kernels import best_place, count_allowed
 from core.growth.release8_kernels import choose_in_sequence, figures_of_threshold, ratios_of_categories
 from core.growth.table_kernels import ORDERED
+from core.splits.block_kernels import (
+    best_between_blocks,
+    block_length,
+    fill_lefts,
+    mark_high,
+    n_blocks_of,
+    scan_high_counts,
+    scan_high_weights,
+    score_undivided,
+    sum_to_high,
+)
 from core.splits.candidate_kernels import DISTANT_VALUES, EVERY_GAP
 from core.splits.numeric_kernels import (
     ERROR,
@@ -30,6 +41,9 @@ from core.splits.numeric_kernels import (
 )
 from core.ties import TIE
 
+SHORTEST_COUNTED, SHORTEST_WEIGHED = 48, 16  # entries of a list that gets a first look
+MOST_AT_ONCE = 4096  # rows of a node whose lists are all looked at before any is searched
+UNSURE = 1.001  # units for each entry
 SURELY = 1e-3  # of a tie: what rounding takes of the largest gain there can be
 
 
@@ -126,14 +140,95 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
 
 
 @compiled
+def has_look(rules, work, n):
+    """Whether a list of n entries gets a first look: there is room for it only where that is of use."""
+    return n >= (SHORTEST_COUNTED if rules.is_counted else SHORTEST_WEIGHED) and work.highs.shape[0] > 0
+
+
+@compiled
+def look_at(problem, rules, work, entries, start, n, lefts):
+    """Add up a list's blocks in `lefts`; what its best cut surely gains, times the node's weight."""
+    n_blocks = fill_lefts(entries, start, n, problem.shift, problem.units, lefts)
+    unit, unsure = unit_and_doubt(problem, rules, n)
+    undivided, known = score_undivided(lefts, n_blocks)
+    least = rules.min_leaf * unit + unsure
+    best = best_between_blocks(lefts, n_blocks, entries, start, block_length(n), least, work.block_scores)
+    return (best - undivided - unsure - 2.0 * rules.tolerance * known) / unit
+
+
+@compiled
+def unit_and_doubt(problem, rules, n):
+    """How many units a weight of 1 has, and how many a gain of n entries may be wrong by."""
+    return (1.0, 0.0) if rules.is_counted else (problem.unit, UNSURE * n)
+
+
+@compiled
+def look_at_lists(problem, rules, work, lists, starts, lengths, at):
+    """Look at all lists of a node: `work.surely[i]` is what the best cut of list i surely gains; the most of all."""
+    most = NO_CUT
+    for i in range(problem.lengths.shape[0]):
+        if has_look(rules, work, lengths[at, i]):
+            work.surely[i] = look_at(problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i])
+            most = max(most, work.surely[i])
+    return most
+
+
+@compiled
+def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar):
+    """`scan_list` for Gini and few classes, after `look_at`: only blocks are searched that a first look leaves."""
+    unit, unsure = unit_and_doubt(problem, rules, n)
+    n_blocks, highs, least = n_blocks_of(n), work.highs, rules.min_leaf - TIE
+    if mark_high(lefts, n_blocks, bar * unit - unsure, least * unit - unsure, highs) == 0:
+        return NO_CUT, uint64(0)
+    if not rules.is_counted:
+        sum_to_high(entries, start, n, problem.shift, problem.weights, highs, n_blocks, work.blocks, totals)
+    whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, int64(0))
+    if rules.is_counted:
+        score, place = scan_high_counts(
+            entries,
+            start,
+            n,
+            problem.shift,
+            work.counts,
+            work.left_counts,
+            lefts,
+            highs,
+            n_blocks,
+            rules.reciprocal,
+            uint64(max(1.0, np.ceil(least))),
+            rules.tolerance * known,
+            whole + bar,
+        )
+    else:
+        score, place = scan_high_weights(
+            entries,
+            start,
+            n,
+            problem.shift,
+            totals,
+            work.blocks,
+            highs,
+            n_blocks,
+            problem.weights,
+            least,
+            rules.tolerance * known,
+            whole + bar,
+        )
+    return (score - whole, place) if place else (NO_CUT, place)
+
+
+@compiled
 def search_lists(problem, rules, work, lists, starts, lengths, at, figures, key):
     """Every list's best cut, as a candidate in its slot; the largest gain found. The key names the node's draws.
 
     Where only the best counts, a list is left as soon as it cannot have more than the best so far. So the list that was
-    best in the node before, often the parent, comes first.
+    best in the node before, often the parent, comes first, and where lists get a first look, all are looked at before.
     """
     best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
     strongest = strongest_list(problem, work.gains)
+    surely, is_small = NO_CUT, lengths[at, n_lists] <= MOST_AT_ONCE
+    if is_small:
+        surely = look_at_lists(problem, rules, work, lists, starts, lengths, at)
     most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # when children are pure
     for step in range(n_lists):
         i = strongest if step == 0 else step - int64(step <= strongest)
@@ -145,7 +240,15 @@ def search_lists(problem, rules, work, lists, starts, lengths, at, figures, key)
         entries = lists[i]
         if rules.way == EVERY_GAP:
             bar = NO_CUT if rules.needs_all or best == NO_CUT else (best - 2.0 * rules.tolerance) * weight
-            gain, place = scan_list(problem, rules, work, entries, start, n, figures, work.totals[i], bar)
+            if has_look(rules, work, n):
+                lefts = work.lefts[i] if is_small else work.long_lefts
+                if not is_small:
+                    work.surely[i] = look_at(problem, rules, work, entries, start, n, lefts)
+                    surely = max(surely, work.surely[i])
+                bar = work.surely[i] if rules.needs_all else max(bar, surely)
+                gain, place = scan_in_blocks(problem, rules, work, entries, start, n, lefts, work.totals[i], bar)
+            else:
+                gain, place = scan_list(problem, rules, work, entries, start, n, figures, work.totals[i], bar)
         else:
             gain, place = best_place(problem, rules, work, i, entries, start, n, figures, key)
         if place:

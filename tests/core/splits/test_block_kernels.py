@@ -1,0 +1,142 @@
+"""A first look at a list never passes over its best cut, and what it leaves is searched as the whole list would be."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.splits import block_kernels as blocks
+from core.splits.numeric_kernels import NO_CUT, scan_counts_gini, scan_weights, sum_blocks
+from core.ties import TIE
+
+SCALES = st.sampled_from([(1.0, 1.0), (0.2, 1.0), (1e-9, 1.0), (1e-3, 1e3)])  # the lightest and the heaviest row
+
+
+@st.composite
+def lists(draw: st.DrawFn) -> tuple[Any, int, Any, Any]:
+    """A list, the bits of its rows, their classes and weights."""
+    n, n_classes = draw(st.integers(2, 300)), draw(st.integers(1, blocks.MOST_LANES))
+    chance = np.random.default_rng(draw(st.integers(0, 2**32)))
+    lightest, heaviest = draw(SCALES)
+    weights = np.exp(chance.uniform(np.log(lightest), np.log(heaviest), n))
+    rows, row_bits = chance.permutation(n).astype(np.uint32), max(1, (n - 1).bit_length())
+    lean = np.linspace(0, draw(st.sampled_from([0.0, 0.5, 1.0])), n)  # how much the class follows the place
+    classes = np.where(chance.random(n) < lean, 0, chance.integers(0, n_classes, n)).astype(np.int32)
+    is_new = chance.random(n) < draw(st.sampled_from([0.1, 1.0]))
+    entries = (is_new.astype(np.uint32) << np.uint32(31)) | (classes.astype(np.uint32) << np.uint32(row_bits)) | rows
+    entries[0] &= ~np.uint32(1 << 31)
+    by_row = np.empty(n, dtype=np.int32)
+    by_row[rows] = classes
+    return entries, row_bits, by_row, weights
+
+
+def looked_at(entries: Any, row_bits: int, classes: Any, weights: Any | None) -> tuple[Any, int, float, float]:
+    """The sums before each block, how many there are, how many units a weight of 1 has, and the doubt."""
+    n = len(entries)
+    units, unit, doubt = np.empty(0, dtype=np.uint64), 1.0, 0.0
+    if weights is not None:
+        units = np.empty(n, dtype=np.uint64)
+        unit, doubt = blocks.fill_units(weights, classes, units), 1.001 * n
+    lefts = np.full((blocks.MOST_LANES, blocks.most_blocks(n) + 1), np.nan)
+    n_blocks = blocks.fill_lefts(entries, 0, n, row_bits, units, lefts)
+    assert n_blocks == blocks.n_blocks_of(n) <= blocks.most_blocks(n)
+    return lefts, n_blocks, unit, doubt
+
+
+def gains(entries: Any, row_bits: int, classes: Any, weights: Any) -> tuple[Any, Any]:
+    """What a cut before each entry gains, times the weight, and the weight on its smaller side."""
+    rows = entries & np.uint32((1 << row_bits) - 1)
+    each = np.eye(blocks.MOST_LANES)[classes[rows]] * weights[rows, None]
+    left = np.vstack([np.zeros(blocks.MOST_LANES), np.cumsum(each, axis=0)])[:-1]
+    right = each.sum(axis=0) - left
+
+    def score(sums: Any) -> Any:
+        weight = sums.sum(axis=1)
+        return np.divide((sums**2).sum(axis=1), weight, out=np.zeros(len(sums)), where=weight > 0)
+
+    return score(left) + score(right) - score(each.sum(axis=0)[None]), np.minimum(left.sum(axis=1), right.sum(axis=1))
+
+
+@given(lists(), st.booleans(), st.floats(0, 1.2), st.sampled_from([0.0, 1.0, 5.0]))
+def test_a_block_without_a_mark_has_no_better_cut(given_list: Any, is_counted: bool, part: float, least: float) -> None:
+    entries, row_bits, classes, weights = given_list
+    weights = np.ones(len(entries)) if is_counted else weights
+    lefts, n_blocks, unit, doubt = looked_at(entries, row_bits, classes, None if is_counted else weights)
+    gain, smaller = gains(entries, row_bits, classes, weights)
+    bar, highs = part * gain.max(), np.full(n_blocks, -1, dtype=np.int64)
+    n_high = blocks.mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, highs)
+    assert set(highs) <= {0, 1}
+    assert n_high == highs.sum()
+    is_passed_over = np.repeat(highs == 0, int(blocks.block_length(len(entries))))[: len(entries)]
+    is_better = (gain > bar + 1e-9 * weights.sum()) & (smaller >= least)
+    assert not (is_better & is_passed_over).any()
+
+
+@given(lists(), st.booleans(), st.sampled_from([0.0, 1.0, 5.0]))
+def test_what_is_surely_gained_can_be_had(given_list: Any, is_counted: bool, least: float) -> None:
+    entries, row_bits, classes, weights = given_list
+    weights = np.ones(len(entries)) if is_counted else weights
+    lefts, n_blocks, unit, doubt = looked_at(entries, row_bits, classes, None if is_counted else weights)
+    undivided, _ = blocks.score_undivided(lefts, n_blocks)
+    size = blocks.block_length(len(entries))
+    best = blocks.best_between_blocks(
+        lefts, n_blocks, entries, 0, np.uint64(size), least * unit + doubt, np.empty(n_blocks)
+    )
+    surely = (best - undivided - doubt) / unit
+    gain, smaller = gains(entries, row_bits, classes, weights)
+    is_allowed = (entries >> np.uint32(31) == 1) & (smaller >= least)
+    assert surely <= gain[is_allowed].max(initial=0.0) + 1e-9 * weights.sum()
+
+
+@given(lists(), st.sampled_from([0.0, 0.5, 0.99]), st.sampled_from([1.0, 5.0]))
+def test_counts_are_searched_as_the_whole_list_would_be(given_list: Any, part: float, least: float) -> None:
+    entries, row_bits, classes, _ = given_list
+    n, n_classes = len(entries), int(classes.max()) + 1
+    lefts, n_blocks, _, _ = looked_at(entries, row_bits, classes, None)
+    totals, left = np.bincount(classes, minlength=n_classes), np.zeros(n_classes, dtype=np.int64)
+    bar = part * gains(entries, row_bits, classes, np.ones(n))[0].max()
+    highs = np.empty(n_blocks, dtype=np.int64)
+    blocks.mark_high(lefts, n_blocks, bar, least, highs)
+    reciprocal, whole = np.concatenate([[0.0], 1 / np.arange(1, n + 1)]), (totals**2).sum() / n
+    of_blocks = blocks.scan_high_counts(
+        entries, 0, n, row_bits, totals, left, lefts, highs, n_blocks, reciprocal, least, TIE * n, whole + bar
+    )
+    assert of_blocks == scan_counts_gini(entries, 0, n, row_bits, totals, left, reciprocal, least, TIE * n, whole + bar)
+
+
+@given(lists(), st.sampled_from([0.0, 0.5, 0.99]), st.sampled_from([0.0, 1.0, 5.0]))
+def test_weights_are_searched_as_the_whole_list_would_be(given_list: Any, part: float, least: float) -> None:
+    entries, row_bits, classes, weights = given_list
+    n, n_classes = len(entries), int(classes.max()) + 1
+    lefts, n_blocks, unit, doubt = looked_at(entries, row_bits, classes, weights)
+    bar = part * gains(entries, row_bits, classes, weights)[0].max()
+    highs, totals, room = np.empty(n_blocks, dtype=np.int64), np.zeros(n_classes), np.empty((n // 8 + 5, n_classes))
+    blocks.mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, highs)
+    blocks.sum_to_high(entries, 0, n, row_bits, weights, highs, n_blocks, room, totals)
+    assert totals == pytest.approx(np.bincount(classes, weights, n_classes), rel=1e-12)
+    tolerance, whole = TIE * weights.sum(), float((totals**2).sum() / totals.sum())
+    score, place = blocks.scan_high_weights(
+        entries, 0, n, row_bits, totals, room, highs, n_blocks, weights, least, tolerance, whole + bar
+    )
+    all_totals, left = np.zeros(n_classes), np.zeros(2 * n_classes)
+    all_blocks, behind = np.empty((n // 32 + 3, n_classes)), np.zeros(n_classes)
+    sum_blocks(entries, 0, n, row_bits, weights, all_blocks, all_totals)
+    expected, expected_place = scan_weights(
+        entries,
+        0,
+        n,
+        row_bits,
+        all_totals,
+        left,
+        weights,
+        0,
+        least,
+        tolerance,
+        whole + bar,
+        behind,
+        all_blocks,
+    )
+    assert place == expected_place
+    assert score == pytest.approx(expected, rel=1e-12) if place else expected == NO_CUT
