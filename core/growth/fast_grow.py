@@ -19,7 +19,7 @@ from core.growth.coding import is_codable
 from core.growth.kernel_columns import Column, Weighing, class_bits_of, columns_of, row_bits_of, weighing_of
 from core.growth.kernel_problem import SORTED, problem_of
 from core.growth.kernel_rules import rules_of
-from core.growth.kernel_threads import subtrees_of, with_subtrees
+from core.growth.kernel_threads import grown_nodes
 from core.growth.kernel_tree import assembled
 from core.growth.kernel_work import work_for
 from core.growth.release8_tolerances import TOLERANCE
@@ -31,7 +31,6 @@ from core.tree import Tree
 
 MOST_BITS = 31  # of an entry, for the class and the row
 POLL_SECONDS = 0.25
-PIECES = 8  # nodes with at most this part of the rows are grown by one thread
 CODING, SORTING = 0.05, 0.15  # the parts of the work that these take, about
 
 
@@ -59,7 +58,7 @@ def grow_fast(
     weighing = weighing_of(samples)
     columns = columns_of(samples, algorithm, weighing, part_of(watch, 0.0, CODING))
     objective = objective_of(algorithm, samples)
-    progress, whole = np.zeros((1 + threads, 3)), float(samples.weights.sum())
+    progress, whole = np.zeros((threads, 3)), float(samples.weights.sum())
     with ThreadPoolExecutor(1) as pool:  # the kernels hold no lock, so this thread can say how far they are
         growing = pool.submit(grown, samples, algorithm, objective, columns, weighing, seed, threads, progress)
         try:
@@ -84,21 +83,12 @@ def grown(
     threads: int,
     progress: FloatArray,
 ) -> tuple[Any, ...]:
-    """The kernels' nodes: links, figures, branch figures, branches of levels.
-
-    `progress` has a row for what is not divided, then one for each thread.
-    """
-    from core.growth import grow_kernels as kernels
-
+    """The kernels' nodes; see `grown_nodes`. `progress` has a row for each thread."""
     problem = problem_of(samples, algorithm, columns, weighing, threads, progress[0])
     rules = rules_of(samples, algorithm, objective, columns, weighing, seed)
-    works = [work_for(samples, algorithm, columns, weighing) for _ in range(threads)]
-    is_divided = threads > 1 and not weighing.has_missing  # copies would have to be kept until their turn
-    few_rows = len(samples) // PIECES if is_divided else 0
-    *tree, pieces = kernels.grow_tree(problem, rules, works[0], few_rows, progress[0])
-    if len(pieces) == 0:
-        return tuple(tree)
-    return with_subtrees(tree, pieces[:, 0], subtrees_of(problem, rules, works, tree, pieces, progress[1:]))
+    n_growing = 1 if weighing.has_missing else threads  # copies would have to be kept until their turn
+    works = [work_for(samples, algorithm, columns, weighing) for _ in range(n_growing)]
+    return grown_nodes(problem, rules, works, progress[:n_growing])
 
 
 def without_leaf_limit(algorithm: Algorithm, max_leaves: int) -> Algorithm:
