@@ -32,7 +32,7 @@ from core.growth.division_kernels import (
 from core.growth.growth_state import ASIDE, DEPTH, N_ASIDE, NODE, Problem, Rules, Work
 from core.growth.node_kernels import is_leaf, known_totals, node_figures
 from core.growth.release8_kernels import missing_weight
-from core.growth.renumber_kernels import is_worth_renumbering, renumbered
+from core.growth.renumber_kernels import is_worth_renumbering, original_row, renumbered
 from core.growth.room_kernels import longer_list, longer_lists, longer_rows
 from core.growth.search_kernels import search_lists, winner
 from core.growth.table_kernels import MULTIWAY, ORDERED, branches_of_levels, coded_column, fill_table, search_tables
@@ -101,7 +101,7 @@ def grow_subtree(problem, rules, work, piece, root_figures, few_rows, progress):
             n_pieces += 1
             continue
         if few_rows == 0 and is_worth_renumbering(n_rows, problem):  # else small nodes are left for later as they are
-            local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.numbering)
+            local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.spare)
             whole = whole_piece(local, node_depth, key, spent[here])
             below, figures_below, sums_below, levels_below, _ = grow_subtree(
                 local, rules, work, whole, figure, few_rows, progress
@@ -165,8 +165,8 @@ def grow_subtree(problem, rules, work, piece, root_figures, few_rows, progress):
             i, place = work.details[slot, 0], work.details[slot, 1]
             entries = lists[i]
             keeper = 0 if 2 * (place - starts[here, i]) >= lengths[here, i] else 1
-            link[LOW] = problem.origin[entries[place - 1] & mask]
-            link[HIGH] = problem.origin[entries[place] & mask]
+            link[LOW] = original_row(problem, entries[place - 1] & mask)
+            link[HIGH] = original_row(problem, entries[place] & mask)
             take_sides(
                 problem,
                 entries,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.config import Algorithm
-from core.growth.coding import as_numbers
+from core.growth.coding import as_numbers, for_kernels
 from core.growth.kernel_columns import (
     Column,
     Weighing,
@@ -20,7 +20,7 @@ from core.growth.kernel_columns import (
 from core.growth.kernel_rules import way_of
 from core.growth.kernel_threads import GrowthEnded, Rooms
 from core.growth.samples import Samples
-from core.table import CodeArray, FloatArray
+from core.table import BoolArray, CodeArray, FloatArray, RowArray
 from core.target import Task
 
 SORTED = 2  # a place in `progress`, after those of the kernels: the part of the lists that is sorted
@@ -35,31 +35,15 @@ def problem_of(
     progress: FloatArray,
 ) -> tuple[Any, ...]:
     """The samples as sorted lists and codes: the fields of the kernels' `Problem`."""
-    from core.growth.grow_kernels import STOP
-
-    n_rows, row_bits, class_bits = len(samples), row_bits_of(samples), class_bits_of(samples)
+    n_rows = len(samples)
     listed = [number for number, column in enumerate(columns) if column.coding is None]
     coded = [(column.coding, column.is_bit) for column in columns if column.coding is not None]
-    classes, numbers = classes_of(samples), numbers_of(samples)
     n_words = (len(listed) + 63) // 64 if weighing.has_missing and samples.target.task is Task.REGRESSION else 0
     missing = np.zeros((n_rows, n_words), dtype=np.uint64)
     lists = np.empty((len(listed), 2 * n_rows if weighing.has_missing else n_rows), dtype=np.uint32)
-    lengths, distinct = np.zeros(len(listed), dtype=np.int64), np.zeros(len(listed), dtype=np.bool_)
-    rooms = Rooms(np.empty(n_rows, dtype=np.uint64) for _ in range(threads))
-
-    def fill(place: int) -> None:
-        if progress[STOP]:
-            raise GrowthEnded
-        values = as_numbers(samples, listed[place])
-        with rooms.one() as room:
-            lengths[place], distinct[place] = fill_list(values, classes, class_bits, row_bits, room, lists[place])
-        progress[SORTED] += 1 / len(listed)
-
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(fill, range(len(listed))))
+    lengths, distinct = fill_lists(samples, listed, lists, threads, progress)
     for place, column in enumerate(listed if n_words else ()):
         set_bits(missing, place, np.isnan(as_numbers(samples, column)))
-    progress[SORTED] = 1.0
     in_codes = [number for number, (_, is_bit) in enumerate(coded) if not is_bit]
     in_bits = [number for number, (_, is_bit) in enumerate(coded) if is_bit]
     codes, starts = np.empty((n_rows, len(in_codes)), dtype=np.uint32), first_levels(columns)
@@ -68,28 +52,32 @@ def problem_of(
     bits = np.zeros((n_rows, (len(in_bits) + 63) // 64), dtype=np.uint64)
     for place, number in enumerate(in_bits):
         set_bits(bits, place, coded[number][0].codes)
-    rows = np.empty(2 * n_rows if weighing.has_missing else n_rows, dtype=np.uint32)
-    rows[:n_rows] = np.arange(n_rows)
     return (
         lists,
         lengths,
         distinct,
         np.array([columns[column].slot for column in listed], dtype=np.int64),
-        rows,
+        np.arange(lists.shape[1], dtype=np.uint32),  # of which only the first n_rows are rows
         n_rows,
-        classes,
-        numbers,
-        np.array(samples.weights, dtype=np.float64),
+        classes_of(samples),
+        numbers_of(samples),
+        weights_of(samples, weighing),
         missing,
         weighing.has_missing,
         codes,
         np.array(in_codes, dtype=np.int64),
         bits,
         np.array(in_bits, dtype=np.int64),
-        np.arange(n_rows, dtype=np.uint32),
-        row_bits,
+        np.empty(0, dtype=np.uint32),  # rows have their own numbers
+        row_bits_of(samples),
         values_of(samples, algorithm, listed),
     )
+
+
+def weights_of(samples: Samples, weighing: Weighing) -> FloatArray:
+    """What the rows weigh; a copy where the kernels change it."""
+    weights: FloatArray = for_kernels(samples.weights, np.float64)
+    return weights.copy() if weighing.has_missing else weights
 
 
 def set_bits(words: NDArray[np.uint64], place: int, marks: NDArray[Any]) -> None:
@@ -104,6 +92,30 @@ def values_of(samples: Samples, algorithm: Algorithm, listed: list[int]) -> Floa
     if way_of(algorithm)[0] not in (ways.EQUAL_WIDTH, ways.AT_RANDOM, ways.DISTANT_VALUES) or not listed:
         return np.empty((0, 0))
     return np.array([as_numbers(samples, column) for column in listed])
+
+
+def fill_lists(
+    samples: Samples, listed: list[int], lists: Any, threads: int, progress: FloatArray
+) -> tuple[RowArray, BoolArray]:
+    """`fill_list` for each of these columns, several side by side: how many values are known, whether all differ."""
+    from core.growth.grow_kernels import STOP
+
+    lengths, distinct = np.zeros(len(listed), dtype=np.int64), np.zeros(len(listed), dtype=np.bool_)
+    classes, class_bits, row_bits = classes_of(samples), class_bits_of(samples), row_bits_of(samples)
+    rooms = Rooms(np.empty(len(samples), dtype=np.uint64) for _ in range(threads))
+
+    def fill(place: int) -> None:
+        if progress[STOP]:
+            raise GrowthEnded
+        values = as_numbers(samples, listed[place])
+        with rooms.one() as room:
+            lengths[place], distinct[place] = fill_list(values, classes, class_bits, row_bits, room, lists[place])
+        progress[SORTED] += 1 / len(listed)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(fill, range(len(listed))))
+    progress[SORTED] = 1.0
+    return lengths, distinct
 
 
 def fill_list(

@@ -22,6 +22,7 @@ from core.growth.release8 import counts_in_average
 from core.growth.samples import Samples
 from core.randomness import root_key
 from core.splits.split import SplitKind
+from core.table import FloatArray
 
 
 def rules_of(
@@ -93,7 +94,7 @@ def rules_of(
         np.array([kinds[coding.kind] for _, coding in coded], dtype=np.int64),
         np.array([coding.n_levels for _, coding in coded], dtype=np.int64),
         first_levels(columns),
-        np.concatenate([[0.0], 1 / np.arange(1, n_looked_up(scans.GINI) + 1)]),
+        reciprocal_table(n_looked_up(scans.GINI)),
         times_log2_table(min(n_looked_up(scans.ENTROPY), scans.SMALL_COUNT), scans.SMALL_UNIT),
         times_log2_table(n_looked_up(scans.ENTROPY), large_unit),
         scans.SMALL_UNIT,
@@ -127,6 +128,13 @@ def columns_in_average(samples: Samples, algorithm: Algorithm) -> list[bool]:
     """The gains of which columns the dialect takes the average of."""
     columns = range(len(samples.attributes.schema))
     return [algorithm.dialect is Dialect.RELEASE8 and counts_in_average(samples, column) for column in columns]
+
+
+def reciprocal_table(n: int) -> FloatArray:
+    """1/n for whole numbers up to n; 0 for 0. Long ones are made in their own place: memory is short here."""
+    table = np.arange(n + 1, dtype=np.float64)
+    np.divide(1.0, table[1:], out=table[1:])
+    return table
 
 
 def times_log2_table(n: int, unit: float) -> NDArray[np.int64]:

@@ -39,7 +39,6 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
         np.empty(n_rows if weighing.has_missing else 0, dtype=np.uint32),
         np.zeros((2, 3)),
         np.empty(n_rows + 1, dtype=np.uint32),
-        np.empty(n_rows, dtype=np.uint32),
         np.zeros((sum(column.is_bit for column in columns), n_classes), dtype=np.uint32),
         np.zeros((n_all_levels, n_classes), dtype=np.uint32),
         np.zeros((n_all_levels, n_sums)),
