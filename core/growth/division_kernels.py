@@ -166,25 +166,25 @@ def put_aside(problem, copied, n, share, aside_rows, aside_weights, at):
 
 
 @compiled
-def divide_rows(problem, work, rows, start, n, top, keeper, kept_figures, moved_figures):
-    """`divide_list` for rows, and `node_figures` of both children in the same pass; how many each got.
+def divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figures):
+    """`divide_piece` for rows, and `node_figures` of both children in the same pass; how many each got.
 
     To the figures of the child that it does not go to, a row adds nothing: x + 0 is x.
     """
-    weights, classes, side, parts = problem.weights, problem.classes, work.side, work.parts
+    weights, classes, side, parts, spare = problem.weights, problem.classes, work.side, work.parts, work.spare
     mover = 1 - keeper
     for k in range(kept_figures.shape[0]):
         kept_figures[k], moved_figures[k] = 0.0, 0.0
     parts[0, keeper], parts[0, mover], parts[0, BOTH] = 1.0, 0.0, work.shares[keeper]
     parts[1, keeper], parts[1, mover], parts[1, BOTH] = 0.0, 1.0, work.shares[mover]
     i, end = uint64(start), uint64(start + n)
-    here, there = uint64(start), uint64(top)
+    here, there = uint64(start), uint64(0)
     kept_weight, moved_weight = 0.0, 0.0
     while i < end:
         row = rows[i]
         to, k, weight = side[row], classes[row] + 1, weights[row]
         kept, moved = weight * parts[0, to], weight * parts[1, to]
-        rows[here], rows[there] = row, row
+        rows[here], spare[there] = row, row
         here += uint64(to != mover)
         there += uint64(to != keeper)
         kept_figures[k] += kept
@@ -193,7 +193,8 @@ def divide_rows(problem, work, rows, start, n, top, keeper, kept_figures, moved_
         moved_weight += moved
         i += uint64(1)
     kept_figures[0], moved_figures[0] = kept_weight, moved_weight
-    return int64(here) - start, int64(there) - top
+    put_above(spare, int64(there), rows, int64(here))
+    return int64(here) - start, int64(there)
 
 
 @compiled
@@ -215,15 +216,18 @@ def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is
 
 
 @compiled
-def divide_piece(problem, work, entries, start, n, top, keeper, is_distinct):
-    """Divide a piece of a list; how many entries each child got, and from where on those stand that moved."""
-    if problem.has_missing:
-        kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, entries, top, is_distinct)
-        return kept, moved, top
-    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, 0, is_distinct)
-    for i in range(moved):
-        entries[start + kept + i] = work.spare[i]
-    return kept, moved, start + kept
+def divide_piece(problem, work, entries, start, n, keeper, is_distinct):
+    """Divide a piece of a list; how many entries each child got."""
+    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct)
+    put_above(work.spare, moved, entries, start + kept)
+    return kept, moved
+
+
+@compiled
+def put_above(spare, n, entries, place):
+    """Copy what was set aside to its place."""
+    for i in range(n):
+        entries[place + i] = spare[i]
 
 
 @compiled
@@ -234,26 +238,24 @@ def divide_in_two(
 
     The keeper, which has more rows, stays in the parent's place and waits longer.
     """
-    starts, lengths, tops, infos, spent = stack
+    starts, lengths, infos, spent = stack
     n_lists, side, mover = problem.lengths.shape[0], work.side, 1 - keeper
-    start, n, top = starts[here, n_lists], lengths[here, n_lists], tops[here, n_lists]
+    start, n = starts[here, n_lists], lengths[here, n_lists]
     is_summed, is_distinct = not is_known and rules.criterion != SQUARED, n > 0
     kept_figures, moved_figures = figures[first_node + keeper], figures[first_node + mover]
     if is_summed:
-        kept, moved = divide_rows(problem, work, rows, start, n, top, keeper, kept_figures, moved_figures)
-        place = top
+        kept, moved = divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figures)
     else:
-        kept, moved, place = divide_piece(problem, work, rows, start, n, top, keeper, is_distinct)
+        kept, moved = divide_piece(problem, work, rows, start, n, keeper, is_distinct)
     keeps = open_child(
         problem, rules, work, rows, start, kept, sums, at, 2, keeper, is_known, is_summed, depth, kept_figures
     )
     moves = open_child(
-        problem, rules, work, rows, place, moved, sums, at, 2, mover, is_known, is_summed, depth, moved_figures
+        problem, rules, work, rows, start + kept, moved, sums, at, 2, mover, is_known, is_summed, depth, moved_figures
     )
     bigger, smaller = here, here + 1 if keeps else here
     if moves:
-        starts[smaller, n_lists], lengths[smaller, n_lists] = place, moved
-        tops[smaller, n_lists] = place + moved if problem.has_missing else top
+        starts[smaller, n_lists], lengths[smaller, n_lists] = start + kept, moved
         infos[smaller, NODE], infos[smaller, DEPTH] = first_node + mover, depth
         for a in range(spent.shape[1]):
             spent[smaller, a] = spent[here, a]
@@ -261,15 +263,11 @@ def divide_in_two(
         lengths[bigger, n_lists] = kept
         infos[bigger, NODE], infos[bigger, DEPTH] = first_node + keeper, depth
     for c in range(n_lists):
-        list_start, list_n, list_top = starts[here, c], lengths[here, c], tops[here, c]
+        list_start, list_n = starts[here, c], lengths[here, c]
         if keeps and moves:
-            is_distinct = problem.distinct[c]
-            kept, moved, place = divide_piece(
-                problem, work, lists[c], list_start, list_n, list_top, keeper, is_distinct
-            )
+            kept, moved = divide_piece(problem, work, lists[c], list_start, list_n, keeper, problem.distinct[c])
             lengths[bigger, c] = kept
-            starts[smaller, c], lengths[smaller, c] = place, moved
-            tops[smaller, c] = place + moved if problem.has_missing else list_top
+            starts[smaller, c], lengths[smaller, c] = list_start + kept, moved
         elif keeps or moves:
             child = keeper if keeps else mover
             lengths[here, c] = keep_in_list(lists[c], list_start, list_n, problem.shift, side, child)
@@ -281,12 +279,12 @@ def divide_by_branch(
     problem, rules, work, stack, lists, rows, here, depth, first_node, n_branches, figures, sums, at, is_known
 ):
     """The same for a multiway split; its coded column has nothing more to tell below."""
-    starts, lengths, tops, infos, spent = stack
+    starts, lengths, infos, spent = stack
     n_lists, places = problem.lengths.shape[0], work.places
     start, n = starts[here, n_lists], lengths[here, n_lists]
     for b in range(n_branches):
         places[0, b] = 0
-    begin = place_branches(problem, work, rows, start, n, tops[here, n_lists], n_branches)
+    begin = place_branches(problem, work, rows, start, n, n_branches)
     divide_list_by_branch(
         rows,
         start,
@@ -299,11 +297,11 @@ def divide_by_branch(
         problem.weights,
         rows if problem.has_missing else work.spare,
     )
-    if not problem.has_missing:
-        for i in range(n):
-            rows[start + i] = work.spare[i]
-        begin = start
-    n_open, place, is_summed = 0, begin, n < 0
+    place = begin
+    for b in range(n_branches):
+        place += places[2, b]
+    put_in_place(problem, work, rows, start, begin, place)
+    n_open, place, is_summed = 0, start, n < 0
     for b in range(n_branches):
         size = places[2, b]
         is_open = open_child(
@@ -326,24 +324,18 @@ def divide_by_branch(
         places[3, b] = is_open
         n_open += is_open
         place += size
-    row_top = place if problem.has_missing else tops[here, n_lists]
     for c in range(n_lists + 1):
-        work.parent_starts[c], work.parent_lengths[c], work.parent_tops[c] = (
-            starts[here, c],
-            lengths[here, c],
-            tops[here, c],
-        )
+        work.parent_starts[c], work.parent_lengths[c] = starts[here, c], lengths[here, c]
     for e in range(n_open - 1, -1, -1):
         for a in range(spent.shape[1]):
             spent[here + e, a] = spent[here, a]
         infos[here + e, NODE], infos[here + e, DEPTH] = first_node + work.open_branches[e], depth
         starts[here + e, n_lists], lengths[here + e, n_lists] = work.open_rows[e], work.open_sizes[e]
-        tops[here + e, n_lists] = row_top
     if n_open == 0:
         return here
     for c in range(n_lists):
-        list_start, list_n, list_top = work.parent_starts[c], work.parent_lengths[c], work.parent_tops[c]
-        begin = place_branches(problem, work, lists[c], list_start, list_n, list_top, n_branches)
+        list_start, list_n = work.parent_starts[c], work.parent_lengths[c]
+        begin = place_branches(problem, work, lists[c], list_start, list_n, n_branches)
         place = begin
         for b in range(n_branches):
             size = places[2, b]
@@ -352,10 +344,7 @@ def divide_by_branch(
         e = 0
         for b in range(n_branches):
             if places[3, b]:
-                at_b = places[0, b]
-                starts[here + e, c] = at_b if problem.has_missing else list_start + at_b
-                lengths[here + e, c] = places[2, b]
-                tops[here + e, c] = place if problem.has_missing else list_top
+                starts[here + e, c], lengths[here + e, c] = list_start + places[0, b] - begin, places[2, b]
                 e += 1
         divide_list_by_branch(
             lists[c],
@@ -369,15 +358,23 @@ def divide_by_branch(
             problem.weights,
             lists[c] if problem.has_missing else work.spare,
         )
-        if not problem.has_missing:
-            for i in range(place):
-                lists[c, list_start + i] = work.spare[i]
+        put_in_place(problem, work, lists[c], list_start, begin, place)
     return here + n_open
 
 
 @compiled
-def place_branches(problem, work, entries, start, n, top, n_branches):
-    """Where each branch's entries will stand, one branch after the other, and how many they are; the first place."""
+def put_in_place(problem, work, entries, start, begin, end):
+    """Copy the branches' entries, which stand above the parent's or in the spare room, to where those were."""
+    for i in range(begin, end):
+        entries[start + i - begin] = entries[i] if problem.has_missing else work.spare[i]
+
+
+@compiled
+def place_branches(problem, work, entries, start, n, n_branches):
+    """Where each branch's entries are written first, one branch after the other, and how many they are; the first place.
+
+    In the spare room, or above the parent's where there may be more of them than its rows.
+    """
     places, branch, weights, shares = work.places, work.branch, problem.weights, work.shares
     row_mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
     for b in range(n_branches):
@@ -390,7 +387,7 @@ def place_branches(problem, work, entries, start, n, top, n_branches):
                 places[2, b] += weights[row] * shares[b] > 0.0
         else:
             places[2, to] += 1
-    begin = top if problem.has_missing else 0
+    begin = start + n if problem.has_missing else 0
     place = begin
     for b in range(n_branches):
         places[0, b] = place

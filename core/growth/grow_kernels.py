@@ -5,9 +5,9 @@ categories, or of few values, is a code for each row, from which a node makes a 
 `table_kernels`). The list of a node's rows is in row order. The smaller child of a binary split is grown first and the
 bigger one waits, so that few nodes wait at any time:
 
-    lists      [ bigger child | smaller child ]      complete data: both fit into the parent's piece
-               [ bigger child | … | smaller  ]       missing values: rows that go both ways make the smaller one wait on
-                                                     top of everything else, as all children of a multiway split do
+    lists      [ … | bigger child | smaller child | free ]
+
+Both fit into the parent's piece, unless rows go both ways; above the node that is being grown all is free.
 
 `weights[row]` is a row's weight in the node being grown. Rows that go down several branches have their weight in each
 child put aside until it is that child's turn. A child that is a leaf is known to be one before the lists are divided,
@@ -33,7 +33,7 @@ from core.growth.division_kernels import (
 from core.growth.growth_state import ASIDE, DEPTH, N_ASIDE, NODE, Problem, Rules, Work
 from core.growth.node_kernels import is_leaf, known_totals, node_figures
 from core.growth.release8_kernels import missing_weight
-from core.growth.renumber_kernels import is_worth_renumbering, renumbered
+from core.growth.renumber_kernels import is_worth_renumbering, original_row, renumbered
 from core.growth.room_kernels import longer_list, longer_lists, longer_rows
 from core.growth.search_kernels import search_lists, winner
 from core.growth.table_kernels import MULTIWAY, ORDERED, branches_of_levels, coded_column, fill_table, search_tables
@@ -47,34 +47,29 @@ N_LINKS = 11
 # best of, and the weight of rows without the value; each only if the rules look at it.
 THRESHOLD, N_ALLOWED, MISSING, N_MORE = 0, 1, 2, 3
 DONE, STOP = 0, 1  # places in `progress`
+# A piece is a node to be grown: its number, its depth, what its draws are named by, how many rows it has, whether it is
+# more than a leaf; then where its part of each list starts and of the rows, how long each is, and which columns are
+# spent.
+AT_NODE, AT_DEPTH, AT_KEY, AT_SIZE, IS_OPEN, PLACES = range(6)
 
 
 @compiled
-def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent, root_key, few_rows, progress):
-    """All nodes below and including the one that holds the problem's rows, parents before children.
+def grow_subtree(problem, rules, work, piece, root_figures, few_rows, progress):
+    """All nodes of a piece of the problem, parents before children.
 
     Returns for each node its links (`PARENT` … `LEVELS`; for a cut in a list the original rows on both sides of it
     stand for the threshold) and its figures; then the branch figures and the branches of levels that the links point
-    to; then the pieces that were left for later, because they have no more than `few_rows` rows: the node, its depth,
-    where its part of each list starts, how long that is, and which columns are spent. `progress[DONE]` grows by the
-    weight of every leaf; a `progress[STOP]` that is not 0 ends growth.
+    to; then the pieces that were left for later, because they have no more than `few_rows` rows. `progress[DONE]` grows
+    by the weight of every leaf; a `progress[STOP]` that is not 0 ends growth.
     """
     n_lists, n_coded, m = problem.lengths.shape[0], problem.codes.shape[1], problem.numbers.shape[1]
     n_figures = 1 + 4 * m if rules.criterion == SQUARED else 1 + rules.n_classes
     width = 1 + 2 * m if rules.criterion == SQUARED else rules.n_classes
     lists, rows = problem.lists, problem.rows
-    starts, lengths, tops = (
-        np.zeros((64, n_lists + 1), np.int64),  # the last column is that of the rows
-        np.zeros((64, n_lists + 1), np.int64),
-        np.zeros((64, n_lists + 1), np.int64),
-    )
+    starts, lengths = np.zeros((64, n_lists + 1), np.int64), np.zeros((64, n_lists + 1), np.int64)  # rows come last
     infos, spent = np.zeros((64, 4), np.int64), np.zeros((64, rules.coded_slots.shape[0]), np.bool_)
-    for c in range(n_lists):
-        lengths[0, c] = problem.lengths[c]
-        tops[0, c] = problem.lengths[c]
-    lengths[0, n_lists], tops[0, n_lists], infos[0, DEPTH] = problem.n_rows, problem.n_rows, depth
-    for a in range(spent.shape[1]):
-        spent[0, a] = root_spent[a]
+    take_piece(piece, starts[0], lengths[0], spent[0])
+    infos[0, DEPTH] = piece[AT_DEPTH]
     aside_rows, aside_weights = np.empty(64, np.uint32), np.empty(64, np.float64)
     links, figures = np.zeros((64, N_LINKS), np.int64), np.empty((64, n_figures), np.float64)
     sums, levels = np.empty(64 * (2 + 2 * width), np.float64), np.empty(64, np.uint16)
@@ -82,9 +77,9 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
     side, branch, shares = work.side, work.branch, work.shares
     for j in range(n_figures):
         figures[0, j] = root_figures[j]
-    links[0, PARENT], links[0, SLOT], links[0, KEY] = -1, -1, int64(root_key)
-    pieces, n_pieces = np.empty((1, 2 + 2 * (n_lists + 1) + spent.shape[1]), np.int64), 0
-    n_nodes, waiting, no_rows = 1, 1 if is_open else 0, int64(0)
+    links[0, PARENT], links[0, SLOT], links[0, KEY] = -1, -1, piece[AT_KEY]
+    pieces, n_pieces = np.empty((1, piece.shape[0]), np.int64), 0
+    n_nodes, waiting = 1, piece[IS_OPEN]
     mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
     while waiting > 0 and progress[STOP] == 0.0:
         waiting -= 1
@@ -97,13 +92,14 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         figure, key = figures[node], uint64(links[node, KEY])
         if n_rows <= few_rows:
             pieces = longer_rows(pieces, n_pieces, n_pieces + 1)
-            note_piece(pieces[n_pieces], node, node_depth, starts[here], lengths[here], spent[here])
+            note_piece(pieces[n_pieces], node, node_depth, key, starts[here], lengths[here], spent[here])
             n_pieces += 1
             continue
-        if few_rows == 0 and is_worth_renumbering(n_rows, problem):  # else smaller nodes are left for later as they are
-            local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.numbering)
+        if few_rows == 0 and is_worth_renumbering(n_rows, problem):  # else small nodes are left for later as they are
+            local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.spare)
+            whole = whole_piece(local, node_depth, key, spent[here])
             below, figures_below, sums_below, levels_below, _ = grow_subtree(
-                local, rules, work, figure, is_open, node_depth, spent[here], key, no_rows, progress
+                local, rules, work, whole, figure, few_rows, progress
             )
             n_below = below.shape[0]
             links, figures = (
@@ -164,8 +160,8 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
             i, place = work.details[slot, 0], work.details[slot, 1]
             entries = lists[i]
             keeper = 0 if 2 * (place - starts[here, i]) >= lengths[here, i] else 1
-            link[LOW] = problem.origin[entries[place - 1] & mask]
-            link[HIGH] = problem.origin[entries[place] & mask]
+            link[LOW] = original_row(problem, entries[place - 1] & mask)
+            link[HIGH] = original_row(problem, entries[place] & mask)
             take_sides(
                 problem,
                 entries,
@@ -206,29 +202,19 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         )
         needed = here + n_branches + 1
         if needed > infos.shape[0]:
-            starts, lengths, tops = (
-                longer_rows(starts, here + 1, needed),
-                longer_rows(lengths, here + 1, needed),
-                longer_rows(tops, here + 1, needed),
-            )
+            starts, lengths = longer_rows(starts, here + 1, needed), longer_rows(lengths, here + 1, needed)
             infos, spent = longer_rows(infos, here + 1, needed), longer_rows(spent, here + 1, needed)
         if problem.has_missing:
-            grown = 1
-            if n_branches > 2:
-                grown = n_branches
-            most = tops[here, n_lists] + n_rows + n_copied * grown + 1
-            rows = longer_list(rows, tops[here, n_lists], most)
-            longest = int64(0)
-            for c in range(n_lists):
-                longest = max(longest, tops[here, c])
-            lists = longer_lists(lists, tops, here, longest + n_rows + n_copied * grown + 1)
+            n_above = n_copied if n_branches == 2 else n_rows + n_copied * n_branches
+            rows = longer_list(rows, row_start + n_rows, row_start + n_rows + n_above)
+            lists = longer_lists(lists, starts[here], lengths[here], n_above)
         for b in range(n_branches):
             links[n_nodes + b, PARENT], links[n_nodes + b, BRANCH] = node, b
             links[n_nodes + b, SLOT], links[n_nodes + b, SUMS], links[n_nodes + b, LEVELS] = -1, 0, 0
             if rules.way == AT_RANDOM:
                 links[n_nodes + b, KEY] = int64(key_of(key, b))
         is_known = bool(links[node, IS_COMPLETE])
-        stack = (starts, lengths, tops, infos, spent)
+        stack = (starts, lengths, infos, spent)
         if n_branches == 2:
             waiting = divide_in_two(
                 problem,
@@ -289,14 +275,38 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
 
 
 @compiled
-def note_piece(piece, node, depth, starts, lengths, spent):
-    """Write down what `grow_piece` has to know."""
-    piece[0], piece[1] = node, depth
+def note_piece(piece, node, depth, key, starts, lengths, spent):
+    """Write down what there is to know of a node that is to be grown."""
+    n = starts.shape[0]
+    piece[AT_NODE], piece[AT_DEPTH], piece[AT_KEY], piece[AT_SIZE] = node, depth, int64(key), lengths[n - 1]
+    piece[IS_OPEN] = 1
+    for c in range(n):
+        piece[PLACES + c], piece[PLACES + n + c] = starts[c], lengths[c]
+    for a in range(spent.shape[0]):
+        piece[PLACES + 2 * n + a] = spent[a]
+
+
+@compiled
+def take_piece(piece, starts, lengths, spent):
+    """Read where the node stands, and which columns are spent."""
     n = starts.shape[0]
     for c in range(n):
-        piece[2 + c], piece[2 + n + c] = starts[c], lengths[c]
+        starts[c], lengths[c] = piece[PLACES + c], piece[PLACES + n + c]
     for a in range(spent.shape[0]):
-        piece[2 + 2 * n + a] = spent[a]
+        spent[a] = piece[PLACES + 2 * n + a] != 0
+
+
+@compiled
+def whole_piece(problem, depth, key, spent):
+    """A node that has all rows of the problem."""
+    n_lists, node = problem.lengths.shape[0], int64(0)  # no literal: this would be compiled once more
+    starts, lengths = np.zeros(n_lists + 1, np.int64), np.empty(n_lists + 1, np.int64)
+    for c in range(n_lists):
+        lengths[c] = problem.lengths[c]
+    lengths[n_lists] = problem.n_rows
+    piece = np.empty(PLACES + 2 * (n_lists + 1) + spent.shape[0], np.int64)
+    note_piece(piece, node, depth, key, starts, lengths, spent)
+    return piece
 
 
 @compiled
@@ -323,35 +333,24 @@ def graft(tree, sizes, node, below):
 
 
 @compiled
-def grow_tree(problem_fields, rules_fields, work_fields, few_rows, progress):
-    """The whole tree; see `grow_subtree`. Structs are made here: to make them, Python would have to compile."""
+def root_piece(problem_fields, rules_fields, work_fields):
+    """The root, and its figures. Structs are made here: to make them, Python would have to compile."""
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
-    m, first, depth = problem.numbers.shape[1], int64(0), int64(0)  # not literals: these would be compiled once more
+    m, first, depth = problem.numbers.shape[1], int64(0), int64(0)  # no literals
     figures = np.zeros(1 + 4 * m if rules.criterion == SQUARED else 1 + rules.n_classes)
     is_pure = node_figures(
         problem, rules, problem.rows, first, problem.n_rows, work.side, 1.0, work.left_counts, figures
     )
-    is_open = not is_leaf(figures, is_pure, depth, rules, m)
-    nothing_spent = np.zeros(rules.coded_slots.shape[0], np.bool_)
-    return grow_subtree(
-        problem, rules, work, figures, is_open, depth, nothing_spent, rules.root_key, few_rows, progress
-    )
+    piece = whole_piece(problem, depth, rules.root_key, np.zeros(rules.coded_slots.shape[0], np.bool_))
+    piece[IS_OPEN] = not is_leaf(figures, is_pure, depth, rules, m)
+    return piece, figures
 
 
 @compiled
-def grow_piece(problem_fields, rules_fields, work_fields, piece, key, figures, progress):
-    """The subtree of a piece that `grow_subtree` left for later; others may be grown by other threads meanwhile."""
+def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_rows, progress):
+    """`grow_subtree` for Python; pieces that share no rows may be grown by different threads at the same time."""
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
-    n = problem.lengths.shape[0] + 1
-    starts, lengths = np.empty((1, n), np.int64), np.empty((1, n), np.int64)
-    for c in range(n):
-        starts[0, c], lengths[0, c] = piece[2 + c], piece[2 + n + c]
-    spent = np.empty(rules.coded_slots.shape[0], np.bool_)
-    for a in range(spent.shape[0]):
-        spent[a] = piece[2 + 2 * n + a] != 0
-    here, no_rows, depth, is_open = int64(0), int64(0), piece[1], n > 0
-    local = renumbered(problem, rules, problem.lists, problem.rows, starts, lengths, here, work.numbering)
-    return grow_subtree(local, rules, work, figures, is_open, depth, spent, uint64(key), no_rows, progress)
+    return grow_subtree(problem, rules, work, piece, figures, few_rows, progress)
 
 
 @compiled

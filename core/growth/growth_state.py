@@ -8,14 +8,15 @@ NO_COSTS, TAN_SCHLIMMER, NUNEZ = 0, 1, 2
 
 
 class Problem(Struct):
-    """The samples of a subtree, its rows numbered from 0 in row order; `origin` are their numbers in the whole table.
+    """The samples of a subtree, its rows numbered from 0 in row order.
 
+    `origin` are their numbers in the whole table, left out where these are the same.
     `lists[i, : lengths[i]]` is the sorted list of the column with candidate slot `list_slots[i]`; `distinct[i]` says
     that all its values differ. Where numbers are predicted, `missing[row]` has a bit for each list the row is not in.
     `codes[row, j]` is a level of the coded column `coded[j]`, counted through all of them; bit b of `bits[row]` belongs
     to `bit_columns[b]`. `values[i, row]` is the value in list i, only there if the rules look at it. `units[row]` is
-    the weight for `block_kernels`, a weight of 1 having `unit`, only there if they are of use. Lists, rows and weights
-    are used up.
+    the weight for `block_kernels`, a weight of 1 having `unit`, only there if that is of use. Lists and rows are used
+    up, and weights where values are missing.
     """
 
 
@@ -65,7 +66,7 @@ define(
     Work,
     WorkType,
     "counts left_counts left before blocks lefts long_lefts highs block_scores surely totals gains scores details "
-    "passes shares side branch unknown parts spare numbering bit_counts level_counts table level_weights bounds "
+    "passes shares side branch unknown parts spare bit_counts level_counts table level_weights bounds "
     "is_in_first branch_of places level_gains open_rows open_sizes open_branches parent_starts parent_lengths "
-    "parent_tops space thresholds n_allowed gaps gap_thresholds gap_scores",
+    "space thresholds n_allowed gaps gap_thresholds gap_scores",
 )

@@ -30,6 +30,13 @@ def node_figures(problem, rules, rows, start, n, side, share, counts, figures):
         for k in range(rules.n_classes):
             counts[k] = 0
             figures[1 + k] = 0.0
+        if rules.is_counted:
+            for i in range(start, start + n):
+                counts[classes[rows[i]]] += 1
+            for k in range(rules.n_classes):
+                figures[1 + k] = counts[k]
+            figures[0] = n
+            return counts[classes[rows[start]]] == n
         for i in range(start, start + n):
             row = rows[i]
             k = classes[row]

@@ -74,30 +74,30 @@ def list_entries(keys, values, class_bits, row_bits, entries):
 
 
 @compiled
-def divide_list(entries, start, n, shift, side, keeper, other, place, is_distinct):
+def divide_list(entries, start, n, shift, side, keeper, other, is_distinct):
     """Send each entry to the child that keeps this memory, to the other one, or to both; how many each got.
 
     An entry is new in a child when any entry since the child's last one was new; the first of a list never is.
     """
     flag = uint32(1) << uint32(31)
     if is_distinct:
-        here, there = divide_distinct(entries, start, n, shift, side, keeper, other, place)
+        here, there = divide_distinct(entries, start, n, shift, side, keeper, other)
     else:
-        here, there = divide_repeated(entries, start, n, shift, side, keeper, other, place)
+        here, there = divide_repeated(entries, start, n, shift, side, keeper, other)
     if here > uint64(start):
         entries[start] &= ~flag
-    if there > uint64(place):
-        other[place] &= ~flag
-    return int64(here) - start, int64(there) - place
+    if there > uint64(0):
+        other[0] &= ~flag
+    return int64(here) - start, int64(there)
 
 
 @compiled
-def divide_distinct(entries, start, n, shift, side, keeper, other, place):
+def divide_distinct(entries, start, n, shift, side, keeper, other):
     """The division of a list in which every value is new: entries stay as they are. Where both pieces end."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     gets_not, keep_side = uint32(1 - keeper), uint32(keeper)
     i, end = uint64(start), uint64(start + n)
-    here, there = uint64(start), uint64(place)
+    here, there = uint64(start), uint64(0)
     while i < end:
         entry = entries[i]
         to = uint32(side[entry & row_mask])
@@ -110,7 +110,7 @@ def divide_distinct(entries, start, n, shift, side, keeper, other, place):
 
 
 @compiled
-def divide_repeated(entries, start, n, shift, side, keeper, other, place):
+def divide_repeated(entries, start, n, shift, side, keeper, other):
     """The same for any list."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag = uint32(1) << uint32(31)
@@ -118,7 +118,7 @@ def divide_repeated(entries, start, n, shift, side, keeper, other, place):
     keep_side = uint32(keeper)
     new_here, new_there = uint32(0), uint32(0)
     i, end = uint64(start), uint64(start + n)
-    here, there = uint64(start), uint64(place)
+    here, there = uint64(start), uint64(0)
     while i < end:
         entry = entries[i]
         is_new = entry & flag

@@ -21,6 +21,12 @@ def is_worth_renumbering(n_rows, problem):
 
 
 @compiled
+def original_row(problem, row):
+    """The row's number in the whole table."""
+    return problem.origin[row] if problem.origin.shape[0] > 0 else row
+
+
+@compiled
 def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
     """The samples of a node as a problem of its own, its rows numbered from 0 in row order.
 
@@ -33,7 +39,7 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
     for j in range(n_coded):
         n_turned += is_short and rules.coded_kinds[problem.coded[j]] == ORDERED
     n_new = n_lists + n_turned
-    room = n_rows if not problem.has_missing else 2 * n_rows
+    room = n_rows + n_rows // 4 if problem.has_missing else n_rows
     classes, weights, origin = np.empty(n_rows, np.int32), np.empty(n_rows), np.empty(n_rows, np.uint32)
     numbers = np.empty((n_rows, problem.numbers.shape[1]))
     n_words = (n_new + 63) // 64 if problem.has_missing and rules.criterion == SQUARED else 0
@@ -42,7 +48,7 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
     new_lengths, list_slots = np.zeros(n_new, np.int64), np.empty(n_new, np.int64)
     distinct = np.zeros(n_new, np.bool_)
     codes, coded = np.empty((n_rows, n_coded - n_turned), np.uint32), np.empty(n_coded - n_turned, np.int64)
-    old_classes, old_weights, old_origin = problem.classes, problem.weights, problem.origin
+    old_classes, old_weights = problem.classes, problem.weights
     old_numbers, old_missing, old_codes = problem.numbers, problem.missing, problem.codes
     bits, old_bits = np.empty((n_rows, problem.bits.shape[1]), np.uint64), problem.bits
     values = np.empty((problem.values.shape[0], n_rows))
@@ -53,7 +59,7 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
         row = rows[first + i]
         numbering[row] = i
         new_rows[i] = i
-        classes[i], weights[i], origin[i] = old_classes[row], old_weights[row], old_origin[row]
+        classes[i], weights[i], origin[i] = old_classes[row], old_weights[row], original_row(problem, row)
         for j in range(numbers.shape[1]):
             numbers[i, j] = old_numbers[row, j]
         for word in range(old_missing.shape[1]):

@@ -1,6 +1,7 @@
 """Arrays that grow while they are used."""
 
 import numpy as np
+from numba import int64
 
 from core.compiled_kernels import compiled
 
@@ -29,12 +30,15 @@ def longer_list(array, n_used, n_needed):
 
 
 @compiled
-def longer_lists(lists, tops, at, n_needed):
-    """The same for the lists of all columns."""
+def longer_lists(lists, starts, lengths, n_more):
+    """The same for the lists of all columns, a node's piece of each being the last that is used."""
+    n_needed = int64(0)
+    for c in range(lists.shape[0]):
+        n_needed = max(n_needed, starts[c] + lengths[c] + n_more)
     if n_needed <= lists.shape[1]:
         return lists
-    longer = np.empty((lists.shape[0], max(n_needed, 2 * lists.shape[1])), lists.dtype)
+    longer = np.empty((lists.shape[0], max(n_needed, lists.shape[1] + lists.shape[1] // 4)), lists.dtype)
     for c in range(lists.shape[0]):
-        for i in range(tops[at, c]):
+        for i in range(starts[c] + lengths[c]):
             longer[c, i] = lists[c, i]
     return longer

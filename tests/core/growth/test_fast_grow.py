@@ -160,7 +160,7 @@ def test_a_column_that_cannot_be_sorted_ends_growth(monkeypatch: pytest.MonkeyPa
     def no_memory(*_: object) -> tuple[int, bool]:
         raise MemoryError
 
-    monkeypatch.setattr("core.growth.fast_grow.fill_list", no_memory)
+    monkeypatch.setattr("core.growth.kernel_problem.fill_list", no_memory)
     columns = tuple(np.arange(9.0) for _ in range(5))
     schema = Schema(tuple(Attribute(f"x{column}", Kind.NUMERIC) for column in range(5)))
     samples = Samples(Table(schema, columns), ClassTarget(("a", "b"), np.arange(9, dtype=np.int32) % 2), np.ones(9))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import randomness, randomness_kernels
-from core.growth.fast_grow import fill_list
+from core.growth.kernel_problem import fill_list
 from core.splits import candidate_kernels, candidates
 from core.splits.candidates import DistinctValues, Places
 from core.splits.numeric import distinct_values

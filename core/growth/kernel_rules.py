@@ -1,0 +1,155 @@
+"""The algorithm as the kernels take it: numbers, codes of choices, and tables of what would be computed often."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.config import (
+    Algorithm,
+    Categorical,
+    CriterionKind,
+    Dialect,
+    GainFilter,
+    NumericCorrection,
+    NumericKind,
+    Nunez,
+    TanSchlimmer,
+)
+from core.criteria.objective import Objective
+from core.growth.kernel_columns import Column, Weighing, first_levels, n_classes_of
+from core.growth.release8 import counts_in_average
+from core.growth.samples import Samples
+from core.randomness import root_key
+from core.splits.split import SplitKind
+from core.table import FloatArray
+
+
+def rules_of(
+    samples: Samples,
+    algorithm: Algorithm,
+    objective: Objective,
+    columns: list[Column],
+    weighing: Weighing,
+    seed: int,
+) -> tuple[Any, ...]:
+    """The algorithm in the kernels' terms: the fields of their `Rules`."""
+    from core.growth import growth_state as state
+    from core.growth import table_kernels as tables
+    from core.splits import numeric_kernels as scans
+
+    n_rows, stopping = len(samples), algorithm.stopping
+    criterion = {
+        CriterionKind.GINI: scans.GINI,
+        CriterionKind.INFORMATION_GAIN: scans.ENTROPY,
+        CriterionKind.GAIN_RATIO: scans.ENTROPY,
+        CriterionKind.ERROR_RATE: scans.ERROR,
+        CriterionKind.SQUARED_ERROR: scans.SQUARED,
+    }[algorithm.criterion.kind]
+    gain_filter = {
+        GainFilter.ABOVE_AVERAGE: state.ABOVE_AVERAGE,
+        GainFilter.BETTER_HALF: state.BETTER_HALF,
+    }.get(algorithm.criterion.filter or GainFilter.NONE, state.NO_FILTER)
+    kinds = {
+        SplitKind.THRESHOLD: tables.ORDERED,
+        SplitKind.MULTIWAY: tables.MULTIWAY,
+        SplitKind.INTERVALS: tables.MULTIWAY,
+        SplitKind.GROUPS: tables.GROUPS,
+        SplitKind.ONE_VS_REST: tables.ONE_HOT if algorithm.categorical is Categorical.ONE_HOT else tables.ONE_VS_REST,
+    }
+    coded = [(column, column.coding) for column in columns if column.coding is not None]
+    costs = algorithm.attribute_costs
+    is_ratio = algorithm.criterion.kind is CriterionKind.GAIN_RATIO
+    n_slots = [column.n_slots for column in columns]
+
+    def n_looked_up(by: int) -> int:
+        """How far a table goes that only counted classes and one criterion look into."""
+        return n_rows if weighing.is_counted and criterion == by else 1
+
+    large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n_rows) * np.log2(max(2, n_rows)) + 1))))
+    return (
+        criterion,
+        is_ratio,
+        is_ratio or costs is not None,
+        gain_filter,
+        n_classes_of(samples),
+        weighing.is_counted,
+        weighing.is_unit,
+        stopping.max_depth if stopping.max_depth is not None else n_rows + 1,
+        float(stopping.min_samples_split),
+        float(stopping.min_samples_leaf),
+        float(stopping.min_gain),
+        float(stopping.min_score),
+        float(stopping.min_impurity),
+        float(stopping.min_copy_weight),
+        float(algorithm.min_category_weight),
+        objective.tolerance,
+        {TanSchlimmer: state.TAN_SCHLIMMER, Nunez: state.NUNEZ}.get(type(costs), state.NO_COSTS),
+        costs.w if isinstance(costs, Nunez) else 0.0,
+        np.repeat(
+            [float(algorithm.cost_of(attribute.name)) for attribute in samples.attributes.schema],
+            n_slots,
+        ),
+        np.array([column.slot for column, _ in coded], dtype=np.int64),
+        np.array([kinds[coding.kind] for _, coding in coded], dtype=np.int64),
+        np.array([coding.n_levels for _, coding in coded], dtype=np.int64),
+        first_levels(columns),
+        reciprocal_table(n_looked_up(scans.GINI)),
+        times_log2_table(min(n_looked_up(scans.ENTROPY), scans.SMALL_COUNT), scans.SMALL_UNIT),
+        times_log2_table(n_looked_up(scans.ENTROPY), large_unit),
+        scans.SMALL_UNIT,
+        large_unit,
+        *way_of(algorithm),
+        algorithm.criterion.numeric_correction is NumericCorrection.RELEASE8,
+        np.repeat(np.arange(len(columns)), n_slots),
+        np.repeat(columns_in_average(samples, algorithm), n_slots),
+        np.uint64(root_key(seed)),
+    )
+
+
+def way_of(algorithm: Algorithm) -> tuple[int, int]:
+    """Which cuts of a list are candidates, in the kernels' terms, and how many bins or draws there are."""
+    from core.splits import candidate_kernels as ways
+
+    if algorithm.dialect is Dialect.RELEASE8:
+        return ways.DISTANT_VALUES, 0
+    if algorithm.numeric.is_found_before_growth:
+        return ways.EVERY_GAP, 0
+    numeric = algorithm.numeric
+    return {
+        NumericKind.BOUNDARY: (ways.CLASS_CHANGES, 0),
+        NumericKind.QUANTILE: (ways.EQUAL_FREQUENCY, numeric.bins),
+        NumericKind.UNIFORM: (ways.EQUAL_WIDTH, numeric.bins),
+        NumericKind.RANDOM: (ways.AT_RANDOM, numeric.draws),
+    }.get(numeric.kind, (ways.EVERY_GAP, 0))
+
+
+def has_look(samples: Samples, algorithm: Algorithm) -> bool:
+    """Whether lists get a first look before they are searched."""
+    from core.splits.block_kernels import MOST_LANES
+    from core.splits.candidate_kernels import EVERY_GAP
+
+    return (
+        algorithm.criterion.kind is CriterionKind.GINI
+        and n_classes_of(samples) <= MOST_LANES
+        and way_of(algorithm)[0] == EVERY_GAP
+    )
+
+
+def columns_in_average(samples: Samples, algorithm: Algorithm) -> list[bool]:
+    """The gains of which columns the dialect takes the average of."""
+    columns = range(len(samples.attributes.schema))
+    return [algorithm.dialect is Dialect.RELEASE8 and counts_in_average(samples, column) for column in columns]
+
+
+def reciprocal_table(n: int) -> FloatArray:
+    """1/n for whole numbers up to n; 0 for 0. Long ones are made in their own place: memory is short here."""
+    table = np.arange(n + 1, dtype=np.float64)
+    np.divide(1.0, table[1:], out=table[1:])
+    return table
+
+
+def times_log2_table(n: int, unit: float) -> NDArray[np.int64]:
+    """n log2 n for whole numbers up to n, as whole numbers of 1/unit."""
+    numbers = np.arange(n + 1, dtype=np.float64)
+    return np.rint(numbers * np.log2(np.maximum(numbers, 1.0)) * unit).astype(np.int64)

@@ -1,0 +1,81 @@
+"""The room that a thread's kernels work in."""
+
+from typing import Any
+
+import numpy as np
+
+from core.config import Algorithm, CriterionKind
+from core.growth.kernel_columns import Column, Weighing, n_classes_of, n_sums_of
+from core.growth.kernel_rules import has_look, way_of
+from core.growth.samples import Samples
+
+
+def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weighing: Weighing) -> tuple[Any, ...]:
+    """Room for the kernels to work in: the fields of their `Work`."""
+    from core.growth.search_kernels import MOST_AT_ONCE
+    from core.splits.block_kernels import MOST_LANES, most_blocks
+    from core.splits.categorical_kernels import space_for
+    from core.splits.numeric_kernels import BLOCK
+
+    n_rows, n_slots = len(samples), sum(column.n_slots for column in columns)
+    n_lists, n_classes, n_sums = len(columns), n_classes_of(samples), n_sums_of(samples)
+    n_levels = [column.coding.n_levels for column in columns if column.coding is not None]
+    most_levels, n_all_levels = max(n_levels, default=0), sum(n_levels) + len(n_levels)
+    n_branches = max(2, most_levels)
+    n_gaps, n_thresholds = most_places(samples, algorithm)
+    n_blocks = most_blocks(n_rows) if has_look(samples, algorithm) else 0
+    n_together = most_blocks(min(n_rows, MOST_AT_ONCE)) + 1 if has_look(samples, algorithm) else 0
+    has_counts_only = weighing.is_unit and algorithm.criterion.kind is not CriterionKind.ERROR_RATE
+    return (
+        np.zeros(n_classes, dtype=np.int64),
+        np.zeros(n_classes, dtype=np.int64),
+        np.zeros(2 * n_sums),
+        np.zeros(n_sums),
+        np.empty((0 if has_counts_only else max(n_rows // BLOCK, n_blocks) + 4, n_sums)),
+        np.empty((n_lists, MOST_LANES, n_together)),
+        np.empty((MOST_LANES, n_blocks + 1)),
+        np.empty(n_blocks, dtype=np.int64),
+        np.empty(n_blocks),
+        np.zeros(n_lists),
+        np.zeros((n_lists, n_sums)),
+        np.zeros(n_slots),
+        np.zeros(n_slots),
+        np.zeros((n_slots, 4), dtype=np.int64),
+        np.zeros(n_slots, dtype=np.bool_),
+        np.zeros(n_branches),
+        np.zeros(n_rows, dtype=np.uint8),
+        np.zeros(n_rows if most_levels else 0, dtype=np.uint16),
+        np.empty(n_rows if weighing.has_missing else 0, dtype=np.uint32),
+        np.zeros((2, 3)),
+        np.empty(n_rows + 1, dtype=np.uint32),
+        np.zeros((sum(column.is_bit for column in columns), n_classes), dtype=np.uint32),
+        np.zeros((n_all_levels, n_classes), dtype=np.uint32),
+        np.zeros((n_all_levels, n_sums)),
+        np.zeros(n_all_levels),
+        np.zeros(len(n_levels)),
+        np.zeros(n_all_levels, dtype=np.bool_),
+        np.zeros(most_levels + 1, dtype=np.uint16),
+        np.zeros((4, n_branches), dtype=np.int64),
+        np.zeros(most_levels),
+        np.zeros(n_branches, dtype=np.int64),
+        np.zeros(n_branches, dtype=np.int64),
+        np.zeros(n_branches, dtype=np.int64),
+        np.zeros(n_lists + 1, dtype=np.int64),
+        np.zeros(n_lists + 1, dtype=np.int64),
+        space_for(max(1, most_levels), n_sums),
+        np.full(n_slots, np.nan),
+        np.zeros(n_slots),
+        np.zeros(n_gaps, dtype=np.int64),
+        np.zeros(n_thresholds),
+        np.zeros(n_gaps),
+    )
+
+
+def most_places(samples: Samples, algorithm: Algorithm) -> tuple[int, int]:
+    """How many cuts of a list are named at once at the most, and how many thresholds that are no midpoints."""
+    from core.splits import candidate_kernels as ways
+
+    way, n_parts = way_of(algorithm)
+    if way == ways.EVERY_GAP:
+        return 0, 0
+    return (n_parts, n_parts) if way in (ways.EQUAL_WIDTH, ways.AT_RANDOM) else (len(samples), 0)
