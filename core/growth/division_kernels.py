@@ -371,7 +371,7 @@ def put_in_place(problem, work, entries, start, begin, end):
 
 @compiled
 def place_branches(problem, work, entries, start, n, n_branches):
-    """Where each branch's entries are written first, one branch after the other, and how many they are; the first place.
+    """Where each branch's entries are written first, one branch after the other, and how many; the first place.
 
     In the spare room, or above the parent's where there may be more of them than its rows.
     """
