@@ -17,7 +17,6 @@ from core.growth.partition_kernels import (
     divide_list_by_branch,
     keep_in_list,
 )
-from core.growth.table_kernels import code_of
 from core.splits.numeric_kernels import SQUARED
 from core.ties import TIE
 
@@ -41,19 +40,6 @@ def take_sides(problem, entries, list_start, place, list_n, rows, start, n, side
         left_counts[(entries[i] >> shift) & class_mask] += 1
     for i in range(place, list_start + list_n):
         side[entries[i] & mask] = RIGHT
-
-
-@compiled
-def take_branches(problem, rules, j, branch_of, rows, start, n, side, branch):
-    """The same by the codes of a coded column, with as many branches as there may be; how many go down the first."""
-    n_left = 0
-    for i in range(start, start + n):
-        row = rows[i]
-        to = branch_of[code_of(problem, rules, row, j)]
-        branch[row] = to
-        side[row] = BOTH if to == EVERY else min(to, 1)
-        n_left += to == 0
-    return n_left
 
 
 @compiled

@@ -26,16 +26,28 @@ from core.growth.division_kernels import (
     divide_in_two,
     put_aside,
     settle_copies,
-    take_branches,
     take_sides,
 )
-from core.growth.growth_state import ASIDE, DEPTH, N_ASIDE, NODE, Problem, Rules, Work
+from core.growth.growth_state import ASIDE, DEPTH, HAS_COUNTS, N_ASIDE, N_INFOS, NODE, Problem, Rules, Work
 from core.growth.node_kernels import is_leaf, known_totals, node_figures
 from core.growth.release8_kernels import missing_weight
-from core.growth.renumber_kernels import is_worth_renumbering, renumbered
+from core.growth.renumber_kernels import LIST_ROWS, is_worth_renumbering, renumbered
 from core.growth.room_kernels import longer_list, longer_lists, longer_rows
 from core.growth.search_kernels import search_lists, winner
-from core.growth.table_kernels import MULTIWAY, ORDERED, branches_of_levels, coded_column, fill_table, search_tables
+from core.growth.table_kernels import (
+    MULTIWAY,
+    ORDERED,
+    branches_of_levels,
+    coded_column,
+    count_left,
+    count_levels,
+    count_other,
+    fill_table,
+    has_codes_below,
+    n_sent_left,
+    search_tables,
+    take_branches,
+)
 from core.randomness_kernels import key_of
 from core.splits.candidate_kernels import AT_RANDOM, DISTANT_VALUES
 from core.splits.numeric_kernels import NO_CUT, SQUARED
@@ -49,7 +61,20 @@ DONE, STOP = 0, 1  # places in `progress`
 
 
 @compiled
-def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent, root_key, few_rows, progress):
+def grow_subtree(
+    problem,
+    rules,
+    work,
+    root_figures,
+    is_open,
+    depth,
+    root_spent,
+    root_key,
+    first_counts,
+    has_counts,
+    few_rows,
+    progress,
+):
     """All nodes below and including the one that holds the problem's rows, parents before children.
 
     Returns for each node its links (`PARENT` … `LEVELS`; for a cut in a list the original rows on both sides of it
@@ -67,11 +92,12 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         np.zeros((64, n_lists + 1), np.int64),
         np.zeros((64, n_lists + 1), np.int64),
     )
-    infos, spent = np.zeros((64, 4), np.int64), np.zeros((64, rules.coded_slots.shape[0]), np.bool_)
+    infos, spent = np.zeros((64, N_INFOS), np.int64), np.zeros((64, rules.coded_slots.shape[0]), np.bool_)
     for c in range(n_lists):
         lengths[0, c] = problem.lengths[c]
         tops[0, c] = problem.lengths[c]
-    lengths[0, n_lists], tops[0, n_lists], infos[0, DEPTH] = problem.n_rows, problem.n_rows, depth
+    lengths[0, n_lists], tops[0, n_lists] = problem.n_rows, problem.n_rows
+    infos[0, DEPTH], infos[0, HAS_COUNTS] = depth, has_counts
     for a in range(spent.shape[1]):
         spent[0, a] = root_spent[a]
     aside_rows, aside_weights = np.empty(64, np.uint32), np.empty(64, np.float64)
@@ -79,6 +105,7 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
     sums, levels = np.empty(64 * (2 + 2 * width), np.float64), np.empty(64, np.uint16)
     n_sums, n_levels = 0, 0
     side, branch, shares = work.side, work.branch, work.shares
+    counts_by_level, last_counts = work.level_counts, work.level_counts.shape[0] - 1
     for j in range(n_figures):
         figures[0, j] = root_figures[j]
     links[0, PARENT], links[0, SLOT], links[0, KEY] = -1, -1, int64(root_key)
@@ -99,10 +126,23 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
             note_piece(pieces[n_pieces], node, node_depth, starts[here], lengths[here], spent[here])
             n_pieces += 1
             continue
-        if few_rows == 0 and is_worth_renumbering(n_rows, problem):  # else smaller nodes are left for later as they are
+        if few_rows == 0 and is_worth_renumbering(
+            n_rows, problem, rules
+        ):  # else smaller nodes are left for later as they are
             local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.numbering)
             below, figures_below, sums_below, levels_below, _ = grow_subtree(
-                local, rules, work, figure, is_open, node_depth, spent[here], key, no_rows, progress
+                local,
+                rules,
+                work,
+                figure,
+                is_open,
+                node_depth,
+                spent[here],
+                key,
+                first_counts + here,
+                infos[here, HAS_COUNTS],
+                no_rows,
+                progress,
             )
             n_below = below.shape[0]
             links, figures = (
@@ -129,7 +169,10 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         if n_lists > 0:
             best_gain = search_lists(problem, rules, work, lists, starts, lengths, here, figure, key)
         if n_coded > 0:
-            fill_table(problem, rules, work, rows, row_start, n_rows, figure)
+            counts = counts_by_level[min(first_counts + here, last_counts)]
+            if rules.is_counted and not infos[here, HAS_COUNTS]:
+                count_levels(problem, rows, row_start, n_rows, counts)
+            fill_table(problem, rules, work, counts, rows, row_start, n_rows, figure)
             best_gain = search_tables(problem, rules, work, spent, here, figure, best_gain)
         if problem.bit_columns.shape[0] > 0:
             count_bits(problem, rows, row_start, n_rows, work.bit_counts)
@@ -149,7 +192,11 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
             j = work.details[slot, 0]
             a = coded_column(problem, j)
             n_branches = branches_of_levels(problem, rules, work, slot)
-            n_left = take_branches(problem, rules, j, work.branch_of, rows, row_start, n_rows, side, branch)
+            take_branches(problem, rules, work, j, n_branches, rows, row_start, n_rows)
+            if rules.is_counted:
+                n_left = count_left(problem, rules, work, j)
+            else:
+                n_left = n_sent_left(rows, row_start, n_rows, side)
             keeper = 0 if 2 * n_left >= n_rows else 1
             if rules.coded_kinds[a] == ORDERED:
                 link[LOW], link[HIGH] = work.details[slot, 1], work.details[slot, 2]
@@ -183,7 +230,7 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         sums[n_more + THRESHOLD], sums[n_more + N_ALLOWED] = work.thresholds[slot], work.n_allowed[slot]
         sums[n_more + MISSING] = 0.0
         n_copied = 0
-        if rules.is_counted and not link[IS_CODED]:
+        if rules.is_counted and n_branches == 2:
             counted_branches(work.counts, work.left_counts, sums, n_sums)
         else:
             n_copied = branch_figures(
@@ -268,6 +315,28 @@ def grow_subtree(problem, rules, work, root_figures, is_open, depth, root_spent,
         for at in range(here, waiting):
             progress[DONE] -= figures[infos[at, NODE], 0]
         is_waiting = waiting > here
+        for at in range(here, waiting):
+            infos[at, HAS_COUNTS] = 0
+        at = first_counts + here
+        if (
+            rules.is_counted
+            and n_branches == 2
+            and is_waiting
+            and starts[here, n_lists] == row_start
+            and at < last_counts
+        ):
+            n_kept = lengths[here, n_lists]
+            if n_kept > few_rows and has_codes_below(problem, rules, n_kept, LIST_ROWS):
+                count_other(
+                    problem,
+                    rows,
+                    row_start + n_kept,
+                    n_rows - n_kept,
+                    counts_by_level[at],
+                    counts_by_level[at + 1],
+                )
+                for at in range(here, waiting):
+                    infos[at, HAS_COUNTS] = 1
         if n_copied > 0 and is_waiting:
             needed = aside + n_copied * (waiting - here)
             aside_rows, aside_weights = (
@@ -333,7 +402,7 @@ def grow_tree(problem_fields, rules_fields, work_fields, few_rows, progress):
     is_open = not is_leaf(figures, is_pure, depth, rules, m)
     nothing_spent = np.zeros(rules.coded_slots.shape[0], np.bool_)
     return grow_subtree(
-        problem, rules, work, figures, is_open, depth, nothing_spent, rules.root_key, few_rows, progress
+        problem, rules, work, figures, is_open, depth, nothing_spent, rules.root_key, first, first, few_rows, progress
     )
 
 
@@ -350,7 +419,7 @@ def grow_piece(problem_fields, rules_fields, work_fields, piece, key, figures, p
         spent[a] = piece[2 + 2 * n + a] != 0
     here, no_rows, depth, is_open = int64(0), int64(0), piece[1], n > 0
     local = renumbered(problem, rules, problem.lists, problem.rows, starts, lengths, here, work.numbering)
-    return grow_subtree(local, rules, work, figures, is_open, depth, spent, uint64(key), no_rows, progress)
+    return grow_subtree(local, rules, work, figures, is_open, depth, spent, uint64(key), here, here, no_rows, progress)
 
 
 @compiled
