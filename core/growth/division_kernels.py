@@ -13,6 +13,7 @@ from core.growth.partition_kernels import (
     EVERY,
     LEFT,
     RIGHT,
+    divide_known_by_branch,
     divide_list,
     divide_list_by_branch,
     keep_in_list,
@@ -320,12 +321,13 @@ def divide_by_branch(
         return here
     for c in range(n_lists):
         list_start, list_n, list_top = work.parent_starts[c], work.parent_lengths[c], work.parent_tops[c]
-        begin = place_branches(problem, work, lists[c], list_start, list_n, list_top, n_branches)
-        place = begin
+        if problem.has_missing:
+            place, nowhere = place_branches(problem, work, lists[c], list_start, list_n, list_top, n_branches), -1
+        else:  # as many as there are rows
+            place, nowhere = 0, work.spare.shape[0] - 1
         for b in range(n_branches):
-            size = places[2, b]
-            places[0, b] = place if places[3, b] else -1
-            place += size if places[3, b] else 0
+            places[0, b], places[1, b] = place if places[3, b] else nowhere, -1
+            place += places[2, b] if places[3, b] else 0
         e = 0
         for b in range(n_branches):
             if places[3, b]:
@@ -334,19 +336,21 @@ def divide_by_branch(
                 lengths[here + e, c] = places[2, b]
                 tops[here + e, c] = place if problem.has_missing else list_top
                 e += 1
-        divide_list_by_branch(
-            lists[c],
-            list_start,
-            list_n,
-            problem.shift,
-            work.branch,
-            n_branches,
-            places,
-            work.shares,
-            problem.weights,
-            lists[c] if problem.has_missing else work.spare,
-        )
-        if not problem.has_missing:
+        if problem.has_missing:
+            divide_list_by_branch(
+                lists[c],
+                list_start,
+                list_n,
+                problem.shift,
+                work.branch,
+                n_branches,
+                places,
+                work.shares,
+                problem.weights,
+                lists[c],
+            )
+        else:
+            divide_known_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, places, work.spare)
             for i in range(place):
                 lists[c, list_start + i] = work.spare[i]
     return here + n_open

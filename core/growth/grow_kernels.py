@@ -39,9 +39,9 @@ from core.growth.table_kernels import (
     ORDERED,
     branches_of_levels,
     coded_column,
+    count_children,
     count_left,
     count_levels,
-    count_other,
     fill_table,
     has_codes_below,
     n_sent_left,
@@ -77,6 +77,8 @@ def grow_subtree(
 ):
     """All nodes below and including the one that holds the problem's rows, parents before children.
 
+    The counts by level of the node that waits in place i are `work.level_counts[first_counts + i]`, if it has any.
+
     Returns for each node its links (`PARENT` … `LEVELS`; for a cut in a list the original rows on both sides of it
     stand for the threshold) and its figures; then the branch figures and the branches of levels that the links point
     to; then the pieces that were left for later, because they have no more than `few_rows` rows: the node, its depth,
@@ -104,8 +106,7 @@ def grow_subtree(
     links, figures = np.zeros((64, N_LINKS), np.int64), np.empty((64, n_figures), np.float64)
     sums, levels = np.empty(64 * (2 + 2 * width), np.float64), np.empty(64, np.uint16)
     n_sums, n_levels = 0, 0
-    side, branch, shares = work.side, work.branch, work.shares
-    counts_by_level, last_counts = work.level_counts, work.level_counts.shape[0] - 1
+    side, branch, shares, last_counts = work.side, work.branch, work.shares, work.level_counts.shape[0] - 1
     for j in range(n_figures):
         figures[0, j] = root_figures[j]
     links[0, PARENT], links[0, SLOT], links[0, KEY] = -1, -1, int64(root_key)
@@ -126,9 +127,8 @@ def grow_subtree(
             note_piece(pieces[n_pieces], node, node_depth, starts[here], lengths[here], spent[here])
             n_pieces += 1
             continue
-        if few_rows == 0 and is_worth_renumbering(
-            n_rows, problem, rules
-        ):  # else smaller nodes are left for later as they are
+        # Where pieces are left for later, they stay as they are.
+        if few_rows == 0 and is_worth_renumbering(n_rows, problem, rules):
             local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.numbering)
             below, figures_below, sums_below, levels_below, _ = grow_subtree(
                 local,
@@ -169,7 +169,7 @@ def grow_subtree(
         if n_lists > 0:
             best_gain = search_lists(problem, rules, work, lists, starts, lengths, here, figure, key)
         if n_coded > 0:
-            counts = counts_by_level[min(first_counts + here, last_counts)]
+            counts = work.level_counts[min(first_counts + here, last_counts)]
             if rules.is_counted and not infos[here, HAS_COUNTS]:
                 count_levels(problem, rows, row_start, n_rows, counts)
             fill_table(problem, rules, work, counts, rows, row_start, n_rows, figure)
@@ -315,28 +315,15 @@ def grow_subtree(
         for at in range(here, waiting):
             progress[DONE] -= figures[infos[at, NODE], 0]
         is_waiting = waiting > here
-        for at in range(here, waiting):
-            infos[at, HAS_COUNTS] = 0
-        at = first_counts + here
-        if (
-            rules.is_counted
-            and n_branches == 2
-            and is_waiting
-            and starts[here, n_lists] == row_start
-            and at < last_counts
-        ):
+        is_counted_below = 0
+        if n_branches == 2 and is_waiting and starts[here, n_lists] == row_start:  # the bigger child waits
             n_kept = lengths[here, n_lists]
             if n_kept > few_rows and has_codes_below(problem, rules, n_kept, LIST_ROWS):
-                count_other(
-                    problem,
-                    rows,
-                    row_start + n_kept,
-                    n_rows - n_kept,
-                    counts_by_level[at],
-                    counts_by_level[at + 1],
+                is_counted_below = count_children(
+                    problem, rules, work, rows, row_start, n_rows, n_kept, first_counts + here
                 )
-                for at in range(here, waiting):
-                    infos[at, HAS_COUNTS] = 1
+        for at in range(here, waiting):
+            infos[at, HAS_COUNTS] = is_counted_below
         if n_copied > 0 and is_waiting:
             needed = aside + n_copied * (waiting - here)
             aside_rows, aside_weights = (

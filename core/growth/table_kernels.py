@@ -1,7 +1,11 @@
 """Coded columns: a node's sums by code, and the best split that each such table offers.
 
 `table[level, :]` are the sums of the node's rows with that level: class weights, or the moments of `NumberTarget`. All
-coded columns stand below each other, each with one level more for rows that do not know it.
+coded columns stand below each other, each with one level more for rows that do not know it. Once it is filled, only the
+levels that the node holds are in it, so that a small node costs what these cost:
+
+    declared   a b c d e f ?         filled   b e -         held   1 4        the one without weight, -, stands for
+    weights    0 3 0 0 5 0 1                  3 5 0 …  1                      all levels that the node does not hold
 """
 
 from numba import int64, uint32, uint64
@@ -9,19 +13,26 @@ from numba import int64, uint32, uint64
 from core.compiled_kernels import compiled
 from core.growth.partition_kernels import BOTH, EVERY, LEFT
 from core.splits.categorical_kernels import (
+    FIRST,
+    GAINS,
+    OTHER_SCORES,
+    SCORES,
     best_one_vs_rest,
     best_two_groups,
+    first_within_tie,
     multiway_gain,
     multiway_is_valid,
     one_hot_gains,
 )
 from core.splits.numeric_kernels import (
+    GINI,
     LITTLE,
     NO_CUT,
     SQUARED,
     gain_of_sides,
     information,
     information_of,
+    ratio,
     score_of_moments,
     score_of_sides,
     score_of_whole,
@@ -52,18 +63,10 @@ def fill_table(problem, rules, work, counts, rows, start, n, figures):
         a = problem.coded[j]
         first, n_levels = rules.coded_starts[a], rules.coded_levels[a]
         held = work.held[first : first + n_levels]
-        for level in range(first, first + n_levels + 1):
-            weights[level] = 0.0
-        for k in range(1 if rules.criterion == SQUARED else table.shape[1]):
-            for level in range(first, first + n_levels + 1):
-                weights[level] += counts[k, level] if rules.is_counted else table[level, k]
-        n_held = list_held(weights, first, held)
-        for i in range(n_held):
-            weights[first + i] = weights[first + held[i]]
-        for k in range(table.shape[1]):
-            for i in range(n_held):
-                level = first + held[i]
-                table[first + i, k] = counts[k, level] if rules.is_counted else table[level, k]
+        if rules.is_counted:
+            n_held = hold_counts(counts, first, held, table, weights)
+        else:
+            n_held = hold_sums(table, first, held, weights, rules.criterion)
         if n_held < n_levels:
             weights[first + n_held] = 0.0
             for k in range(table.shape[1]):
@@ -73,12 +76,46 @@ def fill_table(problem, rules, work, counts, rows, start, n, figures):
 
 
 @compiled
+def hold_counts(counts, first, held, table, weights):
+    """Fill the table and the weights with the levels of a column that rows count for, and name these; how many.
+
+    The weight of rows that do not know the column stays after all levels that are declared.
+    """
+    for level in range(first, first + held.shape[0] + 1):
+        weights[level] = 0.0
+    for k in range(counts.shape[0]):
+        for level in range(first, first + held.shape[0] + 1):
+            weights[level] += counts[k, level]
+    n = list_held(weights, first, held)
+    for k in range(counts.shape[0]):
+        for i in range(n):
+            table[first + i, k] = counts[k, first + held[i]]
+    return n
+
+
+@compiled
+def hold_sums(table, first, held, weights, criterion):
+    """The same where the table has the sums of all levels."""
+    n_parts = 1 if criterion == SQUARED else table.shape[1]
+    for level in range(first, first + held.shape[0] + 1):
+        weights[level] = 0.0
+        for k in range(n_parts):
+            weights[level] += table[level, k]
+    n = list_held(weights, first, held)
+    for i in range(n):
+        for k in range(table.shape[1]):
+            table[first + i, k] = table[first + held[i], k]
+    return n
+
+
+@compiled
 def list_held(weights, first, held):
-    """Name the levels that have weight, in declared order; how many."""
+    """Name the levels that have weight, in declared order, and move their weights together; how many."""
     n = uint64(0)
     for level in range(held.shape[0]):
-        held[n] = level
-        n += uint64(weights[first + level] > 0.0)
+        weight = weights[first + level]
+        held[n], weights[uint64(first) + n] = level, weight
+        n += uint64(weight > 0.0)
     return int64(n)
 
 
@@ -97,15 +134,20 @@ def count_levels(problem, rows, start, n, counts):
 
 
 @compiled
-def count_other(problem, rows, start, n, counts, other):
-    """Where `counts` are a node's: the rows given in `other`, all the node's others in `counts`.
+def count_children(problem, rules, work, rows, start, n, n_kept, at):
+    """Turn a node's counts, in place `at`, into those of its bigger child, the smaller one's in the place after it.
 
-    Whole numbers can be subtracted, so that only the smaller child of a node has to be counted.
+    The bigger one has the first `n_kept` of the node's rows. Whole numbers can be subtracted, so that only the others
+    have to be counted. Whether it was done: not where there is no room, or where rows do not count one.
     """
-    count_levels(problem, rows, start, n, other)
+    if not rules.is_counted or at + 1 >= work.level_counts.shape[0]:
+        return 0
+    counts, others = work.level_counts[at], work.level_counts[at + 1]
+    count_levels(problem, rows, start + n_kept, n - n_kept, others)
     for k in range(counts.shape[0]):
         for level in range(counts.shape[1]):
-            counts[k, level] -= other[k, level]
+            counts[k, level] -= others[k, level]
+    return 1
 
 
 @compiled
@@ -323,46 +365,62 @@ def information_of_levels(weights, known):
 def scan_levels(problem, rules, work, levels, weights, n_levels, known):
     """The best cut between levels with an order: its gain on the known rows, the levels on both sides, the left weight.
 
-    The twin of `numeric.best_cut`, sums by value being given.
+    The twin of `numeric.best_cut`, sums by value being given. Cut i is after the level in place i.
     """
-    left, totals, width, n_outputs = work.left, work.before, levels.shape[1], problem.numbers.shape[1]
-    for k in range(width):
-        left[k], totals[k] = 0.0, 0.0
-        for v in range(n_levels):
+    totals, candidates, n_outputs = work.before, work.space.candidates, problem.numbers.shape[1]
+    n = n_levels if weights[n_levels - 1] > 0.0 else n_levels - 1
+    for k in range(levels.shape[1]):
+        totals[k] = 0.0
+        for v in range(n):
             totals[k] += levels[v, k]
-    least, tolerance = rules.min_leaf - TIE, rules.tolerance * known
-    last, behind = n_levels, 0.0
-    while last > 0 and behind < least:
-        last -= 1
-        behind += weights[last]
+    passed, least = 0.0, rules.min_leaf - TIE
+    for i in range(n - 1):
+        passed += weights[i]
+        candidates[FIRST, i] = passed
+    score_cuts(rules, levels, totals, known, n - 1, n_outputs, work.left, candidates)
+    i, behind = n - 2, weights[n - 1]
+    while i >= 0 and behind < least:
+        candidates[GAINS, i] = NO_CUT
+        behind += weights[i]
+        i -= 1
+    i = 0
+    while i < n - 1 and candidates[FIRST, i] < least:
+        candidates[GAINS, i] = NO_CUT
+        i += 1
+    best = first_within_tie(candidates[GAINS], n - 1, rules.tolerance * known)
+    if best < 0:
+        return NO_CUT, 0, 0, 0.0
     whole, _ = score_of_whole(totals, rules.criterion, rules.n_classes, n_outputs)
-    largest, chosen, low, high, weight_low, is_unclear = NO_CUT, NO_CUT, 0, 0, 0.0, False
-    for is_second in range(2):  # as in `numeric_kernels`, a second pass only where the first does not tell
-        passed, before = 0.0, -1
+    return (candidates[GAINS, best] - whole) / known, best, best + 1, candidates[FIRST, best]
+
+
+@compiled
+def score_cuts(rules, levels, totals, known, n, n_outputs, left, candidates):
+    """The scores of the first n cuts between levels as `numeric_kernels` has them, in GAINS; by Gini class by class."""
+    width = levels.shape[1]
+    for i in range(n):
+        candidates[SCORES, i], candidates[OTHER_SCORES, i] = 0.0, 0.0
+    for k in range(width):
+        left[k] = 0.0
+    if rules.criterion == GINI:
         for k in range(width):
-            left[k] = 0.0
-        for v in range(n_levels):
-            if weights[v] <= 0.0:
-                continue
-            if before >= 0 and passed >= least and v <= last:
-                if rules.criterion == SQUARED:
-                    score = score_of_moments(left, totals, n_outputs)
-                else:
-                    score = score_of_sides(left, totals[:width], passed, known - passed, rules.criterion)
-                if is_second and score >= largest - tolerance:
-                    return (score - whole) / known, before, v, passed
-                if score > largest:
-                    if score - tolerance > chosen:
-                        is_unclear |= largest >= score - tolerance
-                        chosen, low, high, weight_low = score, before, v, passed
-                    largest = score
-            for k in range(width):
-                left[k] += levels[v, k]
-            passed += weights[v]
-            before = v
-        if not is_unclear:
-            break
-    return (NO_CUT if chosen == NO_CUT else (chosen - whole) / known), low, high, weight_low
+            part = 0.0
+            for i in range(n):
+                part += levels[i, k]
+                candidates[SCORES, i] += part * part
+                candidates[OTHER_SCORES, i] += (totals[k] - part) * (totals[k] - part)
+        for i in range(n):
+            passed = candidates[FIRST, i]
+            candidates[GAINS, i] = candidates[SCORES, i] / passed + ratio(candidates[OTHER_SCORES, i], known - passed)
+        return
+    for i in range(n):
+        for k in range(width):
+            left[k] += levels[i, k]
+        passed = candidates[FIRST, i]
+        if rules.criterion == SQUARED:
+            candidates[GAINS, i] = score_of_moments(left, totals, n_outputs)
+        else:
+            candidates[GAINS, i] = score_of_sides(left, totals[:width], passed, known - passed, rules.criterion)
 
 
 @compiled

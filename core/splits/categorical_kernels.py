@@ -168,7 +168,9 @@ def best_two_groups(
     elif whole.n_slots <= EXHAUSTIVE_LEVELS:
         gain = best_of_all(whole, criterion, tolerance, least, space, mask)
     else:
-        gain = best_searched(whole, criterion, tolerance, least, space, mask)
+        gain = best_prefix(whole, criterion, tolerance, least, space, mask) if is_line else NO_CUT
+        if gain < bound:  # a search that starts with the best grouping of all ends there
+            gain = best_searched(whole, criterion, tolerance, least, space, mask)
     if gain > NO_CUT:
         name_by_earliest(mask, whole.n_slots)
         spread_over_levels(whole, level_weights.shape[0], space, mask, is_in_first)
