@@ -13,11 +13,11 @@ from core.growth.partition_kernels import (
     EVERY,
     LEFT,
     RIGHT,
+    divide_known_by_branch,
     divide_list,
     divide_list_by_branch,
     keep_in_list,
 )
-from core.growth.table_kernels import code_of
 from core.splits.block_kernels import in_units
 from core.splits.numeric_kernels import SQUARED
 from core.ties import TIE
@@ -42,19 +42,6 @@ def take_sides(problem, entries, list_start, place, list_n, rows, start, n, side
         left_counts[(entries[i] >> shift) & class_mask] += 1
     for i in range(place, list_start + list_n):
         side[entries[i] & mask] = RIGHT
-
-
-@compiled
-def take_branches(problem, rules, j, branch_of, rows, start, n, side, branch):
-    """The same by the codes of a coded column, with as many branches as there may be; how many go down the first."""
-    n_left = 0
-    for i in range(start, start + n):
-        row = rows[i]
-        to = branch_of[code_of(problem, rules, row, j)]
-        branch[row] = to
-        side[row] = BOTH if to == EVERY else min(to, 1)
-        n_left += to == 0
-    return n_left
 
 
 @compiled
@@ -335,29 +322,34 @@ def divide_by_branch(
         return here
     for c in range(n_lists):
         list_start, list_n = work.parent_starts[c], work.parent_lengths[c]
-        begin = place_branches(problem, work, lists[c], list_start, list_n, n_branches)
+        if problem.has_missing:
+            begin, nowhere = place_branches(problem, work, lists[c], list_start, list_n, n_branches), -1
+        else:  # as many as there are rows
+            begin, nowhere = 0, work.spare.shape[0] - 1
         place = begin
         for b in range(n_branches):
-            size = places[2, b]
-            places[0, b] = place if places[3, b] else -1
-            place += size if places[3, b] else 0
+            places[0, b], places[1, b] = place if places[3, b] else nowhere, -1
+            place += places[2, b] if places[3, b] else 0
         e = 0
         for b in range(n_branches):
             if places[3, b]:
                 starts[here + e, c], lengths[here + e, c] = list_start + places[0, b] - begin, places[2, b]
                 e += 1
-        divide_list_by_branch(
-            lists[c],
-            list_start,
-            list_n,
-            problem.shift,
-            work.branch,
-            n_branches,
-            places,
-            work.shares,
-            problem.weights,
-            lists[c] if problem.has_missing else work.spare,
-        )
+        if problem.has_missing:
+            divide_list_by_branch(
+                lists[c],
+                list_start,
+                list_n,
+                problem.shift,
+                work.branch,
+                n_branches,
+                places,
+                work.shares,
+                problem.weights,
+                lists[c],
+            )
+        else:
+            divide_known_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, places, work.spare)
         put_in_place(problem, work, lists[c], list_start, begin, place)
     return here + n_open
 

@@ -27,16 +27,28 @@ from core.growth.division_kernels import (
     put_aside,
     set_weight,
     settle_copies,
-    take_branches,
     take_sides,
 )
-from core.growth.growth_state import ASIDE, DEPTH, N_ASIDE, NODE, Problem, Rules, Work
+from core.growth.growth_state import ASIDE, DEPTH, HAS_COUNTS, N_ASIDE, N_INFOS, NODE, Problem, Rules, Work
 from core.growth.node_kernels import is_leaf, known_totals, node_figures
 from core.growth.release8_kernels import missing_weight
-from core.growth.renumber_kernels import is_worth_renumbering, original_row, renumbered
+from core.growth.renumber_kernels import LIST_ROWS, is_worth_renumbering, original_row, renumbered
 from core.growth.room_kernels import longer_list, longer_lists, longer_rows
 from core.growth.search_kernels import search_lists, winner
-from core.growth.table_kernels import MULTIWAY, ORDERED, branches_of_levels, coded_column, fill_table, search_tables
+from core.growth.table_kernels import (
+    MULTIWAY,
+    ORDERED,
+    branches_of_levels,
+    coded_column,
+    count_children,
+    count_left,
+    count_levels,
+    fill_table,
+    has_codes_below,
+    n_sent_left,
+    search_tables,
+    take_branches,
+)
 from core.randomness_kernels import key_of
 from core.splits.candidate_kernels import AT_RANDOM, DISTANT_VALUES
 from core.splits.numeric_kernels import NO_CUT, SQUARED
@@ -54,8 +66,10 @@ AT_NODE, AT_DEPTH, AT_KEY, AT_SIZE, IS_OPEN, PLACES = range(6)
 
 
 @compiled
-def grow_subtree(problem, rules, work, piece, root_figures, few_rows, progress):
+def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_counts, few_rows, progress):
     """All nodes of a piece of the problem, parents before children.
+
+    The counts by level of the node that waits in place i are `work.level_counts[first_counts + i]`, if it has any.
 
     Returns for each node its links (`PARENT` … `LEVELS`; for a cut in a list the original rows on both sides of it
     stand for the threshold) and its figures; then the branch figures and the branches of levels that the links point
@@ -67,14 +81,14 @@ def grow_subtree(problem, rules, work, piece, root_figures, few_rows, progress):
     width = 1 + 2 * m if rules.criterion == SQUARED else rules.n_classes
     lists, rows = problem.lists, problem.rows
     starts, lengths = np.zeros((64, n_lists + 1), np.int64), np.zeros((64, n_lists + 1), np.int64)  # rows come last
-    infos, spent = np.zeros((64, 4), np.int64), np.zeros((64, rules.coded_slots.shape[0]), np.bool_)
+    infos, spent = np.zeros((64, N_INFOS), np.int64), np.zeros((64, rules.coded_slots.shape[0]), np.bool_)
     take_piece(piece, starts[0], lengths[0], spent[0])
-    infos[0, DEPTH] = piece[AT_DEPTH]
+    infos[0, DEPTH], infos[0, HAS_COUNTS] = piece[AT_DEPTH], has_counts
     aside_rows, aside_weights = np.empty(64, np.uint32), np.empty(64, np.float64)
     links, figures = np.zeros((64, N_LINKS), np.int64), np.empty((64, n_figures), np.float64)
     sums, levels = np.empty(64 * (2 + 2 * width), np.float64), np.empty(64, np.uint16)
     n_sums, n_levels = 0, 0
-    side, branch, shares = work.side, work.branch, work.shares
+    side, branch, shares, last_counts = work.side, work.branch, work.shares, work.level_counts.shape[0] - 1
     for j in range(n_figures):
         figures[0, j] = root_figures[j]
     links[0, PARENT], links[0, SLOT], links[0, KEY] = -1, -1, piece[AT_KEY]
@@ -95,11 +109,12 @@ def grow_subtree(problem, rules, work, piece, root_figures, few_rows, progress):
             note_piece(pieces[n_pieces], node, node_depth, key, starts[here], lengths[here], spent[here])
             n_pieces += 1
             continue
-        if few_rows == 0 and is_worth_renumbering(n_rows, problem):  # else small nodes are left for later as they are
+        # Where pieces are left for later, they stay as they are.
+        if few_rows == 0 and is_worth_renumbering(n_rows, problem, rules):
             local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.spare)
-            whole = whole_piece(local, node_depth, key, spent[here])
+            whole, counts_here = whole_piece(local, node_depth, key, spent[here]), first_counts + here
             below, figures_below, sums_below, levels_below, _ = grow_subtree(
-                local, rules, work, whole, figure, few_rows, progress
+                local, rules, work, whole, figure, counts_here, infos[here, HAS_COUNTS], few_rows, progress
             )
             n_below = below.shape[0]
             links, figures = (
@@ -126,7 +141,10 @@ def grow_subtree(problem, rules, work, piece, root_figures, few_rows, progress):
         if n_lists > 0:
             best_gain = search_lists(problem, rules, work, lists, starts, lengths, here, figure, key)
         if n_coded > 0:
-            fill_table(problem, rules, work, rows, row_start, n_rows, figure)
+            counts = work.level_counts[min(first_counts + here, last_counts)]
+            if rules.is_counted and not infos[here, HAS_COUNTS]:
+                count_levels(problem, rows, row_start, n_rows, counts)
+            fill_table(problem, rules, work, counts, rows, row_start, n_rows, figure)
             best_gain = search_tables(problem, rules, work, spent, here, figure, best_gain)
         if problem.bit_columns.shape[0] > 0:
             count_bits(problem, rows, row_start, n_rows, work.bit_counts)
@@ -146,7 +164,11 @@ def grow_subtree(problem, rules, work, piece, root_figures, few_rows, progress):
             j = work.details[slot, 0]
             a = coded_column(problem, j)
             n_branches = branches_of_levels(problem, rules, work, slot)
-            n_left = take_branches(problem, rules, j, work.branch_of, rows, row_start, n_rows, side, branch)
+            take_branches(problem, rules, work, j, n_branches, rows, row_start, n_rows)
+            if rules.is_counted:
+                n_left = count_left(problem, rules, work, j)
+            else:
+                n_left = n_sent_left(rows, row_start, n_rows, side)
             keeper = 0 if 2 * n_left >= n_rows else 1
             if rules.coded_kinds[a] == ORDERED:
                 link[LOW], link[HIGH] = work.details[slot, 1], work.details[slot, 2]
@@ -180,7 +202,7 @@ def grow_subtree(problem, rules, work, piece, root_figures, few_rows, progress):
         sums[n_more + THRESHOLD], sums[n_more + N_ALLOWED] = work.thresholds[slot], work.n_allowed[slot]
         sums[n_more + MISSING] = 0.0
         n_copied = 0
-        if rules.is_counted and not link[IS_CODED]:
+        if rules.is_counted and n_branches == 2:
             counted_branches(work.counts, work.left_counts, sums, n_sums)
         else:
             n_copied = branch_figures(
@@ -255,6 +277,15 @@ def grow_subtree(problem, rules, work, piece, root_figures, few_rows, progress):
         for at in range(here, waiting):
             progress[DONE] -= figures[infos[at, NODE], 0]
         is_waiting = waiting > here
+        is_counted_below = 0
+        if n_branches == 2 and is_waiting and starts[here, n_lists] == row_start:  # the bigger child waits
+            n_kept = lengths[here, n_lists]
+            if n_kept > few_rows and has_codes_below(problem, rules, n_kept, LIST_ROWS):
+                is_counted_below = count_children(
+                    problem, rules, work, rows, row_start, n_rows, n_kept, first_counts + here
+                )
+        for at in range(here, waiting):
+            infos[at, HAS_COUNTS] = is_counted_below
         if n_copied > 0 and is_waiting:
             needed = aside + n_copied * (waiting - here)
             aside_rows, aside_weights = (
@@ -350,7 +381,8 @@ def root_piece(problem_fields, rules_fields, work_fields):
 def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_rows, progress):
     """`grow_subtree` for Python; pieces that share no rows may be grown by different threads at the same time."""
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
-    return grow_subtree(problem, rules, work, piece, figures, few_rows, progress)
+    nothing = int64(0)  # no literal: this would be compiled once more
+    return grow_subtree(problem, rules, work, piece, figures, nothing, nothing, few_rows, progress)
 
 
 @compiled

@@ -2,7 +2,8 @@
 
 from core.compiled_kernels import Struct, StructType, define, structure
 
-NODE, DEPTH, ASIDE, N_ASIDE = range(4)  # columns of what is known of a waiting node
+NODE, DEPTH, ASIDE, N_ASIDE, HAS_COUNTS = range(5)  # columns of what is known of a waiting node
+N_INFOS = 5
 ABOVE_AVERAGE, BETTER_HALF, NO_FILTER = 0, 1, 2
 NO_COSTS, TAN_SCHLIMMER, NUNEZ = 0, 1, 2
 
@@ -30,7 +31,7 @@ class Rules(Struct):
 
 
 class Work(Struct):
-    """Room that nodes use one after the other; nothing in it outlives a node."""
+    """Room that nodes use one after the other; nothing in it outlives a node but the counts of those that wait."""
 
 
 @structure
@@ -66,7 +67,7 @@ define(
     Work,
     WorkType,
     "counts left_counts left before blocks lefts long_lefts highs block_scores surely totals gains scores details "
-    "passes shares side branch unknown parts spare bit_counts level_counts table level_weights bounds "
-    "is_in_first branch_of places level_gains open_rows open_sizes open_branches parent_starts parent_lengths "
-    "space thresholds n_allowed gaps gap_thresholds gap_scores",
+    "passes shares side branch unknown parts spare bit_counts level_counts table level_weights held n_held bounds "
+    "is_tight is_in_first branch_of side_of places level_gains open_rows open_sizes open_branches parent_starts "
+    "parent_lengths space thresholds n_allowed gaps gap_thresholds gap_scores",
 )

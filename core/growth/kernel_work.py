@@ -9,6 +9,8 @@ from core.growth.kernel_columns import Column, Weighing, n_classes_of, n_sums_of
 from core.growth.kernel_rules import has_look, way_of
 from core.growth.samples import Samples
 
+MOST_COUNTS = 4_000_000  # kept for waiting nodes
+
 
 def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weighing: Weighing) -> tuple[Any, ...]:
     """Room for the kernels to work in: the fields of their `Work`."""
@@ -49,12 +51,16 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
         np.zeros((2, 3)),
         np.empty(n_rows + 1, dtype=np.uint32),
         np.zeros((sum(column.is_bit for column in columns), n_classes), dtype=np.uint32),
-        np.zeros((n_all_levels, n_classes), dtype=np.uint32),
+        np.zeros(counts_for(weighing, n_rows, n_classes, n_all_levels), dtype=np.uint32),
         np.zeros((n_all_levels, n_sums)),
         np.zeros(n_all_levels),
+        np.zeros(n_all_levels, dtype=np.int64),
+        np.zeros(len(n_levels), dtype=np.int64),
         np.zeros(len(n_levels)),
+        np.zeros(len(n_levels), dtype=np.bool_),
         np.zeros(n_all_levels, dtype=np.bool_),
         np.zeros(most_levels + 1, dtype=np.uint16),
+        np.zeros(most_levels + 1, dtype=np.uint8),
         np.zeros((4, n_branches), dtype=np.int64),
         np.zeros(most_levels),
         np.zeros(n_branches, dtype=np.int64),
@@ -69,6 +75,16 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
         np.zeros(n_thresholds),
         np.zeros(n_gaps),
     )
+
+
+def counts_for(weighing: Weighing, n_rows: int, n_classes: int, n_levels: int) -> tuple[int, int, int]:
+    """Room for the counts of waiting nodes, by class and level: as many as wait in a binary tree, unless all are large.
+
+    The smaller child is grown first, so that each has at most half the rows of the one below it.
+    """
+    if not weighing.is_counted:
+        return 1, 0, 0
+    return min(n_rows.bit_length() + 1, 1 + MOST_COUNTS // max(1, n_classes * n_levels)), n_classes, n_levels
 
 
 def most_places(samples: Samples, algorithm: Algorithm) -> tuple[int, int]:

@@ -10,6 +10,8 @@ from core.growth.partition_kernels import BOTH
 from core.splits.numeric_kernels import ENTROPY, GINI, SQUARED
 from core.ties import TIE
 
+ROUNDING = 1e-6  # of a sum of very many weights, far more than what the order makes of it
+
 
 @compiled
 def weight_in_child(weights, row, side, share):
@@ -105,13 +107,20 @@ def impurity_of(figures, rules, n_outputs):
 
 @compiled
 def is_leaf(figures, is_pure, depth, rules, n_outputs):
-    """`stopping.is_terminal`, or nothing left to tell apart."""
+    """`stopping.is_terminal`, or nothing left to tell apart, or no split that leaves enough in two branches."""
     return (
         is_pure
+        or is_too_light(figures[0], rules.min_leaf)
         or depth >= rules.max_depth
         or figures[0] < rules.min_split - TIE
         or impurity_of(figures, rules, n_outputs) <= rules.min_impurity
     )
+
+
+@compiled
+def is_too_light(weight, min_leaf):
+    """Whether no two branches can both hold enough, in whatever order their weights were added up."""
+    return weight * (1.0 + ROUNDING) < 2.0 * (min_leaf - TIE)
 
 
 @compiled

@@ -184,3 +184,23 @@ def divide_list_by_branch(entries, start, n, shift, branch, n_branches, places, 
                 other[place] = body | flag if is_new else body
                 places[0, b] = place + 1
                 places[1, b] = n_new
+
+
+@compiled
+def divide_known_by_branch(entries, start, n, shift, branch, places, other):
+    """`divide_list_by_branch` where every row goes down one branch, without a branch in the loop.
+
+    `places[3, b]` is 1 where branch b gets its entries, else 0: then it writes to one place again and again.
+    """
+    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
+    flag = uint32(1) << uint32(31)
+    n_new = int64(0)
+    for i in range(start, start + n):
+        entry = entries[i]
+        n_new += int64(entry >> uint32(31))
+        to = branch[entry & row_mask]
+        place, before = uint64(places[0, to]), places[1, to]
+        is_new = uint32(before != n_new) & uint32(before >= 0)
+        other[place] = (entry & ~flag) | (is_new << uint32(31))
+        places[0, to] = int64(place) + places[3, to]
+        places[1, to] = n_new

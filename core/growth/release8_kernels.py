@@ -12,7 +12,7 @@ from core.compiled_kernels import compiled
 from core.growth.partition_kernels import BOTH
 from core.growth.release8_tolerances import NEAR_AVERAGE, SAME_VALUE, TOLERANCE
 from core.growth.table_kernels import information_of_levels
-from core.splits.numeric_kernels import NO_CUT
+from core.splits.numeric_kernels import NO_CUT, information_of
 
 
 @compiled
@@ -68,7 +68,9 @@ def ratios_of_categories(problem, rules, work, weight):
         a = problem.coded[j]
         slot, first = rules.coded_slots[a], rules.coded_starts[a]
         if work.gains[slot] > NO_CUT:
-            information = information_of_levels(work.level_weights[first : first + rules.coded_levels[a] + 1], weight)
+            missing = work.level_weights[first + rules.coded_levels[a]]
+            information = information_of_levels(work.level_weights[first : first + work.n_held[a]], weight)
+            information += information_of(missing / weight)
             work.scores[slot] = work.gains[slot] / information if information > TOLERANCE else 0.0
 
 

@@ -14,10 +14,22 @@ LIST_ROWS = 512  # in subtrees of so few rows lists of few values are quicker th
 
 
 @compiled
-def is_worth_renumbering(n_rows, problem):
-    """Whether a node's rows are few among those numbered: side by side their weights and marks stay in the cache."""
+def is_worth_renumbering(n_rows, problem, rules):
+    """Whether a node's rows are few among those numbered: side by side their weights and marks stay in the cache.
+
+    Or so few that codes with an order are to become lists.
+    """
     n = problem.classes.shape[0]
-    return (n_rows * 8 <= n and n > CACHED_ROWS) or (n_rows <= LIST_ROWS < n and problem.codes.shape[1] > 0)
+    return (n_rows * 8 <= n and n > CACHED_ROWS) or (n_rows <= LIST_ROWS < n and has_ordered_codes(problem, rules))
+
+
+@compiled
+def has_ordered_codes(problem, rules):
+    """Whether a coded column has an order."""
+    n = 0
+    for j in range(problem.codes.shape[1]):
+        n += rules.coded_kinds[problem.coded[j]] == ORDERED
+    return n > 0
 
 
 @compiled
@@ -76,20 +88,23 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
             new_lists[c, i] = (entry & ~mask) | numbering[entry & mask]
             n_distinct += entry >> uint32(31)
         distinct[c] = n_distinct >= lengths[at, c]
-    turned, kept = n_lists, 0
+    turned, kept, n_to_lists, n_kept = np.empty(n_turned, np.int64), np.empty(n_coded - n_turned, np.int64), 0, 0
     for j in range(n_coded):
         a = problem.coded[j]
         if is_short and rules.coded_kinds[a] == ORDERED:
-            list_slots[turned] = rules.coded_slots[a]
-            new_lengths[turned] = list_of_codes(
-                problem, rules, j, rows, first, n_rows, classes, missing, turned, new_lists[turned]
-            )
-            turned += 1
+            turned[n_to_lists], list_slots[n_lists + n_to_lists] = j, rules.coded_slots[a]
+            n_to_lists += 1
         else:
-            coded[kept] = a
-            for i in range(n_rows):
-                codes[i, kept] = old_codes[rows[first + i], j]
-            kept += 1
+            kept[n_kept], coded[n_kept] = j, a
+            n_kept += 1
+    if n_turned > 0:
+        fill_lists_of_codes(
+            problem, rules, turned, rows, first, n_rows, classes, missing, n_lists, new_lists, new_lengths
+        )
+    for i in range(n_rows):
+        row = rows[first + i]
+        for j in range(n_kept):
+            codes[i, j] = old_codes[row, kept[j]]
     units, unit = np.empty(n_rows if problem.units.shape[0] > 0 else 0, np.uint64), 0.0
     if units.shape[0] > 0:
         unit = fill_units(weights, classes, units)
@@ -118,24 +133,38 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
 
 
 @compiled
-def list_of_codes(problem, rules, j, rows, first, n_rows, classes, missing, at, entries):
-    """The sorted list of coded column j, rows counted from 0; rows that do not know it are marked. How long it is."""
-    n_levels, start = rules.coded_levels[problem.coded[j]], rules.coded_starts[problem.coded[j]]
-    ends, codes, shift = np.zeros(n_levels + 2, np.int64), problem.codes, uint32(problem.shift)
+def fill_lists_of_codes(problem, rules, columns, rows, first, n_rows, classes, missing, at, lists, lengths):
+    """The sorted lists of coded columns, from list `at` on, rows counted from 0; rows that do not know one are marked.
+
+    Row by row, since the codes of a row stand side by side. `ends[begins[c] + level]` is where the entries of a level
+    of column c start, then where the next one stands.
+    """
+    codes, n, shift = problem.codes, columns.shape[0], uint32(problem.shift)
+    begins, unknown, n_ends = np.empty(n, np.int64), np.empty(n, np.int64), 0
+    for c in range(n):
+        a = problem.coded[columns[c]]
+        begins[c] = n_ends - rules.coded_starts[a]
+        unknown[c] = n_ends + rules.coded_levels[a]
+        n_ends += rules.coded_levels[a] + 2
+    ends = np.zeros(n_ends, np.int64)
     for i in range(n_rows):
-        ends[codes[rows[first + i], j] - start + 1] += 1
-    n_known = n_rows - ends[n_levels + 1]
-    for v in range(n_levels):
-        ends[v + 1] += ends[v]
+        row = rows[first + i]
+        for c in range(n):
+            ends[begins[c] + codes[row, columns[c]] + 1] += 1
+    for c in range(n):
+        lengths[at + c] = n_rows - ends[unknown[c] + 1]
+        for end in range(unknown[c] - rules.coded_levels[problem.coded[columns[c]]], unknown[c]):
+            ends[end + 1] += ends[end]
     for i in range(n_rows):
-        code = codes[rows[first + i], j] - start
-        if code == n_levels:
-            if missing.shape[1] > 0:
-                missing[i, at // 64] |= uint64(1) << uint64(at % 64)
-        else:
-            entries[ends[code]] = (uint32(classes[i]) << shift) | uint32(i)
-            ends[code] += 1
-    for v in range(n_levels - 1):
-        if 0 < ends[v] < n_known:
-            entries[ends[v]] |= uint32(1) << uint32(31)
-    return n_known
+        row, entry = rows[first + i], (uint32(classes[i]) << shift) | uint32(i)
+        for c in range(n):
+            end = begins[c] + codes[row, columns[c]]
+            if end < unknown[c]:
+                lists[at + c, ends[end]] = entry
+                ends[end] += 1
+            elif missing.shape[1] > 0:
+                missing[i, (at + c) // 64] |= uint64(1) << uint64((at + c) % 64)
+    for c in range(n):
+        for end in range(unknown[c] - rules.coded_levels[problem.coded[columns[c]]], unknown[c] - 1):
+            if 0 < ends[end] < lengths[at + c]:
+                lists[at + c, ends[end]] |= uint32(1) << uint32(31)

@@ -330,13 +330,13 @@ def correct_coded(problem, rules, work, weight):
     """Let the thresholds between levels pay for being chosen among many."""
     for j in range(problem.codes.shape[1]):
         a = problem.coded[j]
-        slot, first, n_levels = rules.coded_slots[a], rules.coded_starts[a], rules.coded_levels[a]
+        slot, first, n_levels = rules.coded_slots[a], rules.coded_starts[a], work.n_held[a]
         if rules.coded_kinds[a] == ORDERED and work.gains[slot] > NO_CUT:
             levels = work.level_weights[first : first + n_levels]
             work.n_allowed[slot] = count_allowed_levels(levels, rules.min_leaf - TIE)
             left, right = 0.0, 0.0
             for v in range(n_levels):
-                if v <= work.details[slot, 1]:
+                if work.held[first + v] <= work.details[slot, 1]:
                     left += levels[v]
                 else:
                     right += levels[v]

@@ -1,27 +1,38 @@
 """Coded columns: a node's sums by code, and the best split that each such table offers.
 
 `table[level, :]` are the sums of the node's rows with that level: class weights, or the moments of `NumberTarget`. All
-coded columns stand below each other, each with one level more for rows that do not know it.
+coded columns stand below each other, each with one level more for rows that do not know it. Once it is filled, only the
+levels that the node holds are in it, so that a small node costs what these cost:
+
+    declared   a b c d e f ?         filled   b e -         held   1 4        the one without weight, -, stands for
+    weights    0 3 0 0 5 0 1                  3 5 0 …  1                      all levels that the node does not hold
 """
 
-from numba import int64, uint64
+from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled
-from core.growth.partition_kernels import EVERY
+from core.growth.partition_kernels import BOTH, EVERY, LEFT
 from core.splits.categorical_kernels import (
+    FIRST,
+    GAINS,
+    OTHER_SCORES,
+    SCORES,
     best_one_vs_rest,
     best_two_groups,
+    first_within_tie,
     multiway_gain,
     multiway_is_valid,
     one_hot_gains,
 )
 from core.splits.numeric_kernels import (
+    GINI,
     LITTLE,
     NO_CUT,
     SQUARED,
     gain_of_sides,
     information,
     information_of,
+    ratio,
     score_of_moments,
     score_of_sides,
     score_of_whole,
@@ -39,30 +50,113 @@ def coded_column(problem, j):
 
 
 @compiled
-def code_of(problem, rules, row, j):
-    """The row's level in column j, counted in the same way."""
-    n_codes = problem.codes.shape[1]
-    if j < n_codes:
-        return int64(problem.codes[row, j]) - rules.coded_starts[problem.coded[j]]
-    b = j - n_codes
-    return int64((problem.bits[row, b // 64] >> uint64(b % 64)) & uint64(1))
+def fill_table(problem, rules, work, counts, rows, start, n, figures):
+    """Sum up the node's rows by level, in row order, and move the levels that the node holds together.
+
+    They stay in declared order; one without weight comes after them, which stands for all others if there are any.
+    `counts` are those of the node, where rows count one.
+    """
+    table, weights = work.table, work.level_weights
+    if not rules.is_counted:
+        sum_levels(problem, rules, rows, start, n, figures, table)
+    for j in range(problem.codes.shape[1]):
+        a = problem.coded[j]
+        first, n_levels = rules.coded_starts[a], rules.coded_levels[a]
+        held = work.held[first : first + n_levels]
+        if rules.is_counted:
+            n_held = hold_counts(counts, first, held, table, weights)
+        else:
+            n_held = hold_sums(table, first, held, weights, rules.criterion)
+        if n_held < n_levels:
+            weights[first + n_held] = 0.0
+            for k in range(table.shape[1]):
+                table[first + n_held, k] = 0.0
+            n_held += 1
+        work.n_held[a] = n_held
 
 
 @compiled
-def fill_table(problem, rules, work, rows, start, n, figures):
-    """Sum up the node's rows by level, in row order."""
-    coded, starts, n_levels, table = problem.coded, rules.coded_starts, rules.coded_levels, work.table
-    if rules.is_counted:
-        count_levels(problem, rules, rows, start, n, work.level_counts)
-    else:
-        sum_levels(problem, rules, rows, start, n, figures, table)
+def hold_counts(counts, first, held, table, weights):
+    """Fill the table and the weights with the levels of a column that rows count for, and name these; how many.
+
+    The weight of rows that do not know the column stays after all levels that are declared.
+    """
+    for level in range(first, first + held.shape[0] + 1):
+        weights[level] = 0.0
+    for k in range(counts.shape[0]):
+        for level in range(first, first + held.shape[0] + 1):
+            weights[level] += counts[k, level]
+    n = list_held(weights, first, held)
+    for k in range(counts.shape[0]):
+        for i in range(n):
+            table[first + i, k] = counts[k, first + held[i]]
+    return n
+
+
+@compiled
+def hold_sums(table, first, held, weights, criterion):
+    """The same where the table has the sums of all levels."""
+    n_parts = 1 if criterion == SQUARED else table.shape[1]
+    for level in range(first, first + held.shape[0] + 1):
+        weights[level] = 0.0
+        for k in range(n_parts):
+            weights[level] += table[level, k]
+    n = list_held(weights, first, held)
+    for i in range(n):
+        for k in range(table.shape[1]):
+            table[first + i, k] = table[first + held[i], k]
+    return n
+
+
+@compiled
+def list_held(weights, first, held):
+    """Name the levels that have weight, in declared order, and move their weights together; how many."""
+    n = uint64(0)
+    for level in range(held.shape[0]):
+        weight = weights[first + level]
+        held[n], weights[uint64(first) + n] = level, weight
+        n += uint64(weight > 0.0)
+    return int64(n)
+
+
+@compiled
+def count_levels(problem, rows, start, n, counts):
+    """How many of the node's rows each class has by level: small numbers, so that more of them stay in the cache."""
+    codes, classes, n_coded = problem.codes, problem.classes, problem.codes.shape[1]
+    for k in range(counts.shape[0]):
+        for level in range(counts.shape[1]):
+            counts[k, level] = 0
+    for i in range(start, start + n):
+        row = rows[i]
+        of_class = counts[classes[row]]
+        for j in range(n_coded):
+            of_class[codes[row, j]] += 1
+
+
+@compiled
+def count_children(problem, rules, work, rows, start, n, n_kept, at):
+    """Turn a node's counts, in place `at`, into those of its bigger child, the smaller one's in the place after it.
+
+    The bigger one has the first `n_kept` of the node's rows. Whole numbers can be subtracted, so that only the others
+    have to be counted. Whether it was done: not where there is no room, or where rows do not count one.
+    """
+    if not rules.is_counted or at + 1 >= work.level_counts.shape[0]:
+        return 0
+    counts, others = work.level_counts[at], work.level_counts[at + 1]
+    count_levels(problem, rows, start + n_kept, n - n_kept, others)
+    for k in range(counts.shape[0]):
+        for level in range(counts.shape[1]):
+            counts[k, level] -= others[k, level]
+    return 1
+
+
+@compiled
+def has_codes_below(problem, rules, n_rows, list_rows):
+    """Whether a child of so many rows will be searched by codes: in few rows, codes with an order become lists."""
     for j in range(problem.codes.shape[1]):
-        a = coded[j]
-        for level in range(starts[a], starts[a] + n_levels[a] + 1):
-            if rules.is_counted:
-                for k in range(table.shape[1]):
-                    table[level, k] = work.level_counts[level, k]
-            work.level_weights[level] = weight_of(table, level, rules.criterion)
+        if n_rows > list_rows or rules.coded_kinds[problem.coded[j]] != ORDERED:
+            return True
+    return False
 
 
 @compiled
@@ -72,19 +166,7 @@ def clear_levels(problem, rules, table):
         a = problem.coded[j]
         for level in range(rules.coded_starts[a], rules.coded_starts[a] + rules.coded_levels[a] + 1):
             for k in range(table.shape[1]):
-                table[level, k] = 0
-
-
-@compiled
-def count_levels(problem, rules, rows, start, n, counts):
-    """How many of the node's rows each level has, by class: small numbers, so that more of them stay in the cache."""
-    codes, classes, n_coded = problem.codes, problem.classes, problem.codes.shape[1]
-    clear_levels(problem, rules, counts)
-    for i in range(start, start + n):
-        row = rows[i]
-        k = classes[row]
-        for j in range(n_coded):
-            counts[codes[row, j], k] += 1
+                table[level, k] = 0.0
 
 
 @compiled
@@ -111,44 +193,60 @@ def sum_levels(problem, rules, rows, start, n, figures, table):
 
 
 @compiled
-def weight_of(table, level, criterion):
-    """The weight of a level."""
-    if criterion == SQUARED:
-        return table[level, 0]
-    weight = 0.0
-    for k in range(table.shape[1]):
-        weight += table[level, k]
-    return weight
-
-
-@compiled
 def search_tables(problem, rules, work, spent, at, figures, best):
     """Every coded column's best split, as a candidate in its slot; `best` is the largest gain of the lists.
 
-    Where only the best counts, a column is passed over when its bound shows that it cannot have it; the one with the
-    largest bound comes first.
+    Where only the best counts, columns in groups are searched in the order of what they can gain at the most, until
+    that is too little; the bound of one is made tighter before it is searched, and then others may come first.
     """
-    n_coded, first = problem.codes.shape[1], -1
+    n_coded, bounds, is_tight = problem.codes.shape[1], work.bounds, work.is_tight
     for j in range(n_coded):
-        work.bounds[j] = -NO_CUT
-        if not rules.needs_all and rules.coded_kinds[problem.coded[j]] == GROUPS:
+        a = problem.coded[j]
+        clear_candidates(rules, work, a)
+        bounds[j], is_tight[j] = NO_CUT, False
+        if not rules.needs_all and rules.coded_kinds[a] == GROUPS:
             levels, weights, known = levels_of(problem, rules, work, j)
-            work.bounds[j] = known / figures[0] * multiway_gain(levels, weights, rules.criterion, work.space)
-            if first < 0 or work.bounds[j] > work.bounds[first]:
+            bounds[j] = known / figures[0] * multiway_gain(levels, weights, rules.criterion, work.space)
+        elif not spent[at, a]:
+            best, _ = search_table(problem, rules, work, figures, j, best, NO_CUT)
+    while True:
+        first, others = largest_two(bounds, n_coded)
+        least = best - 2.0 * rules.tolerance if best > NO_CUT else NO_CUT
+        if first < 0 or bounds[first] < least:
+            return best
+        floor = least if is_tight[first] else max(least, others)
+        best, bound = search_table(problem, rules, work, figures, first, best, floor)
+        is_tight[first] = True
+        bounds[first] = bound if least <= bound < floor else NO_CUT
+
+
+@compiled
+def largest_two(bounds, n):
+    """The place of the largest of n bounds, -1 when there are none, and the next largest bound."""
+    first, others = -1, NO_CUT
+    for j in range(n):
+        if bounds[j] > NO_CUT:
+            if first < 0 or bounds[j] > bounds[first]:
+                others = bounds[first] if first >= 0 else NO_CUT
                 first = j
-    if first >= 0:
-        best = search_table(problem, rules, work, spent, at, figures, first, best)
-    for j in range(n_coded):
-        if j != first:
-            best = search_table(problem, rules, work, spent, at, figures, j, best)
-    return best
+            else:
+                others = max(others, bounds[j])
+    return first, others
+
+
+@compiled
+def clear_candidates(rules, work, a):
+    """Nothing yet in the slots of a coded column."""
+    slot = rules.coded_slots[a]
+    for s in range(slot, slot + (rules.coded_levels[a] if rules.coded_kinds[a] == ONE_HOT else 1)):
+        work.gains[s], work.scores[s] = NO_CUT, NO_CUT
 
 
 @compiled
 def levels_of(problem, rules, work, j):
-    """The sums and weights of a column's levels, and the weight of all."""
+    """The sums and weights of the levels of a column that the node holds, and the weight of all."""
     a = problem.coded[j]
-    first, n_levels = rules.coded_starts[a], rules.coded_levels[a]
+    first, n_levels = rules.coded_starts[a], work.n_held[a]
     levels, weights = work.table[first : first + n_levels], work.level_weights[first : first + n_levels]
     known = 0.0
     for level in range(n_levels):
@@ -157,17 +255,18 @@ def levels_of(problem, rules, work, j):
 
 
 @compiled
-def search_table(problem, rules, work, spent, at, figures, j, best):
-    """The best split of coded column j; the largest gain so far."""
+def search_table(problem, rules, work, figures, j, best, floor):
+    """The best split of coded column j: the largest gain so far, and what two groups of it gain at the most.
+
+    Groups that cannot gain as much as the floor are given up.
+    """
     a = problem.coded[j]
-    slot, kind, n_levels = rules.coded_slots[a], rules.coded_kinds[a], rules.coded_levels[a]
-    for s in range(slot, slot + (n_levels if kind == ONE_HOT else 1)):
-        work.gains[s], work.scores[s] = NO_CUT, NO_CUT
+    slot, kind, first, n_levels = rules.coded_slots[a], rules.coded_kinds[a], rules.coded_starts[a], work.n_held[a]
     levels, weights, known = levels_of(problem, rules, work, j)
-    least = best - 2.0 * rules.tolerance if best > NO_CUT and not rules.needs_all else NO_CUT
-    if spent[at, a] or known <= 0.0 or work.bounds[j] < least:
-        return best
-    rho, is_in_first = known / figures[0], work.is_in_first[rules.coded_starts[a] :]
+    bound = NO_CUT
+    if known <= 0.0:
+        return best, bound
+    rho, is_in_first, held = known / figures[0], work.is_in_first[first:], work.held[first:]
     if kind == ONE_HOT:
         one_hot_gains(levels, weights, rules.criterion, rules.min_leaf, work.space, work.level_gains)
         for v in range(n_levels):
@@ -177,18 +276,18 @@ def search_table(problem, rules, work, spent, at, figures, j, best):
                     intrinsic = information(weights[v], known - weights[v])
                     if intrinsic < LITTLE:
                         gain = gain_by_shares(work, kind, levels, weights, v, is_in_first, known)
-                keep(work, slot + v, j, v, 0, rho * gain, intrinsic)
-                best = max(best, work.gains[slot + v])
-        return best
+                keep(work, slot + held[v], j, held[v], 0, rho * gain, intrinsic)
+                best = max(best, rho * gain)
+        return best, bound
     if kind == ORDERED:
         gain, low, high, left = scan_levels(problem, rules, work, levels, weights, n_levels, known)
     elif kind == MULTIWAY:
         if not multiway_is_valid(weights, rules.min_leaf):
-            return best
+            return best, bound
         gain, low, high, left = multiway_gain(levels, weights, rules.criterion, work.space), 0, 0, 0.0
     else:
-        floor = least / rho if least > NO_CUT else NO_CUT
-        gain, low, high, left = best_division(rules, work, kind, levels, weights, floor, is_in_first), 0, 0, 0.0
+        gain, bound = best_division(rules, work, kind, levels, weights, floor / rho, is_in_first)
+        bound, low, high, left = rho * bound, 0, 0, 0.0
         if gain > NO_CUT and rules.is_ratio:
             for v in range(n_levels):
                 left += weights[v] if is_in_first[v] else 0.0
@@ -198,9 +297,9 @@ def search_table(problem, rules, work, spent, at, figures, j, best):
             intrinsic = information_of_levels(weights, known) if kind == MULTIWAY else information(left, known - left)
             if intrinsic < LITTLE:
                 gain = gain_by_shares(work, kind, levels, weights, low, is_in_first, known)
-        keep(work, slot, j, low, high, rho * gain, intrinsic)
-        best = max(best, work.gains[slot])
-    return best
+        keep(work, slot, j, held[low], held[high], rho * gain, intrinsic)
+        best = max(best, rho * gain)
+    return best, bound
 
 
 @compiled
@@ -240,15 +339,16 @@ def gain_by_shares(work, kind, levels, weights, low, is_in_first, known):
 
 @compiled
 def best_division(rules, work, kind, levels, weights, floor, is_in_first):
-    """The best two groups, or the best level against the rest, in `is_in_first`; its gain.
+    """The best two groups, or the best level against the rest, in `is_in_first`; its gain, and a bound of that.
 
-    Groups that cannot gain more than the floor may be given up.
+    Groups that cannot gain as much as the floor are given up.
     """
     criterion, tolerance, min_leaf, min_category = rules.criterion, rules.tolerance, rules.min_leaf, rules.min_category
     space = work.space
     if kind == GROUPS:
         return best_two_groups(levels, weights, criterion, tolerance, min_leaf, min_category, floor, space, is_in_first)
-    return best_one_vs_rest(levels, weights, criterion, tolerance, min_leaf, min_category, space, is_in_first)
+    gain = best_one_vs_rest(levels, weights, criterion, tolerance, min_leaf, min_category, space, is_in_first)
+    return gain, gain
 
 
 @compiled
@@ -265,46 +365,62 @@ def information_of_levels(weights, known):
 def scan_levels(problem, rules, work, levels, weights, n_levels, known):
     """The best cut between levels with an order: its gain on the known rows, the levels on both sides, the left weight.
 
-    The twin of `numeric.best_cut`, sums by value being given.
+    The twin of `numeric.best_cut`, sums by value being given. Cut i is after the level in place i.
     """
-    left, totals, width, n_outputs = work.left, work.before, levels.shape[1], problem.numbers.shape[1]
-    for k in range(width):
-        left[k], totals[k] = 0.0, 0.0
-        for v in range(n_levels):
+    totals, candidates, n_outputs = work.before, work.space.candidates, problem.numbers.shape[1]
+    n = n_levels if weights[n_levels - 1] > 0.0 else n_levels - 1
+    for k in range(levels.shape[1]):
+        totals[k] = 0.0
+        for v in range(n):
             totals[k] += levels[v, k]
-    least, tolerance = rules.min_leaf - TIE, rules.tolerance * known
-    last, behind = n_levels, 0.0
-    while last > 0 and behind < least:
-        last -= 1
-        behind += weights[last]
+    passed, least = 0.0, rules.min_leaf - TIE
+    for i in range(n - 1):
+        passed += weights[i]
+        candidates[FIRST, i] = passed
+    score_cuts(rules, levels, totals, known, n - 1, n_outputs, work.left, candidates)
+    i, behind = n - 2, weights[n - 1]
+    while i >= 0 and behind < least:
+        candidates[GAINS, i] = NO_CUT
+        behind += weights[i]
+        i -= 1
+    i = 0
+    while i < n - 1 and candidates[FIRST, i] < least:
+        candidates[GAINS, i] = NO_CUT
+        i += 1
+    best = first_within_tie(candidates[GAINS], n - 1, rules.tolerance * known)
+    if best < 0:
+        return NO_CUT, 0, 0, 0.0
     whole, _ = score_of_whole(totals, rules.criterion, rules.n_classes, n_outputs)
-    largest, chosen, low, high, weight_low, is_unclear = NO_CUT, NO_CUT, 0, 0, 0.0, False
-    for is_second in range(2):  # as in `numeric_kernels`, a second pass only where the first does not tell
-        passed, before = 0.0, -1
+    return (candidates[GAINS, best] - whole) / known, best, best + 1, candidates[FIRST, best]
+
+
+@compiled
+def score_cuts(rules, levels, totals, known, n, n_outputs, left, candidates):
+    """The scores of the first n cuts between levels as `numeric_kernels` has them, in GAINS; by Gini class by class."""
+    width = levels.shape[1]
+    for i in range(n):
+        candidates[SCORES, i], candidates[OTHER_SCORES, i] = 0.0, 0.0
+    for k in range(width):
+        left[k] = 0.0
+    if rules.criterion == GINI:
         for k in range(width):
-            left[k] = 0.0
-        for v in range(n_levels):
-            if weights[v] <= 0.0:
-                continue
-            if before >= 0 and passed >= least and v <= last:
-                if rules.criterion == SQUARED:
-                    score = score_of_moments(left, totals, n_outputs)
-                else:
-                    score = score_of_sides(left, totals[:width], passed, known - passed, rules.criterion)
-                if is_second and score >= largest - tolerance:
-                    return (score - whole) / known, before, v, passed
-                if score > largest:
-                    if score - tolerance > chosen:
-                        is_unclear |= largest >= score - tolerance
-                        chosen, low, high, weight_low = score, before, v, passed
-                    largest = score
-            for k in range(width):
-                left[k] += levels[v, k]
-            passed += weights[v]
-            before = v
-        if not is_unclear:
-            break
-    return (NO_CUT if chosen == NO_CUT else (chosen - whole) / known), low, high, weight_low
+            part = 0.0
+            for i in range(n):
+                part += levels[i, k]
+                candidates[SCORES, i] += part * part
+                candidates[OTHER_SCORES, i] += (totals[k] - part) * (totals[k] - part)
+        for i in range(n):
+            passed = candidates[FIRST, i]
+            candidates[GAINS, i] = candidates[SCORES, i] / passed + ratio(candidates[OTHER_SCORES, i], known - passed)
+        return
+    for i in range(n):
+        for k in range(width):
+            left[k] += levels[i, k]
+        passed = candidates[FIRST, i]
+        if rules.criterion == SQUARED:
+            candidates[GAINS, i] = score_of_moments(left, totals, n_outputs)
+        else:
+            candidates[GAINS, i] = score_of_sides(left, totals[:width], passed, known - passed, rules.criterion)
 
 
 @compiled
@@ -312,8 +428,68 @@ def branches_of_levels(problem, rules, work, slot):
     """Fill `work.branch_of[level]` by the split chosen for a coded column; how many branches there are."""
     j, low = work.details[slot, 0], work.details[slot, 1]
     a = coded_column(problem, j)
-    kind, n_levels, is_in_first = rules.coded_kinds[a], rules.coded_levels[a], work.is_in_first[rules.coded_starts[a] :]
-    for v in range(n_levels):
-        work.branch_of[v] = v if kind == MULTIWAY else not is_first(kind, v, low, is_in_first)
-    work.branch_of[n_levels] = EVERY
+    kind, n_levels, first = rules.coded_kinds[a], rules.coded_levels[a], rules.coded_starts[a]
+    is_in_first, branch_of = work.is_in_first[first:], work.branch_of
+    if kind in (GROUPS, ONE_VS_REST):
+        last = work.n_held[a] - 1
+        for v in range(n_levels):
+            branch_of[v] = not is_in_first[last]  # which stands for the levels that the node does not hold
+        for i in range(last + 1):
+            if work.level_weights[first + i] > 0.0:
+                branch_of[work.held[first + i]] = not is_in_first[i]
+    else:
+        for v in range(n_levels):
+            branch_of[v] = v if kind == MULTIWAY else not is_first(kind, v, low, is_in_first)
+    branch_of[n_levels] = EVERY
     return int64(n_levels) if kind == MULTIWAY else int64(2)
+
+
+@compiled
+def take_branches(problem, rules, work, j, n_branches, rows, start, n):
+    """Mark each row of the node with the branch it goes down, or with all, by its level in column j."""
+    n_codes, branch_of, side_of, side, branch = (
+        problem.codes.shape[1],
+        work.branch_of,
+        work.side_of,
+        work.side,
+        work.branch,
+    )
+    for v in range(rules.coded_levels[coded_column(problem, j)] + 1):
+        side_of[v] = BOTH if branch_of[v] == EVERY else min(branch_of[v], 1)
+    if j >= n_codes:
+        word, place, bits = (j - n_codes) // 64, uint64((j - n_codes) % 64), problem.bits
+        for i in range(start, start + n):
+            side[rows[i]] = side_of[(bits[rows[i], word] >> place) & uint64(1)]
+        return
+    codes, first = problem.codes, uint32(rules.coded_starts[problem.coded[j]])
+    for i in range(start, start + n):
+        side[rows[i]] = side_of[codes[rows[i], j] - first]
+    if n_branches > 2:
+        for i in range(start, start + n):
+            branch[rows[i]] = branch_of[codes[rows[i], j] - first]
+
+
+@compiled
+def count_left(problem, rules, work, j):
+    """How many rows go down the first branch by the levels of column j, where rows count one; of each class too."""
+    left_counts, n_codes, n_left = work.left_counts, problem.codes.shape[1], 0
+    for k in range(rules.n_classes):
+        left_counts[k] = 0
+        if j >= n_codes:
+            left_counts[k] = work.counts[k] - work.bit_counts[j - n_codes, k]
+        else:
+            first = rules.coded_starts[problem.coded[j]]
+            for i in range(first, first + work.n_held[problem.coded[j]]):
+                if work.branch_of[work.held[i]] == 0:
+                    left_counts[k] += int64(work.table[i, k])
+        n_left += left_counts[k]
+    return n_left
+
+
+@compiled
+def n_sent_left(rows, start, n, side):
+    """How many rows go down the first branch only."""
+    n_left = 0
+    for i in range(start, start + n):
+        n_left += side[rows[i]] == LEFT
+    return n_left

@@ -108,7 +108,10 @@ def multiway_gain(levels, level_weights, criterion, space):
 @compiled
 def bound_of_slots(whole, criterion, space):
     """What no division of the slots into two groups gains more than, where their scatter tells; else no bound."""
-    return bound_by_scatter(whole, space) if has_useful_scatter(whole.n_features, criterion) else -NO_CUT
+    is_useful = has_useful_scatter(whole.n_features, criterion)
+    if is_useful or whole.n_slots > EXHAUSTIVE_LEVELS:
+        fill_scatter(whole, space)
+    return bound_by_scatter(whole, space) if is_useful else -NO_CUT
 
 
 @compiled
@@ -146,27 +149,32 @@ def best_two_groups(
 ):
     """`categorical.best_two_groups`, rare levels taken as one: the gain, and the division in `is_in_first[level]`.
 
-    Where it is easy to see that the gain is below the floor there is no search, and the answer is NO_CUT.
+    Then what no division gains more than. Where that is below the floor there is no search, and the gain is NO_CUT.
     """
-    if floor > NO_CUT and multiway_gain(levels, level_weights, criterion, space) < floor:
-        return NO_CUT
     whole = put_side_by_side(levels, level_weights, criterion, min_category_weight, space)
-    if whole.n_slots < 2 or (floor > NO_CUT and bound_of_slots(whole, criterion, space) < floor):
-        return NO_CUT
+    if whole.n_slots < 2:
+        return NO_CUT, NO_CUT
     mask, least = space.masks[MASK], min_weight - TIE
     is_line = has_one_direction(whole, criterion)
     if is_line:
         follow_feature(whole, whole.n_features - 1, space)
+        bound = best_prefix(whole, criterion, tolerance, 0.0, space, mask)
+    else:
+        bound = bound_of_slots(whole, criterion, space)
+    if bound < floor:
+        return NO_CUT, bound
     if is_line and not excludes_any(whole, least, space):
-        gain = best_prefix(whole, criterion, tolerance, least, space, mask)
+        gain = bound
     elif whole.n_slots <= EXHAUSTIVE_LEVELS:
         gain = best_of_all(whole, criterion, tolerance, least, space, mask)
     else:
-        gain = best_searched(whole, criterion, tolerance, least, space, mask)
+        gain = best_prefix(whole, criterion, tolerance, least, space, mask) if is_line else NO_CUT
+        if gain < bound:  # a search that starts with the best grouping of all ends there
+            gain = best_searched(whole, criterion, tolerance, least, space, mask)
     if gain > NO_CUT:
         name_by_earliest(mask, whole.n_slots)
         spread_over_levels(whole, level_weights.shape[0], space, mask, is_in_first)
-    return gain
+    return gain, bound
 
 
 @compiled
@@ -623,14 +631,17 @@ def fill_weights_of_all(n, slots, candidates):
 
 @compiled
 def best_searched(whole, criterion, tolerance, least, space, mask):
-    """The best of `categorical.searched_groupings`: the gain, and the grouping in the mask."""
+    """The best of `categorical.searched_groupings`: the gain, and the grouping in the mask.
+
+    The scatter of the slots is known, or if they lie on a line their order.
+    """
     n, n_found, largest = whole.n_slots, 0, NO_CUT
     found, gains = np.empty((16, n), np.bool_), np.empty(16)
     is_line = has_one_direction(whole, criterion)
     for number in range(1 if is_line else 1 + whole.n_features):
-        if is_line or number > 0:
-            follow_feature(whole, whole.n_features - 1 if is_line else number - 1, space)
-        else:
+        if number > 0:
+            follow_feature(whole, number - 1, space)
+        elif not is_line:
             follow_principal_component(whole, space)
         gain, is_start = best_prefix(whole, criterion, tolerance, least, space, mask), True
         if gain > NO_CUT:
@@ -695,14 +706,25 @@ def is_among(mask, found, n_found, n):
 
 @compiled
 def fill_scatter(whole, space):
-    """How the slots' features scatter about those of the whole."""
-    tables, vectors = space.tables, space.vectors
-    for i in range(whole.n_features):
-        for j in range(whole.n_features):
-            total, mean = 0.0, vectors[MEANS, j]
+    """How the slots' features scatter about those of the whole.
+
+    Two sums at a time, each in slot order: none waits for the other's addition.
+    """
+    m, tables, vectors = whole.n_features, space.tables, space.vectors
+    for i in range(0, m, 2):
+        for j in range(0, m, 2):
+            last_i, last_j = min(i + 1, m - 1), min(j + 1, m - 1)
+            mean, last_mean = vectors[MEANS, j], vectors[MEANS, last_j]
+            first_first, first_last, last_first, last_last = 0.0, 0.0, 0.0, 0.0
             for v in range(whole.n_slots):
-                total += tables[PULLS, i, v] * (tables[FEATURES, j, v] - mean)
-            vectors[SCATTER + i, j] = total
+                first_pull, last_pull = tables[PULLS, i, v], tables[PULLS, last_i, v]
+                off, last_off = tables[FEATURES, j, v] - mean, tables[FEATURES, last_j, v] - last_mean
+                first_first += first_pull * off
+                first_last += first_pull * last_off
+                last_first += last_pull * off
+                last_last += last_pull * last_off
+            vectors[SCATTER + i, j], vectors[SCATTER + i, last_j] = first_first, first_last
+            vectors[SCATTER + last_i, j], vectors[SCATTER + last_i, last_j] = last_first, last_last
 
 
 @compiled
@@ -719,7 +741,6 @@ def bound_by_scatter(whole, space):
     their scatter, which is at most the eighth root of the trace of its eighth power.
     """
     m, vectors, trace = whole.n_features, space.vectors, 0.0
-    fill_scatter(whole, space)
     for j in range(m):
         trace += vectors[SCATTER + j, j]
     if trace <= 0.0:
@@ -744,9 +765,8 @@ def bound_by_scatter(whole, space):
 
 @compiled
 def follow_principal_component(whole, space):
-    """Order the slots by `categorical.principal_component`."""
+    """Order the slots by `categorical.principal_component`, their scatter being known."""
     slots, tables, vectors, n = space.slots, space.tables, space.vectors, whole.n_slots
-    fill_scatter(whole, space)
     power_method(whole.n_features, vectors)
     for v in range(n):
         slots[DIRECTION, v] = 0.0

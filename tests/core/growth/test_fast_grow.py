@@ -19,6 +19,7 @@ from core.config import (
     Stopping,
     TanSchlimmer,
 )
+from core.growth import fast_grow
 from core.growth.coding import FEW_ROWS
 from core.growth.engine import SMALL_ROWS, Engine, grow_with
 from core.growth.fast_grow import grow_fast, is_supported
@@ -143,6 +144,49 @@ def test_columns_of_two_values_give_the_bytes_of_the_definition(criterion: Crite
     samples = Samples(Table(schema, tuple(columns)), target, np.ones(n_rows))
     algorithm = Algorithm("cart", criterion, Categorical.TWO_GROUPS, stopping=Stopping(max_depth=7, min_samples_leaf=3))
     assert_same_bytes(grow(samples, algorithm)[0], grow_fast(samples, algorithm))
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.3, 1.0, 7.7e6])
+def test_a_node_of_twice_the_least_weight_of_a_leaf_is_still_split(weight: float) -> None:
+    target = ClassTarget(("a", "b"), np.repeat([0, 1], 10).astype(np.int32))
+    table = Table(Schema((Attribute("x", Kind.NUMERIC),)), (np.arange(20.0),))
+    samples = Samples(table, target, np.full(20, weight))
+    stopping = Stopping(min_samples_leaf=float(np.full(10, weight).cumsum()[-1]))
+    algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS, stopping=stopping)
+    tree = grow_fast(samples, algorithm)
+    assert len(tree) == 3
+    assert_same_bytes(grow(samples, algorithm)[0], tree)
+
+
+@pytest.mark.parametrize("most_counts", [fast_grow.MOST_COUNTS, 2_000, 0])
+@pytest.mark.parametrize(
+    ("categorical", "criterion"),
+    [
+        (Categorical.TWO_GROUPS, Criterion(CriterionKind.GINI)),
+        (Categorical.TWO_GROUPS, Criterion(CriterionKind.INFORMATION_GAIN)),
+        (Categorical.MULTIWAY, Criterion(CriterionKind.GAIN_RATIO)),
+        (Categorical.ONE_HOT, Criterion(CriterionKind.GINI)),
+    ],
+)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_counts_of_siblings_give_the_bytes_of_the_definition(
+    monkeypatch: pytest.MonkeyPatch, n_classes: int, categorical: Categorical, criterion: Criterion, most_counts: int
+) -> None:
+    monkeypatch.setattr(fast_grow, "MOST_COUNTS", most_counts)
+    chance, n_rows = np.random.default_rng(n_classes), FEW_ROWS + 2_000
+    codes = [(n * chance.random(n_rows) ** 2).astype(np.int32) for n in (2, 3, 14, 60)]
+    attributes = [Attribute(f"c{n}", Kind.CATEGORICAL, tuple(map(str, range(n)))) for n in (2, 3, 14, 60)]
+    columns = [*codes, np.floor(chance.random(n_rows) * 30), chance.normal(size=n_rows)]
+    attributes += [Attribute("few", Kind.NUMERIC), Attribute("many", Kind.NUMERIC)]
+    worth = chance.gumbel(size=(n_rows, n_classes)) + columns[-1][:, None] * np.arange(n_classes)
+    for column, n in zip(codes, (2, 3, 14, 60), strict=True):
+        worth += chance.normal(size=(n, n_classes))[column]
+    target = ClassTarget(tuple(map(str, range(n_classes))), worth.argmax(axis=1).astype(np.int32))
+    samples = Samples(Table(Schema(tuple(attributes)), tuple(columns)), target, np.ones(n_rows))
+    for min_samples_leaf in (1, 20):
+        stopping = Stopping(max_depth=8, min_samples_leaf=min_samples_leaf)
+        algorithm = Algorithm("cart", criterion, categorical, stopping=stopping)
+        assert_same_bytes(grow(samples, algorithm)[0], grow_fast(samples, algorithm))
 
 
 @pytest.mark.parametrize("threads", [2, 3])

@@ -63,6 +63,9 @@ class LevelTable:
         if search == "best_two_groups":
             limits.append(floor)
         gain = getattr(kernels, search)(self.levels, self.weights, self.criterion, *limits, self.space, is_in_first)
+        if search == "best_two_groups":
+            gain, bound = gain
+            assert gain <= bound + self.rounding
         return (None if gain == kernels.NO_CUT else is_in_first), gain
 
     def gain_of(self, groups):
