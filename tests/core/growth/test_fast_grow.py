@@ -19,7 +19,7 @@ from core.config import (
     Stopping,
     TanSchlimmer,
 )
-from core.growth import fast_grow
+from core.growth import kernel_work
 from core.growth.coding import FEW_ROWS
 from core.growth.engine import SMALL_ROWS, Engine, grow_with
 from core.growth.fast_grow import grow_fast, is_supported
@@ -158,7 +158,7 @@ def test_a_node_of_twice_the_least_weight_of_a_leaf_is_still_split(weight: float
     assert_same_bytes(grow(samples, algorithm)[0], tree)
 
 
-@pytest.mark.parametrize("most_counts", [fast_grow.MOST_COUNTS, 2_000, 0])
+@pytest.mark.parametrize("most_counts", [kernel_work.MOST_COUNTS, 2_000, 0])
 @pytest.mark.parametrize(
     ("categorical", "criterion"),
     [
@@ -172,7 +172,7 @@ def test_a_node_of_twice_the_least_weight_of_a_leaf_is_still_split(weight: float
 def test_counts_of_siblings_give_the_bytes_of_the_definition(
     monkeypatch: pytest.MonkeyPatch, n_classes: int, categorical: Categorical, criterion: Criterion, most_counts: int
 ) -> None:
-    monkeypatch.setattr(fast_grow, "MOST_COUNTS", most_counts)
+    monkeypatch.setattr(kernel_work, "MOST_COUNTS", most_counts)
     chance, n_rows = np.random.default_rng(n_classes), FEW_ROWS + 2_000
     codes = [(n * chance.random(n_rows) ** 2).astype(np.int32) for n in (2, 3, 14, 60)]
     attributes = [Attribute(f"c{n}", Kind.CATEGORICAL, tuple(map(str, range(n)))) for n in (2, 3, 14, 60)]
