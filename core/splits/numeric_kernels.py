@@ -28,9 +28,8 @@ so that both sides together exceed their score before the block by no more than,
     sum c_k max(0, (2 b_k + c_k) / B - sum b_k^2 / (B (B + m)) - (2 r_k - c_k) / R + sum r_k^2 / (R (R - m)))
     sum max(0, rise of b_k log2 b_k - fall of r_k log2 r_k - c_k (log2 B - log2 R))
 
-A block that cannot exceed the best is passed over. Scores are convex, so that no cut in a block exceeds all its
-corners, where of each class either all or nothing goes left: of few classes these are looked at as well. Where a block
-is not passed over, its neighbours seldom are: after each such block twice as many entries follow before the next bound.
+A block that cannot exceed the best is passed over. Where one is not, its neighbours seldom are: after each such block
+twice as many entries follow before the next bound. `block_kernels` does better for Gini and few classes.
 
 A score is computed also where values are equal, and the place is looked at only if it exceeds the best: whether a value
 is new is hard to foresee, and a processor that guesses wrong waits for longer than a score takes.
@@ -49,7 +48,6 @@ LITTLE = 0.1  # bits: by less than that, rounding is not to be divided
 SMALL_COUNT, SMALL_UNIT = 4096, 2.0**44
 BLOCK = 32  # entries; the counts of a block fit into a byte for each class
 LONG = 128  # entries; shorter lists are not worth a bound
-MOST_CORNERS = 3  # classes
 MOST_PACKED = 8  # classes whose counts fit into one word
 FAR = -(1 << 61)
 
@@ -104,12 +102,7 @@ def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, 
                     after_left += here * rise
                     after_right -= here * fall
                     bound += here * max(0.0, rise * by_left - fall * by_right + common)
-                is_needed = has_new and (n_left == 0 or n_right == m or bound > best - tolerance)
-                if is_needed and n_classes <= MOST_CORNERS:
-                    is_needed = has_high_corner(
-                        counts, left, totals, squares_left, squares_right, n_left, n_right, reciprocal, best - tolerance
-                    )
-                if not is_needed:
+                if not (has_new and (n_left == 0 or n_right == m or bound > best - tolerance)):
                     for k in range(n_classes):
                         left[k] += int64((counts >> uint64(8 * k)) & uint64(255))
                     squares_left, squares_right = after_left, after_right
@@ -141,23 +134,6 @@ def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, 
             break
         bar = just_below(best - tolerance)
     return chosen, place
-
-
-@compiled
-def has_high_corner(counts, left, totals, squares_left, squares_right, n_left, n_right, reciprocal, enough):
-    """Whether a cut of a block may exceed what is enough, if of each class all or nothing goes left: counts by Gini."""
-    n_classes = totals.shape[0]
-    for corner in range((1 << n_classes) - 1):
-        moved, corner_left, corner_right = uint64(0), squares_left, squares_right
-        for k in range(n_classes):
-            if corner >> k & 1:
-                here = int64((counts >> uint64(8 * k)) & uint64(255))
-                moved += uint64(here)
-                corner_left += here * (2 * left[k] + here)
-                corner_right -= here * (2 * (totals[k] - left[k]) - here)
-        if corner_left * reciprocal[n_left + moved] + corner_right * reciprocal[n_right - moved] > enough:
-            return True
-    return False
 
 
 @compiled
@@ -301,11 +277,7 @@ def scan_weights(entries, start, n, shift, totals, left, weights, criterion, lea
                 after, gone = blocks[min(block + width, n_blocks)], 0.0
                 for k in range(n_classes):
                     gone += after[k]
-                enough = best - tolerance
-                is_needed = bound_of_block(left, after, totals, passed, gone, whole, criterion) > enough
-                if is_needed and criterion == GINI and width == 1 and n_classes <= MOST_CORNERS:
-                    is_needed = has_high_weighted_corner(left, after, totals, whole, enough)
-                if not is_needed:
+                if bound_of_block(left, after, totals, passed, gone, whole, criterion) <= best - tolerance:
                     i, run = i + width * size, size
                     width, went_well = width << uint64(went_well), not went_well
                     continue
@@ -351,23 +323,6 @@ def scan_weights(entries, start, n, shift, totals, left, weights, criterion, lea
             break
         bar = just_below(best - tolerance)
     return chosen, place
-
-
-@compiled
-def has_high_weighted_corner(before, after, totals, whole, enough):
-    """`has_high_corner`, for weights: from the left class weights before and after the block."""
-    n_classes, margin = totals.shape[0], rounding(whole, BLOCK, totals.shape[0], GINI)
-    for corner in range((1 << n_classes) - 1):
-        gone, squares_left, squares_right = 0.0, 0.0, 0.0
-        for k in range(n_classes):
-            here = after[k] if corner >> k & 1 else before[k]
-            behind = totals[k] - here
-            gone += here
-            squares_left += here * here
-            squares_right += behind * behind
-        if may_exceed(enough, squares_left, squares_right, gone, whole - gone, margin, GINI):
-            return True
-    return False
 
 
 @compiled
