@@ -139,8 +139,11 @@ def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, 
 @compiled
 def scan_counts_entropy(entries, start, n, shift, totals, left, logs, unit, least, tolerance, bar):
     """Unweighted classes by entropy: n log2 n is looked up as a whole number, so that sums are exact in any order."""
+    n_classes = totals.shape[0]
+    in_blocks = n >= LONG and n_classes <= MOST_PACKED
+    if in_blocks and bar == NO_CUT:
+        bar = bar_between_blocks(entries, start, n, shift, totals, left, logs, unit, least, tolerance)
     for is_second in range(2):
-        n_classes = totals.shape[0]
         sum_left, sum_right = int64(0), int64(0)
         for k in range(n_classes):
             left[k] = 0
@@ -154,7 +157,6 @@ def scan_counts_entropy(entries, start, n, shift, totals, left, logs, unit, leas
         first, last = uint64(least), uint64(n) - uint64(least)
         n_left, n_right = uint64(0), uint64(n)
         i, end = uint64(start), uint64(start + n)
-        in_blocks = n >= LONG and n_classes <= MOST_PACKED
         run = uint64(BLOCK)
         while i < end:
             stop = end
@@ -208,6 +210,29 @@ def scan_counts_entropy(entries, start, n, shift, totals, left, logs, unit, leas
             break
         bar = (best - whole_tolerance - 1) / unit
     return (NO_CUT if place == 0 else chosen / unit), place
+
+
+@compiled
+def bar_between_blocks(entries, start, n, shift, totals, left, logs, unit, least, tolerance):
+    """What some cut between two blocks exceeds by more than a tie, by entropy: no cut below is worth a look."""
+    n_classes, sum_left, sum_right, best = totals.shape[0], int64(0), int64(0), int64(FAR)
+    for k in range(n_classes):
+        left[k] = 0
+        sum_right += logs[totals[k]]
+    i, end = uint64(start), uint64(start + n)
+    while i + uint64(BLOCK) < end:
+        counts, _ = packed_counts(entries, i, i + uint64(BLOCK), shift)
+        i += uint64(BLOCK)
+        for k in range(n_classes):
+            before, behind = left[k], totals[k] - left[k]
+            here = int64((counts >> uint64(8 * k)) & uint64(255))
+            sum_left += logs[before + here] - logs[before]
+            sum_right -= logs[behind] - logs[behind - here]
+            left[k] = before + here
+        score = sum_left - logs[i - uint64(start)] + sum_right - logs[end - i]
+        if score > best and entries[i] >> uint32(31) and min(i - uint64(start), end - i) >= least:
+            best = score
+    return best / unit - 2.0 * tolerance if best > FAR else NO_CUT
 
 
 @compiled
