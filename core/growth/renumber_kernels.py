@@ -9,7 +9,7 @@ from core.growth.table_kernels import ORDERED
 from core.splits.block_kernels import fill_units
 from core.splits.numeric_kernels import SQUARED
 
-CACHED_ROWS = 4096
+CACHED_MARKS, CACHED_WEIGHTS = 262_144, 65_536  # rows of which a byte each, or weights, stay in the cache anyway
 LIST_ROWS = 512  # in subtrees of so few rows lists of few values are quicker than tables
 
 
@@ -19,8 +19,8 @@ def is_worth_renumbering(n_rows, problem, rules):
 
     Or so few that codes with an order are to become lists.
     """
-    n = problem.classes.shape[0]
-    return (n_rows * 8 <= n and n > CACHED_ROWS) or (n_rows <= LIST_ROWS < n and has_ordered_codes(problem, rules))
+    n, n_cached = problem.classes.shape[0], CACHED_MARKS if rules.is_counted else CACHED_WEIGHTS
+    return (n_rows * 8 <= n and n > n_cached) or (n_rows <= LIST_ROWS < n and has_ordered_codes(problem, rules))
 
 
 @compiled
