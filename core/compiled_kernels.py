@@ -15,6 +15,7 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any
 
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import __version__ as numba_version
 from numba import config, njit, types
 from numba.core import event
@@ -186,6 +187,25 @@ def numbers_at(address: Any, n: Any) -> Any:
     So a kernel takes any number of columns, where they are: a tuple of arrays would have it compiled for each number.
     """
     return carray(_pointer_at(address), (n,))
+
+
+def _ask(_: Any, address: Any) -> Any:
+    """Code that asks memory for what stands at an address, and goes on without waiting for it."""
+    signature = types.void(address)
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        pointer, number = context.get_value_type(types.voidptr), context.get_value_type(types.int32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
+        to_read, soon, data = number(0), number(3), number(1)
+        builder.call(prefetch, [builder.inttoptr(arguments[0], pointer), to_read, soon, data])
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+# Has the processor bring near what will soon be read at an address. Any address will do, also one that is nobody's.
+ask_for: Any = intrinsic(_ask)
 
 
 class Struct(structref.StructRefProxy):

@@ -8,7 +8,7 @@ down together as lists of (row, weight), divided node by node, and their values 
 
 from numba import int32, int64, uint32, uint64
 
-from core.compiled_kernels import compiled, numbers_at
+from core.compiled_kernels import ask_for, compiled, numbers_at
 from core.ties import TIE
 from core.tree_layout import IN_FLIGHT, LANES, LOOKUP, THRESHOLD
 
@@ -16,6 +16,13 @@ WEIGHTED, LAST_NODE, MAJORITY_BRANCH, SURROGATE = 0, 1, 2, 3
 ANSWERS, ENDS, VISITS = 0, 1, 2  # what a walk leaves behind: answers, the leaves reached, or every node reached
 
 LEVELS = 16  # down which rows go before it is asked whether all are in leaves: asking at every level costs a tenth
+
+# While rows go down, values of rows further on are asked for, a line of memory at a time: so they are near when they
+# are read. All at once they would have to wait for each other, and rows for them.
+LINE, VALUE_BYTES = 8, 8  # the values in a line, and the bytes of a value
+LINES = IN_FLIGHT // LINE  # of a column in a tile
+ROWS_PER_LINE = 4  # that go down a level for each line asked for
+LINES_PER_LEVEL = 2 * LINES  # asked for before rows that lack values go down a level, which takes them longer
 
 # A copy's key is the place where it is, and which row of the tile it is of.
 SLOT_BITS, SLOT = uint32(6), uint32(IN_FLIGHT - 1)
@@ -50,6 +57,13 @@ def read_tiles(columns, n_rows, start, n, tiles, size, totals):
 
 
 @compiled
+def line_address(columns, row, line):
+    """Where one of the lines begins that hold the values of the tile that begins with `row`."""
+    first = row + line % uint64(LINES) * uint64(LINE)
+    return columns[line // uint64(LINES)] + first * uint64(VALUE_BYTES)
+
+
+@compiled
 def branch_of(kind, threshold, lookup, lookup_start, cuts, cuts_start, cuts_end, value):
     """`Split.branches` of one value: -1 when it is missing, or when its category goes nowhere."""
     if value != value:
@@ -69,20 +83,24 @@ def branch_of(kind, threshold, lookup, lookup_start, cuts, cuts_start, cuts_end,
 
 
 @compiled
-def take_thresholds(tests, depth, tiles, at, reached, start):
+def take_thresholds(tests, depth, tiles, at, reached, start, columns, ahead):
     """Send the rows of the tile at `at`, all complete, to their leaves, level by level; all tests are thresholds.
 
-    `reached` gets the places, from `start` on.
+    `reached` gets the places, from `start` on. Meanwhile the tile that begins with row `ahead` is asked for.
     """
-    root = tests[0]
+    root, line, n_lines = tests[0], uint64(0), uint64(columns.shape[0]) * uint64(LINES)
     for i in range(uint64(IN_FLIGHT)):
         reached[start + i] = root.first + uint32(tiles[at + root.offset + i] > root.threshold)
     for level in range(1, depth):
         if level % LEVELS == LEVELS - 1 and are_in_leaves(tests, reached, start):
             break
-        for i in range(uint64(IN_FLIGHT)):
-            test = tests[reached[start + i]]
-            reached[start + i] = test.first + uint32(tiles[at + test.offset + i] > test.threshold)
+        for first in range(uint64(0), uint64(IN_FLIGHT), uint64(ROWS_PER_LINE)):
+            if line < n_lines:
+                ask_for(line_address(columns, ahead, line))
+                line += uint64(1)
+            for i in range(first, first + uint64(ROWS_PER_LINE)):
+                test = tests[reached[start + i]]
+                reached[start + i] = test.first + uint32(tiles[at + test.offset + i] > test.threshold)
 
 
 @compiled
@@ -181,18 +199,22 @@ def add_copies(answers, copies, slots, n_slots, start, out):
 
 
 @compiled
-def weighted_answers(nodes, depth, tiles, at, slots, n_slots, copies, holes, start, out):
+def weighted_answers(nodes, depth, tiles, at, slots, n_slots, copies, holes, start, out, columns, ahead):
     """Write the answers of rows that lack values, by thresholds and weighted copies; False if there is no room for all.
 
-    They are the `slots` of the tile at `at`, which begins with row `start`.
+    They are the `slots` of the tile at `at`, which begins with row `start`. Meanwhile the tile that begins with row
+    `ahead` is asked for.
     """
     for i in range(n_slots):
         copy = copies[i]
         copy.key, copy.weight, copy.after = slots[i], 1.0, uint32(0)
-    n = n_slots
+    n, n_lines = n_slots, uint64(columns.shape[0]) * uint64(LINES)
     for level in range(depth):
         if level % LEVELS == LEVELS - 1 and copies_are_in_leaves(nodes.tests, copies, n):
             break
+        asked = min(uint64(level * LINES_PER_LEVEL), n_lines)
+        for line in range(asked, min(asked + uint64(LINES_PER_LEVEL), n_lines)):
+            ask_for(line_address(columns, ahead, line))
         n_holes = step_down(nodes.tests, tiles, at, copies, n, holes)
         if n + n_holes > uint64(copies.shape[0]):
             return False
@@ -233,10 +255,10 @@ def answer_rows(columns, nodes, depth, only_thresholds, by_copies, room, reached
         read_tiles(columns, n_rows, begin, n_read, tiles, size, totals)
         for first in range(uint64(0), n_read, width):  # of a tile
             start, at, n = begin + first, first // width * size, min(width, n_read - first)
-            n_slots = list_incomplete(totals, first, n, slots)
+            n_slots, ahead = list_incomplete(totals, first, n, slots), start + n_room
             if n_slots < n:
                 if only_thresholds:
-                    take_thresholds(nodes.tests, depth, tiles, at, reached, start)
+                    take_thresholds(nodes.tests, depth, tiles, at, reached, start, columns, ahead)
                 else:
                     take_branches(nodes, depth, tiles, at, reached, start)
                 for row in range(start, start + n):
@@ -244,7 +266,9 @@ def answer_rows(columns, nodes, depth, only_thresholds, by_copies, room, reached
                         out[row, k] = answers[reached[row], k]
             is_done = n_slots == uint64(0)
             if by_copies and not is_done:
-                is_done = weighted_answers(nodes, depth, tiles, at, slots, n_slots, copies, holes, start, out)
+                is_done = weighted_answers(
+                    nodes, depth, tiles, at, slots, n_slots, copies, holes, start, out, columns, ahead
+                )
             if not is_done:
                 for i in range(n_slots):
                     left[n_left] = uint32(start + uint64(slots[i]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core import compiled_kernels
-from core.compiled_kernels import compiled, numbers_at
+from core.compiled_kernels import ask_for, compiled, numbers_at
 
 
 @pytest.fixture(params=[True, False])
@@ -75,3 +75,20 @@ def test_a_kernel_reads_any_number_of_columns_by_their_addresses() -> None:
         totals = np.empty(n_columns)
         sums(np.array([column.ctypes.data for column in columns], dtype=np.uint64), 5, totals)
         assert totals.tolist() == [10.0 * (column + 1) for column in range(n_columns)]
+
+
+def test_memory_may_be_asked_for_that_is_nobodys(parts: bool) -> None:
+    @compiled
+    def sum_ahead(address, n):
+        cells, total = numbers_at(address, n), 0.0
+        for i in range(n):
+            ask_for(address + np.uint64(1 << 46) + np.uint64(8 * i))
+            ask_for(np.uint64(i))
+            total += cells[i]
+        return total
+
+    values = np.arange(100.0)
+    assert sum_ahead(np.uint64(values.__array_interface__["data"][0]), len(values)) == 4950.0
+    if parts:
+        (code,) = sum_ahead.whole.inspect_llvm().values()
+        assert "@llvm.prefetch" in code  # it does ask
