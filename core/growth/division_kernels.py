@@ -180,7 +180,7 @@ def divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figur
         moved_weight += moved
         i += uint64(1)
     kept_figures[0], moved_figures[0] = kept_weight, moved_weight
-    put_above(spare, int64(there), rows, int64(here))
+    copy_entries(spare, int64(0), int64(there), rows, int64(here))
     return int64(here) - start, int64(there)
 
 
@@ -206,15 +206,15 @@ def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is
 def divide_piece(problem, work, entries, start, n, keeper, is_distinct):
     """Divide a piece of a list; how many entries each child got."""
     kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct)
-    put_above(work.spare, moved, entries, start + kept)
+    copy_entries(work.spare, int64(0), moved, entries, start + kept)
     return kept, moved
 
 
 @compiled
-def put_above(spare, n, entries, place):
-    """Copy what was set aside to its place."""
-    for i in range(n):
-        entries[place + i] = spare[i]
+def copy_entries(source, begin, end, entries, place):
+    """Copy what was written elsewhere first to its place; that may be further down in the same list."""
+    for i in range(end - begin):
+        entries[place + i] = source[begin + i]
 
 
 @compiled
@@ -287,7 +287,7 @@ def divide_by_branch(
     place = begin
     for b in range(n_branches):
         place += places[2, b]
-    put_in_place(problem, work, rows, start, begin, place)
+    copy_entries(rows if problem.has_missing else work.spare, begin, place, rows, start)
     n_open, place, is_summed = 0, start, n < 0
     for b in range(n_branches):
         size = places[2, b]
@@ -350,15 +350,8 @@ def divide_by_branch(
             )
         else:
             divide_known_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, places, work.spare)
-        put_in_place(problem, work, lists[c], list_start, begin, place)
+        copy_entries(lists[c] if problem.has_missing else work.spare, begin, place, lists[c], list_start)
     return here + n_open
-
-
-@compiled
-def put_in_place(problem, work, entries, start, begin, end):
-    """Copy the branches' entries, which stand above the parent's or in the spare room, to where those were."""
-    for i in range(begin, end):
-        entries[start + i - begin] = entries[i] if problem.has_missing else work.spare[i]
 
 
 @compiled

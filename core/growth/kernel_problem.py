@@ -36,12 +36,14 @@ def problem_of(
     progress: FloatArray,
 ) -> tuple[Any, ...]:
     """The samples as sorted lists and codes: the fields of the kernels' `Problem`."""
+    from core.growth.room_kernels import room_for
+
     n_rows = len(samples)
     listed = [number for number, column in enumerate(columns) if column.coding is None]
     coded = [(column.coding, column.is_bit) for column in columns if column.coding is not None]
     n_words = (len(listed) + 63) // 64 if weighing.has_missing and samples.target.task is Task.REGRESSION else 0
     missing = np.zeros((n_rows, n_words), dtype=np.uint64)
-    room = n_rows + n_rows // 4 if weighing.has_missing else n_rows  # for rows that go down several branches
+    room = room_for(n_rows, weighing.has_missing)
     lists = np.empty((len(listed), room), dtype=np.uint32)
     lengths, distinct = fill_lists(samples, listed, lists, threads, progress)
     for place, column in enumerate(listed if n_words else ()):

@@ -5,6 +5,7 @@ from numba import uint32, uint64
 
 from core.compiled_kernels import compiled
 from core.growth.growth_state import Problem
+from core.growth.room_kernels import room_for
 from core.growth.table_kernels import ORDERED
 from core.splits.block_kernels import fill_units
 from core.splits.numeric_kernels import SQUARED
@@ -51,7 +52,7 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
     for j in range(n_coded):
         n_turned += is_short and rules.coded_kinds[problem.coded[j]] == ORDERED
     n_new = n_lists + n_turned
-    room = n_rows + n_rows // 4 if problem.has_missing else n_rows
+    room = room_for(n_rows, problem.has_missing)
     classes, weights, origin = np.empty(n_rows, np.int32), np.empty(n_rows), np.empty(n_rows, np.uint32)
     numbers = np.empty((n_rows, problem.numbers.shape[1]))
     n_words = (n_new + 63) // 64 if problem.has_missing and rules.criterion == SQUARED else 0

@@ -19,6 +19,7 @@ MOST_LANES = 3  # classes
 NEARLY = 1.0 - 1e-12  # what rounding may take of a score
 LANE = 21  # bits for each class
 LONGEST_BLOCK = 32  # entries
+SHORT, MIDDLING = 255, 4095  # entries of the longest lists that have shorter blocks
 MOST_UNITS = ((1 << LANE) - 1) // LONGEST_BLOCK  # of a row
 
 
@@ -43,13 +44,7 @@ def in_units(weight, unit, k):
 @compiled
 def block_length(n):
     """How many entries a block of a list of n has: short lists are bounded closely, long ones cheaply."""
-    return uint64(8) if n < 256 else uint64(16) if n < 4096 else uint64(LONGEST_BLOCK)
-
-
-@compiled
-def most_blocks(n):
-    """How many blocks a list of up to n entries has at the most."""
-    return max(n // LONGEST_BLOCK, min(n, 4095) // 16, min(n, 255) // 8) + 1
+    return uint64(8) if n <= SHORT else uint64(16) if n <= MIDDLING else uint64(LONGEST_BLOCK)
 
 
 @compiled
@@ -57,6 +52,12 @@ def n_blocks_of(n):
     """How many blocks a list of n entries has."""
     size = int64(block_length(n))
     return (n + size - 1) // size
+
+
+@compiled
+def most_blocks(n):
+    """How many blocks a list of up to n entries has at the most."""
+    return max(n_blocks_of(n), n_blocks_of(min(n, MIDDLING)), n_blocks_of(min(n, SHORT)))
 
 
 @compiled
