@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Row, Select, and_, func, insert, or_, sele
 from sqlalchemy import delete as delete_from
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store import tables
+from service.store import pieces, tables
 from service.store.clock import database_now
 from service.store.ids import new_id
 
@@ -72,12 +72,19 @@ class LeaseLost(Exception):
         self.job = job
 
 
-async def enqueue(session: AsyncSession, *, warnings: Sequence[str] = ()) -> str:
-    """Queue a training's job; its id."""
+class Kind(StrEnum):
+    """What a job makes a model of: rows, or another model."""
+
+    TRAINING = "training"
+    PRUNING = "pruning"
+
+
+async def enqueue(session: AsyncSession, *, kind: Kind = Kind.TRAINING, warnings: Sequence[str] = ()) -> str:
+    """Queue a job; its id."""
     job_id = new_id("job")
     values = {
         "id": job_id,
-        "kind": "training",
+        "kind": kind.value,
         "status": Status.QUEUED.value,
         "progress": 0.0,
         "attempt": 0,
@@ -269,6 +276,7 @@ async def _end(
     of_job = select(tables.trainings.c.model_id).where(tables.trainings.c.job_id == job_id)
     waiting = delete_from(tables.models).where(tables.models.c.id.in_(of_job), tables.models.c.state == "waiting")
     await session.execute(waiting)
+    await pieces.sweep(session)
     return True
 
 

@@ -1,8 +1,7 @@
 """Models in SQL: a row that waits while its training runs, then a ready one that never changes."""
 
-import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -13,16 +12,16 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import ModelNotFound, ModelNotReady
-from service.store import datasets, tables
+from service.store import datasets, pieces, tables
 from service.store.clock import database_now, moment
 from service.store.ids import new_id
 from service.store.pages import Page, newest_first
+from service.store.pieces import Piece
 from service.store.transactions import is_sqlite
 
-CHUNK_BYTES = 4 * 1024 * 1024
 ID_PREFIX = "mdl_"
 
-_models, _chunks = tables.models, tables.model_chunks
+_models = tables.models
 
 
 class ModelState(StrEnum):
@@ -50,6 +49,16 @@ class WaitingModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Parent:
+    """The model that another was pruned from, and the step of its history that was begun with; 0 is the full tree."""
+
+    id: str
+    name: str
+    version: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSummary:
     """A ready model as a list shows it."""
 
@@ -59,6 +68,8 @@ class ModelSummary:
     task: str
     target: str | list[str] | None
     dataset_id: str
+    validation_dataset_id: str | None
+    parent: Parent | None
     digest: str
     format: int
     size: int
@@ -77,18 +88,15 @@ class ModelRecord(ModelSummary):
 
 @dataclass(frozen=True, slots=True)
 class PackedContent:
-    """A model's content, compressed and cut into chunks; `size` counts its bytes before."""
+    """A model's content, ready to be stored; `size` counts its bytes."""
 
     size: int
-    chunks: tuple[bytes, ...]
+    pieces: tuple[Piece, ...]
 
 
-def pack(content: bytes) -> PackedContent:
-    """Compress a model's content; done before the transaction that stores it, which then stays short."""
-    packed = zlib.compress(content)
-    return PackedContent(
-        len(content), tuple(packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES))
-    )
+def pack(*content: bytes) -> PackedContent:
+    """A model's content in pieces, each compressed; other models with the same piece share it."""
+    return PackedContent(sum(map(len, content)), tuple(map(pieces.pack, content)))
 
 
 async def add_waiting(
@@ -102,22 +110,42 @@ async def add_waiting(
 ) -> WaitingModel:
     """Give `name` its next version and record the model to come; its datasets (by id) stay until it is deleted."""
     used = {Role.TRAIN: train, Role.VALIDATION: validation, Role.TEST: test}
-    uses = [
-        {"role": role.value, "dataset_id": dataset_id} for role, dataset_id in used.items() if dataset_id is not None
-    ]
-    await datasets.hold(session, [use["dataset_id"] for use in uses])
-    waiting = WaitingModel(new_id("mdl"), name, await _next_version(session, name))
-    values = {
-        "id": waiting.id,
-        "name": name,
-        "version": waiting.version,
-        "state": ModelState.WAITING.value,
-        "dataset_id": train,
-        "configuration": configuration,
-        "created_at": database_now(),
-    }
-    await session.execute(insert(_models).values(values))
-    await session.execute(insert(tables.model_datasets), [{"model_id": waiting.id, **use} for use in uses])
+    uses = {role: dataset_id for role, dataset_id in used.items() if dataset_id is not None}
+    await datasets.hold(session, uses.values())
+    return await _add(session, name, configuration, uses)
+
+
+async def add_descendant(
+    session: AsyncSession,
+    parent: Parent,
+    *,
+    name: str,
+    configuration: Mapping[str, Any],
+    validation: str | None,
+) -> WaitingModel:
+    """Record a model to be made of another one: it has that one's datasets, and its content until it has its own.
+
+    `validation` is another dataset to validate by; None leaves that as it is. The parent may be deleted afterwards.
+    """
+    held = select(_models).where(_models.c.id == parent.id, _models.c.state == ModelState.READY.value)
+    row = (await session.execute(held.with_for_update(read=True))).one_or_none()
+    if row is None:
+        raise ModelNotFound(f"there is no model {parent.id}; it was deleted a moment ago")
+    datasets_of = tables.model_datasets
+    query = select(datasets_of.c.role, datasets_of.c.dataset_id).where(datasets_of.c.model_id == parent.id)
+    uses = {Role(use.role): use.dataset_id for use in await session.execute(query)}
+    if validation is not None:
+        await datasets.hold(session, [validation])
+        uses[Role.VALIDATION] = validation
+    waiting = await _add(
+        session,
+        name,
+        configuration,
+        uses,
+        parent=asdict(parent),
+        validation_dataset_id=validation or row.validation_dataset_id,
+    )
+    await pieces.share(session, waiting.id, parent.id)
     return waiting
 
 
@@ -155,9 +183,7 @@ async def publish(
     )
     published = await session.scalar(ready.returning(_models.c.id))
     assert published is not None, f"{model_id} is not waiting"
-    for number, data in enumerate(content.chunks):
-        # One statement for each, so that a large model never stands in memory many times over.
-        await session.execute(insert(_chunks).values(model_id=model_id, number=number, data=data))
+    await pieces.give(session, model_id, content.pieces)
 
 
 async def get(session: AsyncSession, ref: str) -> ModelRecord:
@@ -175,17 +201,11 @@ async def get(session: AsyncSession, ref: str) -> ModelRecord:
 
 
 async def read_content(session: AsyncSession, model_id: str) -> bytes:
-    """A ready model's content, as it was before packing; ModelNotFound when it has just been deleted."""
-    unpacked = zlib.decompressobj()
-    parts = []
-    number = 0
-    # Chunk by chunk: drivers read a whole answer into memory.
-    while (data := await _chunk(session, model_id, number)) is not None:
-        parts.append(unpacked.decompress(data))
-        number += 1
-    if not unpacked.eof:
+    """A model's content, as it was before packing; ModelNotFound when it has just been deleted."""
+    content = await pieces.read(session, model_id)
+    if content is None:
         raise ModelNotFound(f"there is no model {model_id}; it may have been deleted a moment ago")
-    return b"".join(parts)
+    return content
 
 
 async def page(session: AsyncSession, limit: int, cursor: str | None, *, name: str | None = None) -> Page[ModelSummary]:
@@ -204,12 +224,37 @@ async def delete(session: AsyncSession, ref: str) -> ModelRecord:
     gone = delete_from(_models).where(_models.c.id == record.id).returning(_models.c.id)
     if await session.scalar(gone) is None:
         raise ModelNotFound(f"there is no model {ref}; it was deleted a moment ago")
+    await pieces.sweep(session)
     return record
 
 
 async def still_there(session: AsyncSession, model_ids: Iterable[str]) -> set[str]:
     """Which of these models have not been deleted."""
     return set((await session.scalars(select(_models.c.id).where(_models.c.id.in_(list(model_ids))))).all())
+
+
+async def _add(
+    session: AsyncSession,
+    name: str,
+    configuration: Mapping[str, Any],
+    uses: Mapping[Role, str],
+    **of_descendants: Any,
+) -> WaitingModel:
+    waiting = WaitingModel(new_id("mdl"), name, await _next_version(session, name))
+    values = {
+        "id": waiting.id,
+        "name": name,
+        "version": waiting.version,
+        "state": ModelState.WAITING.value,
+        "dataset_id": uses[Role.TRAIN],
+        "configuration": configuration,
+        "created_at": database_now(),
+        **of_descendants,
+    }
+    await session.execute(insert(_models).values(values))
+    used = [{"model_id": waiting.id, "role": role.value, "dataset_id": each} for role, each in uses.items()]
+    await session.execute(insert(tables.model_datasets), used)
+    return waiting
 
 
 async def _next_version(session: AsyncSession, name: str) -> int:
@@ -219,12 +264,6 @@ async def _next_version(session: AsyncSession, name: str) -> int:
     next_one = first.on_conflict_do_update(index_elements=["name"], set_={"last_version": names.c.last_version + 1})
     version: int = (await session.execute(next_one.returning(names.c.last_version))).scalar_one()
     return version
-
-
-async def _chunk(session: AsyncSession, model_id: str, number: int) -> bytes | None:
-    query = select(_chunks.c.data).where(_chunks.c.model_id == model_id, _chunks.c.number == number)
-    data: bytes | None = await session.scalar(query)
-    return data
 
 
 def _matching(ref: str) -> ColumnElement[bool]:
@@ -250,6 +289,8 @@ def _shared(row: Row[Any]) -> dict[str, Any]:
         "task": row.task,
         "target": row.target,
         "dataset_id": row.dataset_id,
+        "validation_dataset_id": row.validation_dataset_id,
+        "parent": None if row.parent is None else Parent(**row.parent),
         "digest": row.digest,
         "format": row.format,
         "size": row.size,

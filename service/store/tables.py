@@ -1,6 +1,6 @@
 """The tables, the same on SQLite and Postgres.
 
-    files <- datasets <- model_datasets -> models <- model_chunks
+    files <- datasets <- model_datasets -> models <- model_pieces -> pieces <- piece_chunks
                                            models <- trainings -> jobs
     model_names                            the last version number given to each name
 
@@ -97,6 +97,10 @@ models = Table(
     Column("target", JsonText),
     Column("dataset_id", ForeignKey("datasets.id"), nullable=False, index=True),
     Column("configuration", JsonText, nullable=False),
+    # The model it was pruned from, as a fact: it stays when that one is deleted. The same holds for trainings.
+    Column("parent", JsonText),
+    # The dataset that validates in place of the division's part, where a model was pruned with another one.
+    Column("validation_dataset_id", Id),
     Column("digest", String),
     Column("format", Integer),
     Column("size", BigInteger),
@@ -108,12 +112,27 @@ models = Table(
     Index("ix_models_state_id", "state", "id"),
 )
 
-model_chunks = Table(
-    "model_chunks",
+pieces = Table(
+    "pieces",
     metadata,
-    Column("model_id", ForeignKey("models.id", ondelete="CASCADE"), primary_key=True),
+    Column("digest", String, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+)
+
+piece_chunks = Table(
+    "piece_chunks",
+    metadata,
+    Column("digest", ForeignKey("pieces.digest", ondelete="CASCADE"), primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("data", LargeBinary, nullable=False),
+)
+
+model_pieces = Table(
+    "model_pieces",
+    metadata,
+    Column("model_id", ForeignKey("models.id", ondelete="CASCADE"), primary_key=True),
+    Column("place", Integer, primary_key=True),
+    Column("digest", ForeignKey("pieces.digest"), nullable=False, index=True),
 )
 
 model_datasets = Table(
@@ -158,5 +177,7 @@ trainings = Table(
     # No foreign key: the record of a training outlives the dataset.
     Column("dataset_id", Id, nullable=False),
     Column("configuration", JsonText, nullable=False),
+    Column("parent", JsonText),
+    Column("validation_dataset_id", Id),
     Column("created_at", Double, nullable=False),
 )

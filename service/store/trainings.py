@@ -1,7 +1,7 @@
 """Trainings in SQL: what was ordered, joined with how its job stands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from service.store import jobs, tables
 from service.store.clock import database_now, moment, moment_or_none
 from service.store.ids import new_id
 from service.store.jobs import Status
+from service.store.models import Parent
 from service.store.pages import Page, newest_first
 
 _trainings, _jobs = tables.trainings, tables.jobs
@@ -21,7 +22,10 @@ _trainings, _jobs = tables.trainings, tables.jobs
 
 @dataclass(frozen=True, slots=True)
 class TrainingRecord:
-    """A training: its order and how far it is; `model_id` is None once there is no such model."""
+    """A training: its order and how far it is; `model_id` is None once there is no such model.
+
+    `parent` is the model that is pruned again, in place of growing a tree; else None.
+    """
 
     id: str
     name: str
@@ -31,7 +35,9 @@ class TrainingRecord:
     model_id: str | None
     version: int
     dataset_id: str
+    validation_dataset_id: str | None
     configuration: dict[str, Any]
+    parent: Parent | None
     warnings: tuple[str, ...]
     problem: dict[str, Any] | None
     created_at: datetime
@@ -52,6 +58,8 @@ async def add(
     version: int,
     dataset_id: str,
     configuration: Mapping[str, Any],
+    parent: Parent | None = None,
+    validation_dataset_id: str | None = None,
 ) -> TrainingRecord:
     """Record the order of a training whose model and job are recorded in the same transaction."""
     training_id = new_id("trn")
@@ -63,6 +71,8 @@ async def add(
         "model_id": model_id,
         "dataset_id": dataset_id,
         "configuration": configuration,
+        "parent": None if parent is None else asdict(parent),
+        "validation_dataset_id": validation_dataset_id,
         "created_at": database_now(),
     }
     await session.execute(insert(_trainings).values(values))
@@ -141,7 +151,9 @@ def _record(row: Row[Any]) -> TrainingRecord:
         model_id=row.model_id,
         version=row.version,
         dataset_id=row.dataset_id,
+        validation_dataset_id=row.validation_dataset_id,
         configuration=row.configuration,
+        parent=None if row.parent is None else Parent(**row.parent),
         warnings=tuple(row.warnings),
         problem=row.problem,
         created_at=moment(row.created_at),

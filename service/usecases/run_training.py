@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from core.config import from_json
+from core.content_pieces import pieces
 from core.evaluation import evaluate
 from core.growth.engine import Engine, prefers_kernels
 from core.model import Model
@@ -77,7 +78,7 @@ async def run_training(
     content = dump(model)
     outcome = Outcome(
         model=model,
-        content=pack(content),
+        content=pack(*pieces(content)),
         digest=f"sha256:{hashlib.sha256(content).hexdigest()}",
         facts=facts_of(model, [column.name for column in dataset.columns]),
         evaluation=evaluation_json(evaluation),

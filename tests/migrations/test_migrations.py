@@ -1,16 +1,19 @@
 import asyncio
+import hashlib
 import multiprocessing
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, inspect
+from sqlalchemy import create_engine, inspect, select, text
 
 from service.settings import Settings
-from service.store import migrate, tables
+from service.store import migrate, models, tables
 from service.store.migrate import head_revision, is_current, upgrade
 from service.store.transactions import Database, database_url, store_errors
 from tests.conftest import run_sql, with_database
@@ -88,6 +91,56 @@ def create_tables_and_fail(settings: Settings) -> None:
     with migrate.alone(settings) as connection:
         tables.metadata.create_all(connection)
         raise ZeroDivisionError
+
+
+FIRST, PIECES = "2026_11_16_first_tables", "2026_11_16_pieces_and_parents"
+
+
+def migrate_to(settings: Settings, revision: str) -> None:
+    with migrate.alone(settings) as connection:
+        config = migrate._config()
+        config.attributes["connection"] = connection
+        move = command.upgrade if revision == PIECES else command.downgrade
+        move(config, revision)
+
+
+def add_old_models(settings: Settings, contents: dict[str, bytes]) -> None:
+    """Models as the first tables held them: compressed as a whole, in chunks of their own."""
+    with migrate.alone(settings) as connection:
+        connection.execute(text("INSERT INTO files VALUES ('f', 1, 0)"))
+        connection.execute(text("INSERT INTO datasets VALUES ('ds', 'd', 'f', 1, 1, 0, '[]', '[]', 0, NULL)"))
+        for version, (model_id, content) in enumerate(contents.items()):
+            digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+            add = "INSERT INTO models (id, name, version, state, dataset_id, configuration, created_at, digest, size) "
+            values = {"id": model_id, "version": version, "digest": digest, "size": len(content)}
+            connection.execute(
+                text(add + "VALUES (:id, 'm', :version, 'ready', 'ds', '{}', 0, :digest, :size)"), values
+            )
+            packed = zlib.compress(content)
+            for number, data in enumerate((packed[:5], packed[5:])):
+                chunk = {"id": model_id, "number": number, "data": data}
+                connection.execute(text("INSERT INTO model_chunks VALUES (:id, :number, :data)"), chunk)
+
+
+def old_content(settings: Settings, model_id: str) -> bytes:
+    with migrate.alone(settings) as connection:
+        query = text("SELECT data FROM model_chunks WHERE model_id = :id ORDER BY number")
+        return zlib.decompress(b"".join(connection.execute(query, {"id": model_id}).scalars()))
+
+
+async def test_models_stored_before_there_were_pieces_are_still_there(settings: Settings) -> None:
+    contents = {"mdl_a": b"one" * 100, "mdl_b": b"two" * 100, "mdl_c": b"one" * 100}
+    await asyncio.to_thread(migrate_to, settings, FIRST)
+    await asyncio.to_thread(add_old_models, settings, contents)
+    await asyncio.to_thread(migrate_to, settings, PIECES)
+    database = Database(settings)
+    async with database.reading() as session:
+        for model_id, content in contents.items():
+            assert await models.read_content(session, model_id) == content
+        assert len((await session.scalars(select(tables.pieces.c.digest))).all()) == 2
+    await database.close()
+    await asyncio.to_thread(migrate_to, settings, FIRST)
+    assert {model_id: old_content(settings, model_id) for model_id in contents} == contents
 
 
 def applied_revision(settings: Settings) -> str | None:

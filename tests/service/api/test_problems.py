@@ -60,10 +60,10 @@ async def fail_at_commit(session: WriteSession) -> str:
         await session.execute(text("PRAGMA defer_foreign_keys = ON"))
     else:
         await session.execute(
-            text("ALTER TABLE model_chunks ALTER CONSTRAINT fk_model_chunks_model_id_models DEFERRABLE")
+            text("ALTER TABLE piece_chunks ALTER CONSTRAINT fk_piece_chunks_digest_pieces DEFERRABLE")
         )
         await session.execute(text("SET CONSTRAINTS ALL DEFERRED"))
-    await session.execute(text("INSERT INTO model_chunks (model_id, number, data) VALUES ('none', 0, '')"))
+    await session.execute(text("INSERT INTO piece_chunks (digest, number, data) VALUES ('none', 0, '')"))
     return "done"
 
 

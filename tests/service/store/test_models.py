@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from service.errors import DatasetNotFound, ModelNotFound, ModelNotReady
 from service.store import datasets, jobs, models, tables
 from service.store.artifacts import Artifacts
-from service.store.models import CHUNK_BYTES
+from service.store.pieces import CHUNK_BYTES
 from service.store.transactions import Database
 from tests.service.store.orders import add_dataset, claim, finish, make_model, model_ids, order_training, training
 
@@ -82,7 +82,7 @@ async def test_content_of_any_size_comes_back(database: Database, artifacts: Art
     async with database.reading() as session:
         assert await models.read_content(session, ordered.model_id) == content
         chunks = await session.execute(
-            select(tables.model_chunks.c.number, func.length(tables.model_chunks.c.data)).order_by("number")
+            select(tables.piece_chunks.c.number, func.length(tables.piece_chunks.c.data)).order_by("number")
         )
         sizes = [size for _, size in chunks]
     assert len(sizes) == 3
@@ -98,7 +98,7 @@ async def test_deleting_a_model_takes_its_content_and_leaves_its_training(
     async with database.reading() as session:
         with pytest.raises(ModelNotFound):
             await models.read_content(session, ordered.model_id)
-        for table in (tables.model_chunks, tables.model_datasets):
+        for table in (tables.pieces, tables.piece_chunks, tables.model_pieces, tables.model_datasets):
             assert await session.scalar(select(func.count()).select_from(table)) == 0
     shown = await training(database, ordered.training_id)
     assert (shown.status, shown.model_id, shown.version) == ("succeeded", None, 1)
