@@ -128,6 +128,17 @@ class BlockWalk:
             reached.extend(of_block)
         return reached
 
+    def leaves_of_complete(self, table: Table) -> RowArray:
+        """The leaf of each row that has every value its way asks for; -1 for the others."""
+        room, nothing = self._room(), np.empty((0, 0))
+        leaves = np.empty(table.n_rows, dtype=np.int64)
+        for block in self._blocks(table, BLOCK_ROWS):
+            places, others = self._answer_quickly(block, room, nothing, by_copies=False)
+            of_block = leaves[block.rows]
+            of_block[:] = self._layout.order[places]
+            of_block[others] = -1
+        return leaves
+
     def arrivals(self, table: Table, policy: MissingPolicy) -> Iterator[Arrival]:
         """Node, rows and weights of `prediction.visits`; the whole table is one block."""
         from core.prediction_kernels import VISITS
