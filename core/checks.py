@@ -3,15 +3,17 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from core.config import (
+    Bound,
     Categorical,
     ColumnDivision,
+    ConfidencePruning,
+    Cost,
+    CostComplexityPruning,
     Criterion,
     CriterionKind,
-    DatasetsDivision,
     Dialect,
     GainFilter,
     MissingStrategy,
-    NoDivision,
     NumericKind,
     RandomDivision,
     TrainingConfig,
@@ -23,6 +25,7 @@ from core.preparation import (
     MOST_CLASSES,
     attribute_names,
     division_column,
+    has_validation,
     target_words,
     task_of,
     too_many_classes,
@@ -59,6 +62,7 @@ def check(
             *category_faults(config),
             *dialect_faults(config),
             *stopping_faults(config),
+            *pruning_faults(config, known),
             *other_table_faults(config, known, others),
         ],
     )
@@ -260,23 +264,21 @@ def weight_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
 
 def division_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     """Shares that do not add up, a part column with other words, and no validation rows where they are needed."""
-    division = config.division
-    has_validation = True
-    match division:
+    match config.division:
         case RandomDivision(train, validation, test, _):
-            has_validation = validation > 0
             if abs(train + validation + test - 1) > 1e-9:
                 detail = f"train, validation and test add up to {train + validation + test:g}"
                 yield Fault(detail, ("division",), "make them add up to 1")
         case ColumnDivision(name):
             yield from part_column_faults(columns[name], config)
-            has_validation = Part.VALIDATION in columns[name].categories
-        case DatasetsDivision(validation_id, _):
-            has_validation = validation_id is not None
-        case NoDivision():
-            has_validation = False
-    if config.needs_validation and not has_validation:
-        asked = "validate_splits" if config.algorithm.stopping.validate_splits else "reduced-error pruning"
+        case _:
+            pass
+    if config.needs_validation and not has_validation(config.division, schema_of(columns.values())):
+        asked = "reduced-error pruning"
+        if config.algorithm.stopping.validate_splits:
+            asked = "validate_splits"
+        elif isinstance(config.pruning, CostComplexityPruning):
+            asked = '"choose": "validation"'
         detail = f"{asked} judges by validation rows, and this division has none"
         yield Fault(detail, ("division",), "use a division with a validation part")
 
@@ -329,6 +331,25 @@ def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:
             ("algorithm", "stopping", "max_leaves"),
             "use one of the two",
         )
+
+
+def pruning_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """A way of pruning that does not go with what is predicted, or with its own options."""
+    pruning = config.pruning
+    is_regression = task_of(schema_of(columns.values()), config.target, config.target_kind) is Task.REGRESSION
+    match pruning:
+        case ConfidencePruning() if is_regression:
+            hint = "use cost_complexity or reduced_error"
+            yield Fault("confidence pruning counts wrong classes, and numbers have none", ("pruning", "kind"), hint)
+        case ConfidencePruning(cf=cf, bound=Bound.NORMAL) if cf > 0.5:
+            hint = 'use a cf of at most 0.5, or "bound": "binomial"'
+            yield Fault("the normal approximation is for a cf of at most 0.5", ("pruning", "cf"), hint)
+        case CostComplexityPruning(cost=cost) if (cost is Cost.SQUARED_ERROR) != is_regression:
+            hint = "use squared_error" if is_regression else "use gini, entropy or error"
+            task = "numbers" if is_regression else "classes"
+            yield Fault(f"{cost} is not a cost of trees that predict {task}", ("pruning", "cost"), hint)
+        case _:
+            pass
 
 
 def missing_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:

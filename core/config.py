@@ -91,6 +91,36 @@ class OnTie(StrEnum):
     CUT = "cut"
 
 
+class Bound(StrEnum):
+    """How the upper limit of an error rate is found: exactly, or approximately as the programs do."""
+
+    BINOMIAL = "binomial"
+    NORMAL = "normal"
+
+
+class Cost(StrEnum):
+    """What cost-complexity pruning weighs against the number of leaves."""
+
+    GINI = "gini"
+    ENTROPY = "entropy"
+    ERROR = "error"
+    SQUARED_ERROR = "squared_error"
+
+
+class Choose(StrEnum):
+    """What rows decide about alpha."""
+
+    VALIDATION = "validation"
+    CROSS_VALIDATION = "cross_validation"
+
+
+class AlphaRule(StrEnum):
+    """Which tree a cross-validation takes: that of least error, or the smallest that is hardly worse."""
+
+    MINIMUM = "minimum"
+    ONE_STANDARD_ERROR = "one_standard_error"
+
+
 @dataclass(frozen=True, slots=True)
 class Criterion:
     """A criterion; `filter` and `numeric_correction` belong to the gain ratio alone."""
@@ -239,7 +269,29 @@ class ReducedErrorPruning:
     on_tie: OnTie = OnTie.KEEP
 
 
-Pruning = NoPruning | ReducedErrorPruning
+@dataclass(frozen=True, slots=True)
+class ConfidencePruning:
+    """Subtrees are cut when a leaf is not expected to err more often; `raising` also puts branches in their place."""
+
+    kind: ClassVar[str] = "confidence"
+    cf: float = 0.25
+    bound: Bound = Bound.BINOMIAL
+    raising: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CostComplexityPruning:
+    """The weakest links are cut until alpha, which is given or chosen: one of the two is there, the other None."""
+
+    kind: ClassVar[str] = "cost_complexity"
+    cost: Cost
+    alpha: float | None = None
+    choose: Choose | None = None
+    folds: int = 10
+    rule: AlphaRule = AlphaRule.MINIMUM
+
+
+Pruning = NoPruning | ReducedErrorPruning | ConfidencePruning | CostComplexityPruning
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +317,18 @@ class TrainingConfig:
     @property
     def needs_validation(self) -> bool:
         """Whether some rows must be kept aside to judge splits or cuts by."""
-        return self.algorithm.stopping.validate_splits or isinstance(self.pruning, ReducedErrorPruning)
+        return self.algorithm.stopping.validate_splits or judges_by_validation(self.pruning)
+
+
+def judges_by_validation(pruning: Pruning) -> bool:
+    """Whether a way of pruning looks at rows kept aside."""
+    match pruning:
+        case ReducedErrorPruning():
+            return True
+        case CostComplexityPruning(choose=choose):
+            return choose is Choose.VALIDATION
+        case _:
+            return False
 
 
 def to_json(config: TrainingConfig) -> dict[str, Any]:
@@ -360,9 +423,16 @@ def division_from_json(plain: Mapping[str, Any]) -> Division:
 
 def pruning_from_json(plain: Mapping[str, Any]) -> Pruning:
     """The pruning that JSON names by its `kind`."""
-    pruning: Pruning = _member(get_args(Pruning), plain)
-    if isinstance(pruning, ReducedErrorPruning):
-        return ReducedErrorPruning(OnTie(pruning.on_tie))  # JSON holds the word, not the member
+    words: dict[str, type[StrEnum]] = {
+        "on_tie": OnTie,
+        "bound": Bound,
+        "cost": Cost,
+        "choose": Choose,
+        "rule": AlphaRule,
+    }
+    # JSON holds the word, not the member.
+    meant = {n: words[n](value) if n in words and value is not None else value for n, value in plain.items()}
+    pruning: Pruning = _member(get_args(Pruning), meant)
     return pruning
 
 

@@ -102,7 +102,7 @@ def curve(model: Model, parts: Parts, *, kernels: bool = False, watch: Watch = n
         part: None if samples is None else errors_by_step(model, samples, kernels=kernels, watch=watches[part])
         for part, samples in parts.items()
     }
-    sizes = model.history.leaves_by_step
+    sizes = model.history.leaves_by_step.tolist()
     alphas = [None, *(step.alpha for step in model.history.steps)]
     return tuple(
         CurvePoint(step, sizes[step], alphas[step], {part: e if e is None else e[step] for part, e in errors.items()})

@@ -108,7 +108,9 @@ def train(
         raise InvalidConfig(Fault(f"{quoted(engine)} is no engine", ("engine",), "use auto, definition or kernels"))
     if threads < 1:
         raise InvalidConfig(Fault(f"there cannot be {threads} threads", ("threads",), "use 1 or more"))
-    chosen = config if isinstance(config, TrainingConfig) else config_from_plain(config, data.schema)
+    chosen = config
+    if not isinstance(chosen, TrainingConfig):
+        chosen = config_from_plain(chosen, data.schema, validated_elsewhere=validation is not None)
     others = {part: t for part, t in ((Part.VALIDATION, validation), (Part.TEST, test)) if t is not None}
     if others:
         words = {part: part.value for part in others}
@@ -169,19 +171,19 @@ class Trained:
 
     def rules(self, step: int | None = None) -> list[str]:
         """The tree as if-then rules, one for each leaf."""
-        schema = self.model.attributes
-        rules = path_rules(self.tree(step), schema)
-        return [rule_text(rule, schema, answer_text(self.model, rule.leaf)) for rule in rules]
+        model = self.model.as_of(self._step(step))
+        rules = path_rules(self.tree(step), model.attributes)
+        return [rule_text(rule, model.attributes, answer_text(model, rule.leaf)) for rule in rules]
 
     def _uses_kernels(self, records: Table) -> bool:
         """Whether compiled code answers: as in training, or if there are so many records that it pays to compile it."""
         return self.engine is Engine.KERNELS or (self.engine is Engine.AUTO and records.n_rows > MANY_RECORDS)
 
     def _step(self, step: int | None) -> int:
-        last = self.history.selected
+        last = len(self.history.steps)
         if step is not None and not 0 <= step <= last:
             raise InvalidConfig(Fault(f"there is no step {step}", ("step",), f"use 0 (the full tree) to {last}"))
-        return last if step is None else step
+        return self.history.selected if step is None else step
 
     def _taken(self, records: Columns | Table, missing: str | None) -> tuple[Table, MissingPolicy]:
         """The records as the tree takes them, and what becomes of missing values."""

@@ -68,6 +68,11 @@ class Model:
         """The tree as of a step."""
         return self.history.view(step)
 
+    def as_of(self, step: int) -> "Model":
+        """The model whose `tree` has the figures of a step; itself unless a branch was raised until then."""
+        history = self.history.as_of(step)
+        return self if history is self.history else replace(self, history=history)
+
 
 def training_ranges(attributes: Table) -> tuple[Range, ...]:
     """The smallest and largest known value of each numeric attribute; None for others and where none is known."""

@@ -9,8 +9,12 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from core.config import (
+    AlphaRule,
     BinsAs,
+    Bound,
     Categorical,
+    Choose,
+    Cost,
     CriterionKind,
     Dialect,
     GainFilter,
@@ -19,11 +23,10 @@ from core.config import (
     OnTie,
     TrainingConfig,
     division_from_json,
-    pruning_from_json,
 )
 from core.errors import Fault, InvalidConfig, Path, raise_any
-from core.preparation import task_of
-from core.presets import PRESETS, pruning_in_dialect, resolve
+from core.preparation import has_validation, task_of
+from core.presets import PRESETS, pruning_for, resolve
 from core.schema import Kind, Schema
 from core.suggestion import did_you_mean, quoted
 from core.target import Task
@@ -34,8 +37,11 @@ Fields = Mapping[str, Check]
 Value = TypeVar("Value")
 
 
-def config_from_plain(plain: Plain, schema: Schema) -> TrainingConfig:
-    """The configuration for a table of this schema; InvalidConfig with every fault that is found."""
+def config_from_plain(plain: Plain, schema: Schema, *, validated_elsewhere: bool = False) -> TrainingConfig:
+    """The configuration for a table of this schema; InvalidConfig with every fault that is found.
+
+    `validated_elsewhere` tells that validation rows come from another table, whatever the division says.
+    """
     raise_any(InvalidConfig, order_faults(plain))
     said = without_nulls(plain)
     target = said["target"] if isinstance(said["target"], str) else tuple(said["target"])
@@ -43,6 +49,8 @@ def config_from_plain(plain: Plain, schema: Schema) -> TrainingConfig:
     task = Task.CLASSIFICATION if is_unknown else task_of(schema, target, said.get("target_kind"))
     preset, overrides = said["algorithm"]["kind"], {k: v for k, v in said["algorithm"].items() if k != "kind"}
     algorithm = resolve(preset, overrides, task)
+    division = division_from_json(said.get("division", {"kind": "random"}))
+    is_validated = validated_elsewhere or has_validation(division, schema)
     return TrainingConfig(
         target=target,
         target_kind=said.get("target_kind"),
@@ -51,9 +59,9 @@ def config_from_plain(plain: Plain, schema: Schema) -> TrainingConfig:
         class_weights=said.get("class_weights"),
         misclassification_costs=said.get("misclassification_costs"),
         seed=said.get("seed", 0),
-        division=division_from_json(said.get("division", {"kind": "random"})),
+        division=division,
         algorithm=algorithm,
-        pruning=pruning_in_dialect(pruning_from_json(said.get("pruning", {"kind": "none"})), algorithm.dialect),
+        pruning=pruning_for(algorithm, said.get("pruning"), has_validation=is_validated),
     )
 
 
@@ -223,5 +231,18 @@ ORDER: Fields = {
         }
     ),
     "algorithm": one_of(dict.fromkeys(PRESETS, PARTS) | {"c45": {**PARTS, "dialect": word(Dialect), "collapse": flag}}),
-    "pruning": one_of({"none": {}, "reduced_error": {"on_tie": word(OnTie)}}),
+    "pruning": one_of(
+        {
+            "none": {},
+            "reduced_error": {"on_tie": word(OnTie)},
+            "confidence": {"cf": number(1e-6, 1 - 1e-6), "bound": word(Bound), "raising": flag},
+            "cost_complexity": {
+                "cost": word(Cost),
+                "alpha": number(0),
+                "choose": word(Choose),
+                "folds": number(2, 1000, whole=True),
+                "rule": word(AlphaRule),
+            },
+        }
+    ),
 }

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.config import ColumnDivision, RandomDivision, TrainingConfig
+from core.config import (
+    ColumnDivision,
+    CostComplexityPruning,
+    DatasetsDivision,
+    Division,
+    NoDivision,
+    RandomDivision,
+    TrainingConfig,
+)
 from core.division import Part, divide_at_random
 from core.errors import Fault, InvalidConfig, raise_any
 from core.growth.samples import Samples
@@ -57,18 +65,39 @@ def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) 
             Fault("no row is left to train on", ("division",), "look at the target, the weights and the division")
         )
     if config.needs_validation and parts[Part.VALIDATION] is None:
-        raise InvalidConfig(
-            Fault(
-                "this configuration judges by validation rows, and the division left none",
-                ("division",),
-                "give validation a larger share, or more rows of each class",
+        if is_left_to_chance(config):
+            warnings.append("the division left no validation rows: alpha is chosen by cross-validation instead")
+        else:
+            raise InvalidConfig(
+                Fault(
+                    "this configuration judges by validation rows, and the division left none",
+                    ("division",),
+                    "give validation a larger share, or more rows of each class",
+                )
             )
-        )
     said = [warning for warning in [*warnings, part_warning] if warning is not None]
     prepared = Prepared(parts, tuple(said))
     if isinstance(whole.target, ClassTarget) and prepared.train.target.is_pure(prepared.train.rows):
         said.append("all training rows have one class: the tree is a single leaf")
     return Prepared(parts, tuple(said))
+
+
+def is_left_to_chance(config: TrainingConfig) -> bool:
+    """Whether only alpha is chosen by validation rows: if a table is too small to have any, others can choose it."""
+    return isinstance(config.pruning, CostComplexityPruning) and not config.algorithm.stopping.validate_splits
+
+
+def has_validation(division: Division, schema: Schema) -> bool:
+    """Whether a division keeps rows aside to validate with."""
+    match division:
+        case RandomDivision(validation=share):
+            return share > 0
+        case ColumnDivision(column=name):
+            return name in schema and Part.VALIDATION in schema[schema.column(name)].categories
+        case DatasetsDivision(validation=dataset):
+            return dataset is not None
+        case NoDivision():
+            return False
 
 
 def attribute_names(schema: Schema, config: TrainingConfig) -> tuple[str, ...]:

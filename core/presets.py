@@ -6,12 +6,19 @@ from typing import Any
 
 from core.config import (
     Algorithm,
+    AlphaRule,
+    Bound,
     Categorical,
+    Choose,
+    ConfidencePruning,
+    Cost,
+    CostComplexityPruning,
     Criterion,
     CriterionKind,
     Dialect,
     GainFilter,
     MissingStrategy,
+    NoPruning,
     Numeric,
     NumericCorrection,
     NumericKind,
@@ -21,12 +28,23 @@ from core.config import (
     Stopping,
     attribute_costs_from_json,
     numeric_from_json,
+    pruning_from_json,
 )
+from core.errors import Fault, InvalidConfig, raise_any
 from core.schema import Kind
 from core.target import Task
 
 EVERY_KIND = (Kind.NUMERIC, Kind.ORDINAL, Kind.CATEGORICAL)
 GINI, SQUARED_ERROR = Criterion(CriterionKind.GINI), Criterion(CriterionKind.SQUARED_ERROR)
+
+# The impurity behind each criterion, as the cost of a tree.
+COSTS = {
+    CriterionKind.INFORMATION_GAIN: Cost.ENTROPY,
+    CriterionKind.GAIN_RATIO: Cost.ENTROPY,
+    CriterionKind.GINI: Cost.GINI,
+    CriterionKind.ERROR_RATE: Cost.ERROR,
+    CriterionKind.SQUARED_ERROR: Cost.SQUARED_ERROR,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +56,7 @@ class Preset:
     categorical: Categorical
     attribute_kinds: tuple[Kind, ...] = EVERY_KIND
     stopping: Stopping = field(default_factory=Stopping)
+    pruning: str = NoPruning.kind
 
     def takes(self, kind: Kind, numeric: Numeric) -> bool:
         """Whether it can learn from attributes of a kind; cut into intervals, every kind is like categories."""
@@ -103,8 +122,35 @@ def _criterion(plain: Mapping[str, Any]) -> Criterion:
     return Criterion(kind, GainFilter(plain.get("filter", GainFilter.ABOVE_AVERAGE)), correction)
 
 
-def pruning_in_dialect(pruning: Pruning, dialect: Dialect) -> Pruning:
-    """Reduced-error pruning as programmed also cuts on a tie."""
-    if dialect is Dialect.RELEASE8 and isinstance(pruning, ReducedErrorPruning):
-        return ReducedErrorPruning(OnTie.CUT)
-    return pruning
+def pruning_for(algorithm: Algorithm, said: Mapping[str, Any] | None, *, has_validation: bool) -> Pruning:
+    """The pruning that was asked for, as JSON without what is left out, or the preset's own where nothing was said.
+
+    `has_validation` tells whether there are rows kept aside, by which alpha is chosen where nobody says how.
+    """
+    chosen = {"kind": PRESETS[algorithm.kind].pruning} if said is None else dict(said)
+    is_as_programmed = algorithm.dialect is Dialect.RELEASE8
+    match chosen["kind"]:
+        case ReducedErrorPruning.kind if is_as_programmed:
+            chosen["on_tie"] = OnTie.CUT  # the programs also cut on a tie
+        case ConfidencePruning.kind if is_as_programmed:
+            chosen = {"bound": Bound.NORMAL, "raising": True, **chosen}
+        case CostComplexityPruning.kind:
+            raise_any(InvalidConfig, alpha_faults(chosen))
+            chosen.setdefault("cost", COSTS[algorithm.criterion.kind])
+            if "alpha" not in chosen:
+                chosen.setdefault("choose", Choose.VALIDATION if has_validation else Choose.CROSS_VALIDATION)
+        case _:
+            pass
+    return pruning_from_json(chosen)
+
+
+def alpha_faults(said: Mapping[str, Any]) -> list[Fault]:
+    """Alpha is given, or chosen; and only a cross-validation has more than one rule to choose it by."""
+    if "alpha" in said and "choose" in said:
+        hint = "say alpha, or how to choose it"
+        return [Fault("alpha is given and to be chosen too", ("pruning", name), hint) for name in ("alpha", "choose")]
+    is_elsewhere = "alpha" in said or said.get("choose") == Choose.VALIDATION
+    if is_elsewhere and said.get("rule") == AlphaRule.ONE_STANDARD_ERROR:
+        hint = 'use "choose": "cross_validation", or leave the rule out'
+        return [Fault("one_standard_error is about the errors of a cross-validation", ("pruning", "rule"), hint)]
+    return []

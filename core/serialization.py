@@ -19,18 +19,21 @@ import numpy as np
 from core.config import MissingStrategy
 from core.missing.surrogates import Surrogate
 from core.model import Model
-from core.pruning.history import Decision, History, Method, PruningStep
+from core.pruning.history import DECISIONS, METHODS, CrossValidation, Decision, History, Method, Steps
 from core.schema import Attribute, Kind, Schema
 from core.splits.split import Split, SplitKind
 from core.target import Task
-from core.tree import Tree
+from core.tree import RaisedBranch, Tree
 
 MAGIC = b"NIWAKI"
 FORMAT = 1
 ArrayOf = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
-TREE_ARRAYS = tuple(field.name for field in fields(Tree) if field.name not in ("task", "cuts", "surrogates", "costs"))
-FIRST_METHODS, DECISIONS = (Method.VALIDATE_SPLITS, Method.REDUCED_ERROR), tuple(Decision)
+NOT_ARRAYS = ("task", "cuts", "surrogates", "costs", "gone")  # or not always there, or never stored
+TREE_ARRAYS = tuple(field.name for field in fields(Tree) if field.name not in NOT_ARRAYS)
+FIRST_METHODS, FIRST_DECISIONS = (Method.VALIDATE_SPLITS, Method.REDUCED_ERROR), (Decision.CUT, Decision.KEPT)
+RAISED_FIGURES = ("weight", "share", "impurity", "values")
+TABLE_COLUMNS = ("alpha", "step", "leaves", "error", "standard_error")
 
 
 class UnknownFormatError(ValueError):
@@ -52,11 +55,15 @@ def dump(model: Model) -> bytes:
         "classes": model.classes,
         "attributes": [attribute_header(model, column) for column in range(len(model.attributes))],
         "methods": methods_of(model.history),
-        "decisions": DECISIONS,
+        "decisions": decisions_of(model.history),
         "arrays": [{"name": n, "type": v.dtype.str, "shape": v.shape} for n, v in arrays.items()],
     }
     if model.missing is not MissingStrategy.WEIGHTED:
         header["missing"] = model.missing
+    if model.history.selected != len(model.history.steps):
+        header["selected"] = model.history.selected
+    if model.history.cross_validation is not None:
+        header["folds"] = model.history.cross_validation.n_folds
     text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
     start = MAGIC + bytes([FORMAT]) + len(text).to_bytes(8, "little") + text
     return start + b"".join(values.tobytes() for values in arrays.values())
@@ -171,47 +178,92 @@ def _surrogate_split(columns: Mapping[str, ArrayOf], place: int) -> Split:
 
 def methods_of(history: History) -> tuple[Method, ...]:
     """The words behind the methods' codes: the first two always, later ones only where they were used."""
-    used = {step.method for step in history.steps}
+    used = {METHODS[code] for code in np.unique(history.steps.method)}
     return (*FIRST_METHODS, *(m for m in Method if m not in FIRST_METHODS and m in used))
+
+
+def decisions_of(history: History) -> tuple[Decision, ...]:
+    """The words behind the decisions' codes, in the same way."""
+    used = {DECISIONS[code] for code in np.unique(history.steps.decision)}
+    return (*FIRST_DECISIONS, *(d for d in Decision if d not in FIRST_DECISIONS and d in used))
 
 
 def history_arrays(history: History) -> dict[str, ArrayOf]:
     """The steps as columns; an absent alpha or piece of evidence is NaN."""
-    steps, methods = history.steps, methods_of(history)
-    evidence = sorted({name for step in steps for name in step.evidence})
+    steps = history.steps
     columns: dict[str, ArrayOf] = {
-        "node": np.array([step.node for step in steps], dtype=np.int32),
-        "method": np.array([methods.index(step.method) for step in steps], dtype=np.int8),
-        "decision": np.array([DECISIONS.index(step.decision) for step in steps], dtype=np.int8),
-        "before": np.array([step.before for step in steps], dtype=np.float64),
-        "after": np.array([step.after for step in steps], dtype=np.float64),
-        "alpha": np.array([np.nan if step.alpha is None else step.alpha for step in steps], dtype=np.float64),
-        "leaves": np.array([step.leaves for step in steps], dtype=np.int32),
-        "depth": np.array([step.depth for step in steps], dtype=np.int32),
+        "node": steps.node,
+        "method": recoded(steps.method, METHODS, methods_of(history)),
+        "decision": recoded(steps.decision, DECISIONS, decisions_of(history)),
+        "before": steps.before,
+        "after": steps.after,
+        "alpha": steps.alpha,
+        "leaves": steps.leaves,
+        "depth": steps.depth,
     }
-    for name in evidence:
-        values = [step.evidence.get(name, np.nan) for step in steps]
-        columns[f"evidence.{name}"] = np.array(values, dtype=np.float64)
-    return {f"history.{name}": values for name, values in columns.items()}
+    columns |= {f"evidence.{name}": steps.evidence[name] for name in sorted(steps.evidence)}
+    arrays = {f"history.{name}": values for name, values in columns.items()}
+    return arrays | raised_arrays(history) | table_arrays(history.cross_validation)
+
+
+def recoded(codes: ArrayOf, words: tuple[str, ...], wanted: tuple[str, ...]) -> ArrayOf:
+    """Codes of words as places among other words."""
+    places = [wanted.index(word) if word in wanted else -1 for word in words]
+    return np.array(places, dtype=np.int8)[codes]
 
 
 def read_history(tree: Tree, header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> History:
     """The steps from their columns."""
     columns = {n.removeprefix("history."): v for n, v in arrays.items() if n.startswith("history.")}
-    evidence = {n.removeprefix("evidence."): v for n, v in columns.items() if n.startswith("evidence.")}
-    steps = tuple(
-        PruningStep(
-            number=place + 1,
-            node=int(columns["node"][place]),
-            method=Method(header["methods"][columns["method"][place]]),
-            decision=Decision(header["decisions"][columns["decision"][place]]),
-            before=float(columns["before"][place]),
-            after=float(columns["after"][place]),
-            alpha=None if np.isnan(columns["alpha"][place]) else float(columns["alpha"][place]),
-            evidence={n: float(values[place]) for n, values in evidence.items() if not np.isnan(values[place])},
-            leaves=int(columns["leaves"][place]),
-            depth=int(columns["depth"][place]),
+    evidence = {n.removeprefix("evidence."): columns.pop(n) for n in list(columns) if n.startswith("evidence.")}
+    columns["method"] = recoded(columns["method"], tuple(header["methods"]), METHODS)
+    columns["decision"] = recoded(columns["decision"], tuple(header["decisions"]), DECISIONS)
+    steps = Steps(**columns, evidence=evidence)
+    selected = header.get("selected", len(steps))
+    return History(tree, steps, selected, read_raised(arrays), read_table(header, arrays))
+
+
+def raised_arrays(history: History) -> dict[str, ArrayOf]:
+    """The branches that were raised, one after the other; nothing where none was."""
+    if not history.raises:
+        return {}
+    branches = list(history.raises.values())
+    columns: dict[str, ArrayOf] = {
+        "step": np.array(list(history.raises), dtype=np.int32),
+        "node": np.array([branch.node for branch in branches], dtype=np.int32),
+        "child": np.array([branch.child for branch in branches], dtype=np.int32),
+        "start": np.cumsum([0, *(len(branch.nodes) for branch in branches)], dtype=np.int64),
+        "nodes": np.concatenate([branch.nodes for branch in branches]).astype(np.int32),
+        **{name: np.concatenate([getattr(branch, name) for branch in branches]) for name in RAISED_FIGURES},
+    }
+    return {f"raised.{name}": values for name, values in columns.items()}
+
+
+def read_raised(arrays: Mapping[str, ArrayOf]) -> dict[int, RaisedBranch]:
+    """The branches that were raised, by their steps."""
+    columns = {n.removeprefix("raised."): v for n, v in arrays.items() if n.startswith("raised.")}
+    if not columns:
+        return {}
+    parts = [slice(start, end) for start, end in pairwise(columns["start"].tolist())]
+    return {
+        int(step): RaisedBranch(
+            int(columns["node"][place]),
+            int(columns["child"][place]),
+            columns["nodes"][part].astype(np.int64),
+            **{name: columns[name][part] for name in RAISED_FIGURES},
         )
-        for place in range(len(columns["node"]))
-    )
-    return History(tree, steps)
+        for place, (step, part) in enumerate(zip(columns["step"], parts, strict=True))
+    }
+
+
+def table_arrays(table: CrossValidation | None) -> dict[str, ArrayOf]:
+    """The table of a cross-validation; nothing where there was none."""
+    return {} if table is None else {f"cross_validation.{name}": getattr(table, name) for name in TABLE_COLUMNS}
+
+
+def read_table(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> CrossValidation | None:
+    """The table of a cross-validation, if there was one."""
+    if "folds" not in header:
+        return None
+    columns = {name: arrays[f"cross_validation.{name}"] for name in TABLE_COLUMNS}
+    return CrossValidation(**columns, n_folds=header["folds"])

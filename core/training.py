@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from core.config import Dialect, MissingStrategy, ReducedErrorPruning, TrainingConfig
+import numpy as np
+
+from core.config import Dialect, MissingStrategy, TrainingConfig
 from core.data_thresholds import data_thresholds
 from core.division import Part
 from core.errors import InvalidConfig, raise_any
@@ -13,17 +16,17 @@ from core.growth.samples import Samples
 from core.misclassification import cost_faults, cost_matrix
 from core.missing.filling import Fills, filled, filled_by_class, fills_of
 from core.model import Model, training_ranges
-from core.preparation import Prepared, with_class_weights
+from core.preparation import Prepared, take, with_class_weights
 from core.progress import Watch, nobody, part_of
-from core.pruning.collapse import collapse
-from core.pruning.history import Ledger
-from core.pruning.reduced_error import prune_by_validation, record_trials
-from core.table import FloatArray
+from core.pruning.history import History, Ledger, Method
+from core.pruning.prune import Evidence, prune, take_back
+from core.pruning.reduced_error import record_trials
+from core.table import FloatArray, RowArray
 from core.target import ClassTarget
 
 Report = Callable[[str, float], None]
 
-CUTTING, COLLAPSING = 0.05, 0.1  # the parts of growing and of pruning that these take, about
+CUTTING = 0.05  # the part of growing that finds cuts on all rows, about
 
 
 def training_samples(prepared: Prepared, config: TrainingConfig, watch: Watch = nobody) -> Samples:
@@ -60,6 +63,69 @@ def costs_of(prepared: Prepared, config: TrainingConfig) -> FloatArray | None:
     return cost_matrix(config.misclassification_costs, target.classes)
 
 
+def grown(
+    prepared: Prepared,
+    config: TrainingConfig,
+    samples: Samples,
+    *,
+    engine: Engine,
+    threads: int = 1,
+    watch: Watch = nobody,
+) -> Ledger:
+    """A tree of these samples, and the splits that were tried on validation rows while it grew."""
+    costs, gate = costs_of(prepared, config), None
+    if config.algorithm.stopping.validate_splits:
+        gate = as_records(prepared.parts[Part.VALIDATION], record_fills(prepared, config))
+    tree, trials = grow_with(
+        engine,
+        samples,
+        config.algorithm,
+        validation=gate,
+        seed=config.seed,
+        costs=costs,
+        threads=threads,
+        watch=watch,
+    )
+    ledger = Ledger(replace(tree, costs=costs))
+    if gate is not None:
+        record_trials(ledger, gate, trials)
+    return ledger
+
+
+def as_records(samples: Samples | None, fills: Fills) -> Samples | None:
+    """Samples as records of a model: their missing values filled, if it fills those of records."""
+    return samples if samples is None or not fills else replace(samples, attributes=filled(samples.attributes, fills))
+
+
+def pruned(
+    ledger: Ledger,
+    prepared: Prepared,
+    config: TrainingConfig,
+    train_samples: Samples,
+    fills: Fills,
+    *,
+    engine: Engine,
+    threads: int,
+    watch: Watch,
+) -> History:
+    """The tree made smaller as the configuration says."""
+
+    def leave_out(rows: RowArray, watch: Watch) -> tuple[Ledger, Samples]:
+        others = np.setdiff1d(prepared.train.rows, rows, assume_unique=True)
+        fold = replace(prepared, parts={**prepared.parts, Part.TRAIN: take(prepared.train, others)})
+        samples = training_samples(fold, config)
+        without = grown(fold, config, samples, engine=engine, threads=threads, watch=watch)
+        take_back(without, config.pruning, config.algorithm)
+        left_out = as_records(take(prepared.train, rows), record_fills(fold, config))
+        assert left_out is not None
+        return without, left_out
+
+    validation = as_records(prepared.parts[Part.VALIDATION], fills)
+    rows = Evidence(train_samples, validation, leave_out)
+    kernels = prefers_kernels(engine, train_samples)
+    return prune(ledger, config.pruning, config.algorithm, rows, seed=config.seed, kernels=kernels, watch=watch)
+
+
 def train(
     prepared: Prepared,
     config: TrainingConfig,
@@ -72,53 +138,47 @@ def train(
 
     It hears of every stage from 0 to 1, and several times a second however long one takes.
     """
-
-    def growing(done: float) -> None:
-        report("growing", done)
-
-    def pruning(done: float) -> None:
-        report("pruning", done)
-
+    growing, pruning = partial(report, "growing"), partial(report, "pruning")
     growing(0.0)
-    train_samples = training_samples(prepared, config, part_of(growing, 0.0, CUTTING))
-    fills, costs = record_fills(prepared, config), costs_of(prepared, config)
-    validation = prepared.parts[Part.VALIDATION]
-    if validation is not None and fills:
-        validation = replace(validation, attributes=filled(validation.attributes, fills))
-    gate_samples = validation if config.algorithm.stopping.validate_splits else None
-    tree, trials = grow_with(
-        engine,
-        train_samples,
-        config.algorithm,
-        validation=gate_samples,
-        seed=config.seed,
-        costs=costs,
-        threads=threads,
-        watch=part_of(growing, CUTTING, 1.0),
-    )
+    samples = training_samples(prepared, config, part_of(growing, 0.0, CUTTING))
+    fills, watch = record_fills(prepared, config), part_of(growing, CUTTING, 1.0)
+    ledger = grown(prepared, config, samples, engine=engine, threads=threads, watch=watch)
     pruning(0.0)
-    ledger = Ledger(replace(tree, costs=costs))
-    if gate_samples is not None:
-        record_trials(ledger, gate_samples, trials)
-    by_validation = isinstance(config.pruning, ReducedErrorPruning)
-    is_as_programmed = config.algorithm.dialect is Dialect.RELEASE8
-    if config.algorithm.collapse and not (by_validation and is_as_programmed):
-        collapse(ledger, part_of(pruning, 0.0, COLLAPSING))
-    if isinstance(config.pruning, ReducedErrorPruning):
-        assert validation is not None
-        kernels = prefers_kernels(engine, validation)
-        watch = part_of(pruning, COLLAPSING, 1.0)
-        prune_by_validation(ledger, validation, config.pruning.on_tie, kernels=kernels, watch=watch)
+    history = pruned(ledger, prepared, config, samples, fills, engine=engine, threads=threads, watch=pruning)
     pruning(1.0)
-    target = train_samples.target
+    target, is_as_programmed = samples.target, config.algorithm.dialect is Dialect.RELEASE8
     return Model(
         task=target.task,
         target=config.target,
         classes=target.classes if isinstance(target, ClassTarget) else (),
-        attributes=train_samples.attributes.schema,
-        ranges=training_ranges(train_samples.attributes),
-        history=ledger.finished(),
+        attributes=samples.attributes.schema,
+        ranges=training_ranges(samples.attributes),
+        history=history,
         missing=config.algorithm.missing,
         fills=fills,
-        data_thresholds=data_thresholds(tree, train_samples.attributes) if is_as_programmed else None,
+        data_thresholds=data_thresholds(history.tree, samples.attributes) if is_as_programmed else None,
     )
+
+
+def prune_again(
+    model: Model,
+    config: TrainingConfig,
+    prepared: Prepared,
+    report: Report = lambda _stage, _progress: None,
+    *,
+    engine: Engine = Engine.AUTO,
+    threads: int = 1,
+) -> Model:
+    """The model with its full tree pruned anew, as the configuration says; the tree itself is not grown again.
+
+    `config` is that of the model's training with another `pruning`, `prepared` its rows (the validation rows may be
+    others). Splits that validation rows refused while the tree grew stay refused.
+    """
+    pruning = partial(report, "pruning")
+    pruning(0.0)
+    samples = training_samples(prepared, config, part_of(pruning, 0.0, CUTTING))
+    ledger = Ledger(model.tree, model.history.steps.made_by(Method.VALIDATE_SPLITS))
+    watch = part_of(pruning, CUTTING, 1.0)
+    history = pruned(ledger, prepared, config, samples, model.fills, engine=engine, threads=threads, watch=watch)
+    pruning(1.0)
+    return replace(model, history=history)

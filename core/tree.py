@@ -9,7 +9,8 @@ Nodes are numbered depth first, left to right, so a subtree is a range of ids:
               2   3
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +29,23 @@ SPLIT_KINDS = tuple(SplitKind)
 
 
 @dataclass(frozen=True)
+class RaisedBranch:
+    """A child that took its parent's place, with all the parent's samples sent through it.
+
+    The node keeps its number and asks what the child asked; the child and its siblings are gone. `nodes` are the node
+    and all those left below it, with their figures anew.
+    """
+
+    node: int
+    child: int
+    nodes: RowArray
+    weight: FloatArray
+    share: FloatArray
+    impurity: FloatArray
+    values: FloatArray
+
+
+@dataclass(frozen=True)
 class Tree:
     """Every node as grown, before any pruning.
 
@@ -40,6 +58,7 @@ class Tree:
     cuts        by column, found before growth; empty when there are none
     costs       `[actual, predicted]` of wrong answers; None when all cost the same
     surrogates  the stand-ins of each node, best first; empty unless the tree was grown with surrogates
+    gone        nodes that raised branches have replaced; None where none was raised
     """
 
     task: Task
@@ -59,6 +78,7 @@ class Tree:
     cuts: Cuts = ()
     surrogates: tuple[tuple[Surrogate, ...], ...] = ()
     costs: FloatArray | None = None
+    gone: BoolArray | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -66,16 +86,22 @@ class Tree:
     @cached_property
     def depth(self) -> NDArray[np.int32]:
         """How many tests lead to the node."""
-        return times_covered(self.size, np.arange(len(self))).astype(np.int32)
+        return times_covered(self.size, self.there).astype(np.int32)
+
+    @cached_property
+    def there(self) -> RowArray:
+        """The nodes that no raised branch has replaced."""
+        return np.arange(len(self)) if self.gone is None else np.flatnonzero(~self.gone)
 
     @cached_property
     def parent(self) -> NDArray[np.int32]:
-        """The node above; -1 for the root."""
+        """The node above; -1 for the root. A node that is gone stands for its own."""
         # By depth, then by number: the parent is the last node one level up that comes before its child.
-        order = np.argsort(self.depth, kind="stable")
+        order = self.there[np.argsort(self.depth[self.there], kind="stable")]
         levels, nodes = self.depth.astype(np.int64) * len(self), np.arange(len(self))
         above = np.searchsorted((levels + nodes)[order], levels - len(self) + nodes) - 1
-        return np.where(nodes == 0, -1, order[above]).astype(np.int32)
+        parents = np.where(nodes == 0, -1, order[above])
+        return (parents if self.gone is None else np.where(self.gone, nodes, parents)).astype(np.int32)
 
     @cached_property
     def branch(self) -> NDArray[np.int32]:
@@ -97,13 +123,36 @@ class Tree:
 
     def children(self, node: int) -> list[int]:
         """The nodes right below, in branch order."""
-        start = self._children_start[node]
+        start = self.children_start[node]
         return self.by_parent[start : start + self.n_children[node]].tolist()
 
     @cached_property
-    def _children_start(self) -> RowArray:
+    def children_start(self) -> RowArray:
         """Where each node's children begin in `by_parent`."""
         return 1 + np.cumsum(self.n_children) - self.n_children
+
+    def with_raised(self, branches: Iterable[RaisedBranch]) -> "Tree":
+        """The tree with these branches raised, one after the other; itself where there are none."""
+        raised = tuple(branches)
+        if not raised:
+            return self
+        figures = {name: getattr(self, name).copy() for name in ("weight", "share", "impurity", "values")}
+        tested_by = np.arange(len(self))  # whose test a node has
+        gone = np.zeros(len(self), dtype=np.bool_) if self.gone is None else self.gone.copy()
+        for branch in raised:
+            node, child = branch.node, branch.child
+            tested_by[node] = tested_by[child]
+            gone[node + 1 : child + 1] = True
+            gone[child + self.size[child] : node + self.size[node]] = True
+            for name, values in figures.items():
+                values[branch.nodes] = getattr(branch, name)
+        tests = {name: getattr(self, name)[tested_by] for name in ("column", "kind", "threshold", "gain", "score")}
+        lengths = np.diff(self.branch_start)[tested_by]
+        starts = np.append(0, np.cumsum(lengths))
+        codes = np.arange(starts[-1]) + np.repeat(self.branch_start[tested_by] - starts[:-1], lengths)
+        surrogates = tuple(self.surrogates[node] for node in tested_by) if self.surrogates else ()
+        taken = {"branch_start": starts, "branch_of": self.branch_of[codes], "surrogates": surrogates, "gone": gone}
+        return replace(self, **figures, **tests, **taken)
 
     def surrogates_of(self, node: int) -> tuple[Surrogate, ...]:
         """The stand-ins for a node's split, best first."""
@@ -159,8 +208,9 @@ class TreeView:
 
     @cached_property
     def is_visible(self) -> BoolArray:
-        """Which nodes are left: all but those below a cut."""
-        return times_covered(self.tree.size, np.flatnonzero(self.is_leaf)) == 0
+        """Which nodes are left: all but those below a cut, and those that a raised branch has replaced."""
+        is_above = times_covered(self.tree.size, np.flatnonzero(self.is_leaf)) == 0
+        return is_above if self.tree.gone is None else is_above & ~self.tree.gone
 
     @property
     def nodes(self) -> list[int]:

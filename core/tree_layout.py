@@ -99,13 +99,11 @@ class Layout:
     def full(self) -> Nodes:
         """The nodes of the tree as grown."""
         tree, order = self.tree, self.order
-        place = np.empty(len(tree), dtype=np.int64)
-        place[order] = np.arange(len(tree))
         cuts = [(tree.cuts[column] or ()) if tree.cuts else () for column in self.columns]
         return Nodes(
             column=np.searchsorted(np.array(self.tested), tree.column[order]).astype(np.uint32),
             threshold=tree.threshold[order],
-            first=place[np.minimum(order + 1, len(tree) - 1)].astype(np.uint32),
+            first=np.minimum(tree.children_start[order], len(tree) - 1).astype(np.uint32),
             n_branches=tree.n_children[order].astype(np.uint32),
             kind=_FOUND_BY[tree.kind[order]],
             lookup_start=tree.branch_start[order],

@@ -46,7 +46,7 @@ def _with_alpha(history: History, value: str, place: str) -> int:
         alpha = math.nan
     if math.isnan(alpha):
         raise InvalidParameter("step", f"{value!r} is not a number", hint="use a number, as in alpha:0.01", place=place)
-    if all(step.alpha is None for step in history.steps):
+    if not history.has_alphas:
         detail = "this model was not pruned by cost-complexity: its steps have no alpha"
         raise InvalidParameter("step", detail, hint="use a step's number, selected, full or leaves:7", place=place)
-    return max((step.number for step in history.steps if step.alpha is not None and step.alpha <= alpha), default=0)
+    return history.last_with_alpha(alpha)

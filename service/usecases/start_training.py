@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from core.checks import check, schema_of
-from core.config import DatasetsDivision, Division, Pruning, TrainingConfig, to_json
+from core.config import DatasetsDivision, Division, TrainingConfig, to_json
 from core.division import Part
 from core.errors import Fault, Path
-from core.preparation import attribute_names, task_of
-from core.presets import pruning_in_dialect, resolve
+from core.preparation import attribute_names, has_validation, task_of
+from core.presets import pruning_for, resolve
 from core.target import Task
 from service.errors import DatasetNotFound
 from service.store import datasets, jobs, models, trainings
@@ -21,7 +21,7 @@ from service.store.trainings import TrainingRecord
 
 @dataclass(frozen=True, slots=True)
 class TrainingOrder:
-    """What a client asks for; `overrides` are the parts of the preset that it replaces."""
+    """What a client asks for; `overrides` are the parts of the preset that it replaces, `pruning` as JSON if said."""
 
     name: str
     dataset_id: str
@@ -35,7 +35,7 @@ class TrainingOrder:
     division: Division
     preset: str
     overrides: Mapping[str, Any]
-    pruning: Pruning
+    pruning: Mapping[str, Any] | None
 
 
 async def start_training(session: AsyncSession, order: TrainingOrder) -> TrainingRecord:
@@ -80,7 +80,7 @@ def complete_config(order: TrainingOrder, dataset: DatasetRecord) -> TrainingCon
         seed=order.seed,
         division=order.division,
         algorithm=algorithm,
-        pruning=pruning_in_dialect(order.pruning, algorithm.dialect),
+        pruning=pruning_for(algorithm, order.pruning, has_validation=has_validation(order.division, schema)),
     )
 
 

@@ -462,9 +462,99 @@ class ReducedErrorPruningOptions(Body):
     on_tie: WhenEqual = OnTie.KEEP
 
 
-Pruning = TypeAliasType("Pruning", Annotated[NoPruning | ReducedErrorPruning, Field(discriminator="kind")])
+ConfidenceLevel = Annotated[
+    Number,
+    Field(
+        ge=1e-6,
+        le=1 - 1e-6,
+        description="The chance that the true error rate is above the estimate; a smaller one prunes more.",
+    ),
+]
+BoundKind = Annotated[
+    config.Bound,
+    Field(description="The exact upper limit of the binomial, or the approximation of C4.5's programs (`normal`)."),
+]
+Raising = Annotated[
+    Flag, Field(description="Also put a node's heaviest branch in its place where that is expected to err less.")
+]
+
+
+class ConfidencePruning(Body):
+    """Cut every subtree that is not expected to err less often than a leaf in its place (C4.5); for classes."""
+
+    kind: Literal["confidence"]
+    cf: ConfidenceLevel
+    bound: BoundKind
+    raising: Raising
+
+
+class ConfidencePruningOptions(Body):
+    """Cut every subtree that is not expected to err less often than a leaf in its place (C4.5); for classes."""
+
+    kind: Literal["confidence"]
+    cf: ConfidenceLevel = 0.25
+    bound: BoundKind | None = None
+    raising: Raising | None = None
+
+
+TreeCost = Annotated[
+    config.Cost,
+    Field(description="What a tree is charged besides alpha for each leaf; the criterion's impurity unless told."),
+]
+Alpha = Annotated[Number, Field(ge=0, description="What a leaf costs; given, or else chosen.")]
+ChooseAlpha = Annotated[
+    config.Choose,
+    Field(description="By the error on validation rows, or by cross-validation on the training rows."),
+]
+Folds = Annotated[
+    WholeNumber,
+    Field(ge=2, le=1000, description="Parts of a cross-validation; where there are fewer rows, one for each row."),
+]
+Rule = Annotated[
+    config.AlphaRule,
+    Field(
+        description="Of a cross-validation: the tree of least error, or the smallest whose error is within one "
+        "standard error of it."
+    ),
+]
+
+
+class CostComplexityPruning(Body):
+    """Cut the weakest links (CART): the subtrees that save least for the leaves they have, up to alpha for a leaf."""
+
+    kind: Literal["cost_complexity"]
+    cost: TreeCost
+    alpha: Alpha | None
+    choose: ChooseAlpha | None
+    folds: Folds
+    rule: Rule
+
+
+class CostComplexityPruningOptions(Body):
+    """Cut the weakest links (CART): the subtrees that save least for the leaves they have, up to alpha for a leaf.
+
+    Say alpha, or how to choose it; where neither is said, validation rows choose it, and cross-validation where there
+    are none.
+    """
+
+    kind: Literal["cost_complexity"]
+    cost: TreeCost | None = None
+    alpha: Alpha | None = None
+    choose: ChooseAlpha | None = None
+    folds: Folds = 10
+    rule: Rule = config.AlphaRule.MINIMUM
+
+
+Pruning = TypeAliasType(
+    "Pruning",
+    Annotated[NoPruning | ReducedErrorPruning | ConfidencePruning | CostComplexityPruning, Field(discriminator="kind")],
+)
 PruningOptions = TypeAliasType(
-    "PruningOptions", Annotated[NoPruning | ReducedErrorPruningOptions, Field(discriminator="kind")]
+    "PruningOptions",
+    Annotated[
+        NoPruning | ReducedErrorPruningOptions | ConfidencePruningOptions | CostComplexityPruningOptions,
+        Field(discriminator="kind"),
+    ],
 )
 
 # Beyond this, sums of weights would lose their digits or leave the range of float64.
@@ -530,8 +620,3 @@ class Configuration(Body):
 def core_division(options: Any) -> config.Division:
     """The division in core's terms."""
     return config.division_from_json(options.model_dump())
-
-
-def core_pruning(options: Any) -> config.Pruning:
-    """The pruning in core's terms."""
-    return config.pruning_from_json(options.model_dump())

@@ -17,6 +17,30 @@ class PruningEvidence(Answer):
     correct_after: Annotated[float | None, Field(description="The same with the other choice made.")]
     cost_before: Annotated[float | None, Field(description="Where wrong answers have costs: their sum as it stood.")]
     cost_after: Annotated[float | None, Field(description="The same with the other choice made.")]
+    errors: Annotated[
+        float | None,
+        Field(
+            description="Confidence pruning: the training weight that the node as a leaf would answer wrongly; where "
+            "wrong answers have costs, each counts by its cost over the largest."
+        ),
+    ]
+    cf: Annotated[float | None, Field(description="Confidence pruning: the confidence level.")]
+    bound: Annotated[float | None, Field(description="Confidence pruning: the upper limit of the leaf's error rate.")]
+    leaf_estimate: Annotated[float | None, Field(description="Confidence pruning: errors expected of the leaf.")]
+    subtree_estimate: Annotated[float | None, Field(description="Confidence pruning: errors expected of the subtree.")]
+    raised_estimate: Annotated[
+        float | None, Field(description="Confidence pruning: errors expected of the heaviest branch in its place.")
+    ]
+    raised_node: Annotated[float | None, Field(description="Confidence pruning: the child at the heaviest branch.")]
+    node_cost: Annotated[
+        float | None, Field(description="Cost-complexity pruning: C(t), what the node costs as a leaf.")
+    ]
+    branch_cost: Annotated[float | None, Field(description="Cost-complexity pruning: C(T_t), what its subtree costs.")]
+    branch_leaves: Annotated[float | None, Field(description="Cost-complexity pruning: the leaves of its subtree.")]
+    link: Annotated[
+        float | None,
+        Field(description="Cost-complexity pruning: g(t), what the subtree saves for each leaf beyond the first."),
+    ]
 
 
 class PruningEntry(Answer):
@@ -25,16 +49,28 @@ class PruningEntry(Answer):
     step: Annotated[int, Field(examples=[1])]
     node: Annotated[int, Field(description="The node it is about.", examples=[9])]
     method: Method
-    decision: Annotated[Decision, Field(description="`cut`: the node became a leaf; `kept`: it stayed.")]
+    decision: Annotated[
+        Decision,
+        Field(
+            description="`cut`: the node became a leaf; `kept`: it stayed; `raised`: its heaviest branch took its "
+            "place."
+        ),
+    ]
     before: Annotated[
         float,
         Field(
             description="The measure as the tree stood: accuracy, mean cost or mean squared error on validation rows; "
-            "for `collapse` the training weight answered wrongly."
+            "for `collapse` the training weight answered wrongly, for `confidence` the errors expected of the subtree, "
+            "for `cost_complexity` the cost of the whole tree."
         ),
     ]
-    after: Annotated[float, Field(description="The measure with the other choice made: the cut, or the split.")]
-    alpha: Annotated[float | None, Field(description="For cost-complexity pruning.")]
+    after: Annotated[
+        float, Field(description="The measure with the other choice made: the cut, the branch raised, or the split.")
+    ]
+    alpha: Annotated[
+        float | None,
+        Field(description="For cost-complexity pruning: the alpha from which on the node is a leaf."),
+    ]
     evidence: PruningEvidence
     leaves: Annotated[int, Field(description="Leaves left after the decision.")]
     depth: Annotated[int, Field(description="Depth left after the decision.")]

@@ -306,8 +306,12 @@ async def test_a_wrong_order_is_told_where(
         ({"algorithm": {"kind": "c4.5"}}, "#/algorithm/kind", ("id3", "c45", "cart"), "did you mean c45?"),
         ({"algorithm": {"kind": "random_forest"}}, "#/algorithm/kind", ("id3", "c45", "cart"), "random_forest"),
         ({"algorithm": {}}, "#/algorithm/kind", (), None),
-        ({"pruning": {"kind": "cost_complexity"}}, "#/pruning/kind", ("none", "reduced_error"), "cost_complexity"),
-        ({"pruning": {"kind": "confidence", "cf": 0.25}}, "#/pruning/kind", ("none", "reduced_error"), "confidence"),
+        (
+            {"pruning": {"kind": "cost-complexity"}},
+            "#/pruning/kind",
+            ("none", "reduced_error", "confidence", "cost_complexity"),
+            "did you mean cost_complexity?",
+        ),
         ({"division": {"kind": "rows"}}, "#/division/kind", ("random", "none", "column", "datasets"), None),
         (
             {"algorithm": {"kind": "cart", "criterion": {"kind": "chi2"}}},
