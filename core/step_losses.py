@@ -95,8 +95,8 @@ class Judge:
 
     def __init__(self, tree: Tree, samples: Samples) -> None:
         self.tree, self._samples = tree, samples
-        self._origin = origin_of(tree.answers[0], tree.task)
-        self.answers = tree.answers - self._origin  # of each node; numbers far from 0 would lose their digits
+        self.origin = origin_of(tree.answers[0], tree.task)
+        self.answers = tree.answers - self.origin  # of each node; numbers far from 0 would lose their digits
 
     def of_nodes(self, rows: RowArray, nodes: RowArray) -> FloatArray:
         """What each row loses when this node answers it."""
@@ -118,7 +118,7 @@ class Judge:
         return (labels != actual).astype(np.float64) if self.tree.costs is None else self.tree.costs[actual, labels]
 
     def _of_numbers(self, target: NumberTarget, rows: RowArray, answers: FloatArray) -> FloatArray:
-        return ((answers - (target.numbers[rows] - self._origin)) ** 2).sum(axis=1)
+        return ((answers - (target.numbers[rows] - self.origin)) ** 2).sum(axis=1)
 
 
 @dataclass(frozen=True)

@@ -10,26 +10,35 @@ from core.measures import ClassificationMeasures, Measures, RegressionMeasures
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Parts without rows are null; there is no out-of-bag part in a single tree, and no cross-validation."""
+    """Parts without rows are null; there is no out-of-bag part in a single tree."""
     return {
-        "parts": _parts(evaluation.parts),
-        "baseline": _parts(evaluation.baseline),
+        "parts": parts_json(evaluation.parts),
+        "baseline": parts_json(evaluation.baseline),
         "curve": [
             {
                 "step": point.step,
                 "leaves": point.leaves,
                 "alpha": point.alpha,
                 **{part.value: point.errors[part] for part in Part},
-                "cross_validation": None,
-                "spread": None,
+                "cross_validation": point.cross_validation,
+                "spread": point.spread,
             }
             for point in evaluation.curve
         ],
     }
 
 
-def _parts(parts: Mapping[Part, Measures | None]) -> dict[str, Any]:
+def parts_json(parts: Mapping[Part, Measures | None]) -> dict[str, Any]:
+    """The measures of each part."""
     return {**{part.value: _measures(parts[part]) for part in Part}, "out_of_bag": None}
+
+
+def error_in(measures: Mapping[str, Any]) -> float:
+    """The error that the curve shows, from the measures of a part: of answers that are wrong, cost, or are off."""
+    if "accuracy" in measures:
+        cost: float | None = measures.get("mean_cost")
+        return cost if cost is not None else 1.0 - float(measures["accuracy"])
+    return sum(float(one["rmse"]) ** 2 for one in measures.get("per_target") or [measures])
 
 
 def _number_measures(measures: RegressionMeasures) -> dict[str, Any]:

@@ -1,13 +1,18 @@
 import numpy as np
 import pytest
 
+from core.curve import errors_as_of
 from core.division import Part
-from core.evaluation import curve, errors_by_step, evaluate
+from core.evaluation import evaluate
 from core.measures import measure_classes, measure_numbers
 from core.prediction import predict
-from tests.core.building import CUT, KEEP, cart_for_numbers, id3, model_of, samples_of
+from tests.core.building import KEEP, cart_for_numbers, id3, model_of, samples_of
 from tests.core.pruning.replay import accuracy_of
 from tests.golden_tables import PRINTED_ORDER, golden_samples
+
+
+def errors_of(model, samples):
+    return errors_as_of(model, np.arange(len(model.history.steps) + 1), samples)
 
 
 @pytest.fixture(scope="module")
@@ -42,20 +47,6 @@ def test_the_baseline_answers_with_the_majority_of_the_training_rows(watermelon)
     assert found.baseline[Part.VALIDATION].auc == 0.5
 
 
-def test_the_curve_has_a_point_for_every_step(watermelon):
-    train, validation = watermelon
-    model = model_of(train, id3(), validation=validation, pruning=CUT)
-    points = curve(model, {Part.TRAIN: train, Part.VALIDATION: validation, Part.TEST: None})
-    assert [point.step for point in points] == list(range(len(model.history.steps) + 1))
-    for point in points:
-        view = model.view(point.step)
-        assert point.leaves == len(view.leaves)
-        assert point.alpha is None
-        assert point.errors[Part.TEST] is None
-        assert point.errors[Part.VALIDATION] == pytest.approx(1 - accuracy_of(view, validation))
-        assert point.errors[Part.TRAIN] == pytest.approx(1 - accuracy_of(view, train))
-
-
 def test_numbers_are_measured_too():
     train = samples_of({"a": [1, 2, 3, 4]}, [0.0, 2.0, 10.0, 10.0])
     aside = samples_of({"a": [1, 2, 4]}, [2.0, 0.0, 10.0])
@@ -63,7 +54,7 @@ def test_numbers_are_measured_too():
     found = evaluate(model, 1, {Part.TRAIN: train, Part.TEST: aside})
     assert found.parts[Part.TEST] == measure_numbers(np.array([[1.0], [1.0], [10.0]]), aside.target.numbers, np.ones(3))
     assert found.baseline[Part.TRAIN].r2 == pytest.approx(0.0)
-    assert errors_by_step(model, aside) == pytest.approx([8 / 3, 2 / 3, 2 / 3])
+    assert errors_of(model, aside) == pytest.approx([8 / 3, 2 / 3, 2 / 3])
 
 
 def test_several_targets_are_measured_by_name_and_their_errors_summed_along_the_curve():
@@ -76,7 +67,7 @@ def test_several_targets_are_measured_by_name_and_their_errors_summed_along_the_
     assert [one.r2 for one in found.baseline[Part.TRAIN].per_target] == pytest.approx([0.0, 0.0])
     full = ((2.0 - 0.0) ** 2 + (0.0 - 2.0) ** 2 + (2.0 - 1.0) ** 2) / 3
     cut = ((2.0 - 1.0) ** 2 + (0.0 - 1.0) ** 2 + (2.0 - 1.0) ** 2) / 3
-    assert errors_by_step(model, aside)[:2] == pytest.approx([full, cut])
-    assert errors_by_step(model, aside)[0] == pytest.approx(
+    assert errors_of(model, aside)[:2] == pytest.approx([full, cut])
+    assert errors_of(model, aside)[0] == pytest.approx(
         float((aside.weights @ (predict(model.view(0), aside.attributes) - aside.target.numbers) ** 2).sum()) / 3
     )

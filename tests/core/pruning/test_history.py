@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.evaluation import errors_by_step
+from core.curve import errors_as_of
 from core.pruning.history import NEVER, Decision, History, Ledger, Method
 from core.target import Task
 from tests.core.building import CUT, id3, model_of
@@ -39,7 +39,7 @@ def test_views_along_a_history_are_nested_and_as_large_as_the_ledger_says(traini
         assert (step.leaves, step.depth) == (len(view.leaves), view.max_depth)
         assert (set(view.nodes) == set(views[step.number - 1].nodes)) == (step.decision is Decision.KEPT)
     assert [step.number for step in model.history.steps] == list(range(1, len(views)))
-    errors = errors_by_step(model, validation)
+    errors = errors_as_of(model, np.arange(len(model.history.steps) + 1), validation)
     for error, view in zip(errors, views, strict=True):
         measured = measure_of(view, validation)
         expected = 1 - measured if samples.target.task is Task.CLASSIFICATION else measured
