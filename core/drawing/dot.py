@@ -6,7 +6,7 @@ from core.model import Model
 
 def tree_dot(model: Model, step: int) -> str:
     """A directed graph: boxes for nodes, filled where they answer, and the outcomes of tests on the edges."""
-    view = model.view(step)
+    model, view = model.as_of(step), model.view(step)
     lines = ["digraph tree {", '  node [shape=box, style="rounded", fontname="sans-serif"];']
     for node in view.nodes:
         words = _quoted(f"{title_text(model, view, node)}\n{counts_text(model, node)}")

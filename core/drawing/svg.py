@@ -42,7 +42,7 @@ class Box:
 
 def tree_svg(model: Model, step: int) -> str:
     """The tree as of a step, complete in itself: no script, no font to fetch."""
-    view = model.view(step)
+    model, view = model.as_of(step), model.view(step)
     boxes = {node: _box(model, view, node) for node in view.nodes}
     width = _place(view, boxes) + MARGIN
     height = max(box.y for box in boxes.values()) + BOX_HEIGHT + MARGIN

@@ -11,7 +11,7 @@ def tree_text(model: Model, step: int) -> str:
     |   密度 <= 0.3815: 否 (否 2)
     |   密度 > 0.3815: 是 (是 7)
     """
-    view = model.view(step)
+    model, view = model.as_of(step), model.view(step)
     if view.is_leaf[0]:
         return f"{answer_text(model, 0)} ({counts_text(model, 0)})\n"
     lines = []

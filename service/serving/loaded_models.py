@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from functools import lru_cache
+from typing import Any
 
 from core.model import Model
 from core.predictor import Predictor, TreePredictor
@@ -14,23 +15,38 @@ from service.store.models import ModelRecord
 from service.store.transactions import Database
 
 FRESH_SECONDS = 1.0
-VIEWS_KEPT = 16
+STEPS_KEPT = 16
 
 
 class LoadedModel:
-    """A model with its record, and the views and predictors of the steps asked for last."""
+    """A model with its record, and what was made for the steps asked for last: views, predictors, measures."""
 
     def __init__(self, record: ModelRecord, model: Model) -> None:
         self.record, self.model = record, model
-        self.view = lru_cache(maxsize=VIEWS_KEPT)(self._view)
-        self.predictor = lru_cache(maxsize=VIEWS_KEPT)(self._predictor)
+        self.as_of = lru_cache(maxsize=STEPS_KEPT)(model.as_of)
+        self.view = lru_cache(maxsize=STEPS_KEPT)(self._view)
+        self.predictor = lru_cache(maxsize=STEPS_KEPT)(self._predictor)
         self._all_steps = TreePredictor(model.tree)
+        self._parts: OrderedDict[int, dict[str, Any]] = OrderedDict()  # measures by step, the newest at the end
+
+    def parts(self, step: int) -> dict[str, Any] | None:
+        """The measures of each part as of a step, if they were stored with the model or found out before."""
+        stored = self.record.evaluation["parts"]
+        return stored if stored is not None and step == self.model.history.selected else self._parts.get(step)
+
+    def keep_parts(self, step: int, parts: dict[str, Any]) -> None:
+        """Remember the measures as of a step."""
+        self._parts[step] = parts
+        while len(self._parts) > STEPS_KEPT:
+            self._parts.popitem(last=False)
 
     def _view(self, step: int) -> TreeView:
-        return self.model.view(step)
+        return TreeView(self.as_of(step).tree, self.model.view(step).is_leaf)
 
     def _predictor(self, step: int) -> Predictor:
-        return self._all_steps.of(self.view(step))
+        """Steps share all they can, unless a branch was raised: that makes another tree."""
+        view = self.view(step)
+        return self._all_steps.of(view) if view.tree is self.model.tree else Predictor(view)
 
 
 class LoadedModels:

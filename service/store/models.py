@@ -208,6 +208,16 @@ async def read_content(session: AsyncSession, model_id: str) -> bytes:
     return content
 
 
+async def file_digests(session: AsyncSession, model_id: str) -> dict[str, str]:
+    """The files that hold a model's rows, by role; also those of datasets deleted since."""
+    uses, named = tables.model_datasets, tables.datasets
+    query = select(uses.c.role, named.c.digest).join(named, named.c.id == uses.c.dataset_id)
+    digests = {use.role: use.digest for use in await session.execute(query.where(uses.c.model_id == model_id))}
+    if not digests:
+        raise ModelNotFound(f"there is no model {model_id}; it may have been deleted a moment ago")
+    return digests
+
+
 async def page(session: AsyncSession, limit: int, cursor: str | None, *, name: str | None = None) -> Page[ModelSummary]:
     """Ready models, newest first; only those called `name` when it is given."""
     left_out = {"configuration", "evaluation"}

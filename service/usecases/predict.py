@@ -17,7 +17,7 @@ from core.target import Task
 from core.tree import TreeView
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedModel
-from service.usecases.resolve_step import resolve_step
+from service.usecases.resolve_step import step_in_body
 
 Reached = list[tuple[int, float]]
 Explain = Callable[[int, int, float], Path]
@@ -59,14 +59,20 @@ class Records:
 
 
 def predict_records(
-    loaded: LoadedModel, records: Records, *, step: str, policy: MissingPolicy | None, explain: bool, kernels: bool
+    loaded: LoadedModel,
+    records: Records,
+    *,
+    step: str | int,
+    policy: MissingPolicy | None,
+    explain: bool,
+    kernels: bool,
 ) -> tuple[int, list[Prediction]]:
     """The step that answers, and an answer for each record; without a policy, as the model was trained.
 
     Large batches go through compiled kernels if there are any.
     """
     model = loaded.model
-    number = resolve_step(model.history, step)
+    number = step_in_body(model.history, step)
     if policy is MissingPolicy.SURROGATE and not model.tree.surrogates:
         detail = "this model has no surrogates"
         hint = 'train it with "missing": "surrogate", or use another policy'

@@ -1,23 +1,30 @@
-"""Read a model together with the data behind it: candidates of its nodes, and its evaluation as of a step."""
+"""Read a model together with the data behind it: candidates of its nodes, its evaluation, and how steps differ."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
+import numpy as np
+
 from core.config import from_json
+from core.curve import cross_validated, known
 from core.data_thresholds import lowered_candidates
-from core.evaluation import evaluate
+from core.division import Part
+from core.evaluation import measure_parts
 from core.growth.best_split import Candidate
 from core.growth.considered import candidates_by_node
 from core.preparation import Prepared
+from core.rules.difference import RuleDifference, rule_difference
 from core.training import training_samples
 from service.errors import InvalidParameter, TooBusy
 from service.serving.loaded_models import LoadedModel
+from service.store import models
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
-from service.usecases.evaluation_json import evaluation_json
-from service.usecases.training_data import digests_of, prepared_data
+from service.usecases.evaluation_json import error_in, parts_json
+from service.usecases.training_data import prepared_data
 
 Result = TypeVar("Result")
 
@@ -62,14 +69,62 @@ async def read_candidates(
 
 
 async def read_evaluation(database: Database, artifacts: Artifacts, loaded: LoadedModel, step: int) -> dict[str, Any]:
-    """How good the tree as of a step is; that of the selected step was stored with the model."""
-    if step == loaded.model.history.selected:
-        return loaded.record.evaluation
+    """How good the tree as of a step is; all but the measures of steps not selected was stored with the model."""
+    (parts,) = await read_parts(database, artifacts, loaded, [step])
+    stored = loaded.record.evaluation
+    curve = stored["curve"]
+    if all(point["step"] != step for point in curve):
+        curve = sorted([*curve, curve_point(loaded, step, parts)], key=lambda point: point["step"])
+    return {**stored, "parts": parts, "curve": curve}
 
-    def compute(prepared: Prepared) -> dict[str, Any]:
-        return evaluation_json(evaluate(loaded.model, step, prepared.parts))
 
-    return await _with_data(database, artifacts, loaded, compute)
+def curve_point(loaded: LoadedModel, step: int, parts: dict[str, Any]) -> dict[str, Any]:
+    """The point of a step that was left out of the stored curve, since there are so many."""
+    history = loaded.model.history
+    (left_out,), (spread,) = cross_validated(history, np.array([step]))
+    return {
+        "step": step,
+        "leaves": int(history.leaves_by_step[step]),
+        "alpha": history.steps[step - 1].alpha if step else None,
+        **{part.value: None if parts[part] is None else error_in(parts[part]) for part in Part},
+        "cross_validation": known(left_out),
+        "spread": known(spread),
+    }
+
+
+async def read_parts(
+    database: Database, artifacts: Artifacts, loaded: LoadedModel, steps: Sequence[int]
+) -> list[dict[str, Any]]:
+    """The measures of each part as of some steps; the data is read once for all that are not known yet."""
+    found = {step: parts for step in steps if (parts := loaded.parts(step)) is not None}
+    unknown = [step for step in dict.fromkeys(steps) if step not in found]
+
+    def compute(prepared: Prepared) -> dict[int, dict[str, Any]]:
+        return {step: parts_json(measure_parts(loaded.model, step, prepared.parts)) for step in unknown}
+
+    for step, parts in (await _with_data(database, artifacts, loaded, compute) if unknown else {}).items():
+        loaded.keep_parts(step, parts)
+        found[step] = parts
+    return [found[step] for step in steps]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What changes from the tree of one step to that of another; `errors` by part, None where it has no rows."""
+
+    rules: RuleDifference
+    errors: dict[Part, tuple[float, float] | None]
+
+
+async def read_difference(
+    database: Database, artifacts: Artifacts, loaded: LoadedModel, before: int, after: int
+) -> Difference:
+    """The rules that go and come, and how the error of each part changes."""
+    schema = loaded.model.attributes
+    rules = await asyncio.to_thread(rule_difference, loaded.view(before), loaded.view(after), schema)
+    old, new = await read_parts(database, artifacts, loaded, [before, after])
+    errors = {part: (error_in(old[part]), error_in(new[part])) if old[part] is not None else None for part in Part}
+    return Difference(rules, errors)
 
 
 async def _with_data(
@@ -77,7 +132,7 @@ async def _with_data(
 ) -> Result:
     record = loaded.record
     async with database.reading() as session:
-        digests = await digests_of(session, record.dataset_id, record.configuration)
+        digests = await models.file_digests(session, record.id)
 
     def work() -> Result:
         return compute(prepared_data(artifacts, digests, from_json(record.configuration)))

@@ -3,13 +3,14 @@
 import math
 import re
 
+from core.errors import Fault
 from core.pruning.history import History
-from service.errors import InvalidParameter, StepNotFound
+from service.errors import InvalidBody, InvalidParameter, StepNotFound
 
 FORMS = "a step's number, selected, full, leaves:7 or alpha:0.01"
 
 
-def resolve_step(history: History, step: str, *, place: str = "query") -> int:
+def resolve_step(history: History, step: str, *, place: str = "query", parameter: str = "step") -> int:
     """The number of the step; StepNotFound when there is none like that, InvalidParameter when it says nothing."""
     if step == "selected":
         return history.selected
@@ -21,8 +22,17 @@ def resolve_step(history: History, step: str, *, place: str = "query") -> int:
     if kind == "leaves" and re.fullmatch(r"[0-9]{1,9}", value):
         return _with_leaves(history, int(value))
     if kind == "alpha":
-        return _with_alpha(history, value, place)
-    raise InvalidParameter("step", f"{step!r} names no step", hint=f"use {FORMS}", place=place)
+        return _with_alpha(history, value, place, parameter)
+    raise InvalidParameter(parameter, f"{step!r} names no step", hint=f"use {FORMS}", place=place)
+
+
+def step_in_body(history: History, step: str | int) -> int:
+    """The number of the step that stands in a body under `step`; InvalidBody when it says nothing."""
+    try:
+        return resolve_step(history, str(step))
+    except InvalidParameter as error:
+        fault = error.faults[0]
+        raise InvalidBody(error.detail, Fault(fault.detail, ("step",), fault.hint)) from error
 
 
 def _numbered(history: History, number: int) -> int:
@@ -34,19 +44,20 @@ def _numbered(history: History, number: int) -> int:
 def _with_leaves(history: History, n_leaves: int) -> int:
     number = history.largest_with_leaves(n_leaves)
     if number is None:
-        fewest = min(history.leaves_by_step)
+        fewest = int(history.leaves_by_step.min())
         raise StepNotFound(f"no step has at most {n_leaves} leaves; the smallest tree has {fewest}")
     return number
 
 
-def _with_alpha(history: History, value: str, place: str) -> int:
+def _with_alpha(history: History, value: str, place: str, parameter: str) -> int:
     try:
         alpha = float(value)
     except ValueError:
         alpha = math.nan
     if math.isnan(alpha):
-        raise InvalidParameter("step", f"{value!r} is not a number", hint="use a number, as in alpha:0.01", place=place)
+        hint = "use a number, as in alpha:0.01"
+        raise InvalidParameter(parameter, f"{value!r} is not a number", hint=hint, place=place)
     if not history.has_alphas:
         detail = "this model was not pruned by cost-complexity: its steps have no alpha"
-        raise InvalidParameter("step", detail, hint="use a step's number, selected, full or leaves:7", place=place)
+        raise InvalidParameter(parameter, detail, hint="use a step's number, selected, full or leaves:7", place=place)
     return history.last_with_alpha(alpha)

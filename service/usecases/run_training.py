@@ -1,8 +1,8 @@
 """Carry out a training that was ordered: in a worker's process, never in the one that answers requests."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -11,15 +11,16 @@ from core.content_pieces import pieces
 from core.evaluation import evaluate
 from core.growth.engine import Engine, prefers_kernels
 from core.model import Model
-from core.serialization import FORMAT, dump
-from core.training import train
+from core.serialization import FORMAT, dump, load
+from core.training import prune_again, train
 from service.store import datasets, jobs, models, trainings
 from service.store.artifacts import Artifacts
 from service.store.jobs import Job, Stage
 from service.store.models import PackedContent, pack
+from service.store.pieces import digest_of
 from service.store.transactions import Database
 from service.usecases.evaluation_json import evaluation_json
-from service.usecases.training_data import digests_of, prepared_data
+from service.usecases.training_data import prepared_data
 
 Report = Callable[[str, float], None]
 
@@ -31,6 +32,12 @@ STAGES = {
     Stage.EVALUATING: (0.80, 0.97),
     Stage.STORING: (0.97, 1.0),
 }
+STAGES_OF_PRUNING = {
+    Stage.LOADING: (0.0, 0.1),
+    Stage.PRUNING: (0.1, 0.6),
+    Stage.EVALUATING: (0.6, 0.97),
+    Stage.STORING: (0.97, 1.0),
+}
 
 
 @dataclass(frozen=True)
@@ -40,9 +47,8 @@ class Outcome:
     model: Model
     content: PackedContent
     digest: str
-    facts: dict[str, object]
-    evaluation: dict[str, object]
-    warnings: tuple[str, ...]
+    facts: dict[str, Any]
+    evaluation: dict[str, Any]
 
 
 async def run_training(
@@ -55,48 +61,58 @@ async def run_training(
     engine: str = Engine.AUTO,
     threads: int = 1,
 ) -> None:
-    """Train, and publish the model if the job is still this worker's; nothing is stored otherwise."""
+    """Train, or prune a stored model again; publish the outcome if the job is still this worker's, else nothing."""
     report(Stage.LOADING, STAGES[Stage.LOADING][0])
     async with database.reading() as session:
         training = await trainings.get(session, training_id)
         dataset = await datasets.get_even_if_deleted(session, training.dataset_id)
-        digests = await digests_of(session, training.dataset_id, training.configuration)
-    config = from_json(training.configuration)
+        model_id = training.model_id
+        assert model_id is not None
+        digests = await models.file_digests(session, model_id)
+        stored = None if training.parent is None else await models.read_content(session, model_id)
+    config, stages = from_json(training.configuration), STAGES if stored is None else STAGES_OF_PRUNING
 
     def within(stage: str, progress: float) -> None:
-        start, end = STAGES[Stage(stage)]
+        start, end = stages[Stage(stage)]
         report(stage, start + progress * (end - start))
 
     def evaluating(done: float) -> None:
         within(Stage.EVALUATING, done)
 
     prepared = prepared_data(artifacts, digests, config)
-    model = train(prepared, config, within, engine=Engine(engine), threads=threads)
+    options: dict[str, Any] = {"engine": Engine(engine), "threads": threads}
+    if stored is None:
+        model = train(prepared, config, within, **options)
+    else:
+        model = prune_again(load(stored), config, prepared, within, **options)
     kernels = prefers_kernels(Engine(engine), prepared.train)
     evaluation = evaluate(model, model.history.selected, prepared.parts, kernels=kernels, watch=evaluating)
     within(Stage.STORING, 0.0)
-    content = dump(model)
-    outcome = Outcome(
-        model=model,
-        content=pack(*pieces(content)),
-        digest=f"sha256:{hashlib.sha256(content).hexdigest()}",
-        facts=facts_of(model, [column.name for column in dataset.columns]),
-        evaluation=evaluation_json(evaluation),
-        warnings=prepared.warnings,
-    )
-    model_id = training.model_id
-    assert model_id is not None
+    unused = [column.name for column in dataset.columns if column.name not in model.attributes]
+    outcome = finished(model, unused, evaluation_json(evaluation))
 
     async def publish(session: AsyncSession) -> None:
-        await store_outcome(session, job, model_id, outcome)
+        await jobs.finish_succeeded(session, job, warnings=prepared.warnings)
+        await publish_outcome(session, model_id, outcome)
 
     await database.write_when_back(publish)
 
 
-async def store_outcome(session: AsyncSession, job: Job, model_id: str, outcome: Outcome) -> None:
-    """End the job and make its model ready: both in one transaction, and only for who holds the job."""
+def finished(model: Model, unused_columns: list[str], evaluation: dict[str, Any]) -> Outcome:
+    """A model with all that is stored with it."""
+    content = dump(model)
+    return Outcome(
+        model=model,
+        content=pack(*pieces(content)),
+        digest=digest_of(content),
+        facts=facts_of(model, unused_columns),
+        evaluation=evaluation,
+    )
+
+
+async def publish_outcome(session: AsyncSession, model_id: str, outcome: Outcome) -> None:
+    """Make a waiting model ready."""
     target = outcome.model.target
-    await jobs.finish_succeeded(session, job, warnings=outcome.warnings)
     await models.publish(
         session,
         model_id,
@@ -110,13 +126,13 @@ async def store_outcome(session: AsyncSession, job: Job, model_id: str, outcome:
     )
 
 
-def facts_of(model: Model, columns: list[str]) -> dict[str, object]:
+def facts_of(model: Model, unused_columns: list[str]) -> dict[str, Any]:
     """What is told of a model without loading it; columns that it does not use may still be in a record."""
     view = model.view(model.history.selected)
     return {
         "classes": list(model.classes),
         "n_attributes": len(model.attributes),
-        "unused_columns": [name for name in columns if name not in model.attributes],
+        "unused_columns": unused_columns,
         "n_nodes": len(view.nodes),
         "n_leaves": len(view.leaves),
         "depth": view.max_depth,

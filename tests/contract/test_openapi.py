@@ -34,6 +34,8 @@ OPERATIONS = {
     "get_tree": "GET /v1/models/{model}/tree",
     "list_pruning_steps": "GET /v1/models/{model}/pruning",
     "get_pruned_tree": "GET /v1/models/{model}/pruning/{step}",
+    "compare_pruning_steps": "GET /v1/models/{model}/pruning/{a}/diff/{b}",
+    "prune_model": "POST /v1/models/{model}/prunings",
     "get_rules": "GET /v1/models/{model}/rules",
     "get_evaluation": "GET /v1/models/{model}/evaluation",
     "export_model": "GET /v1/models/{model}/export",

@@ -26,6 +26,7 @@ from service.api.dependencies import (
     write_cursor,
 )
 from service.api.problems import documented
+from service.api.schemas.differences import AnyDifference, PruningDifference, difference_of
 from service.api.schemas.evaluations import Evaluation
 from service.api.schemas.exports import ModelExport
 from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep, task_of
@@ -36,7 +37,7 @@ from service.errors import ModelNotFound, ModelNotReady, StepNotFound, TooBusy
 from service.serving.loaded_models import LoadedModel
 from service.store import models
 from service.usecases import delete_model as deletion
-from service.usecases.read_model import Thresholds, as_reported, read_candidates, read_evaluation
+from service.usecases.read_model import Thresholds, as_reported, read_candidates, read_difference, read_evaluation
 from service.usecases.resolve_step import resolve_step
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
@@ -191,6 +192,29 @@ async def get_pruned_tree(
     return await to_thread.run_sync(tree_of, shown, number, None)
 
 
+@router.get("/{model}/pruning/{a}/diff/{b}", responses=READ_DATA, response_model=PruningDifference)
+async def compare_pruning_steps(
+    model: ModelRef,
+    a: Annotated[str, Path(description="The first step, as in `step=`.", examples=["full"])],
+    b: Annotated[str, Path(description="The second step, as in `step=`.", examples=["selected"])],
+    loaded_models: Models,
+    database: AppDatabase,
+    files: Files,
+    paging: Paging,
+    request: Request,
+    response: Response,
+) -> AnyDifference | Response:
+    """Show what changes from one step to another: rules gone and new, the rows moved, the error on each part."""
+    loaded = await loaded_models.get(model)
+    before, after = (
+        resolve_step(loaded.model.history, step, place="path", parameter=name) for name, step in (("a", a), ("b", b))
+    )
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    difference = await read_difference(database, files, loaded, before, after)
+    return await to_thread.run_sync(difference_of, loaded, before, after, difference, paging)
+
+
 @router.get("/{model}/rules", responses=READ_STEP | other_formats("text/plain"), response_model=Rules)
 async def get_rules(
     model: ModelRef,
@@ -209,11 +233,12 @@ async def get_rules(
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     rules = await to_thread.run_sync(path_rules, reported.view(number), loaded.model.attributes)
+    as_of = loaded.as_of(number)
     if format is RulesFormat.TEXT:
-        text = "".join(f"{text_of(loaded.model, rule)}\n" for rule in rules)
+        text = "".join(f"{text_of(as_of, rule)}\n" for rule in rules)
         return Response(text, media_type="text/plain", headers={"ETag": response.headers["ETag"]})
     shown, next_cursor = page_of(rules, paging)
-    return rules_of(loaded.model, ModelStep.of(loaded, number), list(shown), next_cursor)
+    return rules_of(as_of, ModelStep.of(loaded, number), list(shown), next_cursor)
 
 
 @router.get("/{model}/evaluation", responses=READ_DATA, response_model=Evaluation)

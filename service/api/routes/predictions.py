@@ -5,7 +5,7 @@ import time
 from anyio import to_thread
 from fastapi import APIRouter
 
-from core.errors import Fault, RecordsDoNotFit
+from core.errors import RecordsDoNotFit
 from service.api.bodies import StrictRoute
 from service.api.dependencies import AppMetrics, AppSettings, Models
 from service.api.problems import documented
@@ -16,7 +16,7 @@ from service.api.schemas.predictions import (
     Predictions,
     predictions_of,
 )
-from service.errors import InvalidBody, InvalidParameter, ModelNotFound, ModelNotReady, StepNotFound
+from service.errors import ModelNotFound, ModelNotReady, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
 from service.usecases.predict import predict_records
@@ -49,16 +49,7 @@ async def predict(
 
 
 def _answer(loaded: LoadedModel, body: PredictionRequest, kernels: bool) -> AnyPredictions:
-    try:
-        step, answers = predict_records(
-            loaded,
-            body.to_records(),
-            step=str(body.step),
-            policy=body.missing,
-            explain=body.explain,
-            kernels=kernels,
-        )
-    except InvalidParameter as error:  # the step stands in the body here
-        fault = error.faults[0]
-        raise InvalidBody(error.detail, Fault(fault.detail, ("step",), fault.hint)) from error
+    step, answers = predict_records(
+        loaded, body.to_records(), step=body.step, policy=body.missing, explain=body.explain, kernels=kernels
+    )
     return predictions_of(loaded, step, answers)

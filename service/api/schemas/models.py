@@ -1,5 +1,6 @@
 """Models as they are listed and shown, and what a record for one looks like."""
 
+from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -50,6 +51,33 @@ class ModelStep(Answer):
         return cls(id=record.id, name=record.name, version=record.version, step=step, digest=record.digest)
 
 
+class ModelParent(Answer):
+    """The model that another was pruned from. It may have been deleted since."""
+
+    id: Annotated[str, Field(examples=["mdl_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
+    name: Annotated[str, Field(examples=["melon"])]
+    version: Annotated[int, Field(examples=[3])]
+    step: Annotated[
+        int,
+        Field(
+            description="The step of its pruning history that was begun with: 0, the full tree, or the one chosen to "
+            "be served."
+        ),
+    ]
+
+
+ParentModel = Annotated[
+    ModelParent | None, Field(description="The model it was pruned from; null where its tree was grown for it.")
+]
+ValidationDatasetId = Annotated[
+    str | None,
+    Field(
+        description="The dataset whose rows validate in place of the division's part, where a model was pruned again "
+        "with one; else null."
+    ),
+]
+
+
 class ModelListed(Answer):
     """A ready model in a list; the figures are those of the tree that is served unless another step is asked for."""
 
@@ -60,6 +88,8 @@ class ModelListed(Answer):
     target: Target
     classes: Annotated[list[str], Field(description="In the order that decides ties; empty for numbers.")]
     dataset_id: str
+    validation_dataset_id: ValidationDatasetId
+    parent: ParentModel
     digest: str
     size: Annotated[int, Field(description="Bytes in memory form.")]
     n_attributes: int
@@ -76,7 +106,8 @@ class ModelListed(Answer):
         """Fields of a record, and of its facts."""
         names = ModelListed.model_fields
         fields = {name: model.facts[name] if name in model.facts else getattr(model, name) for name in names}
-        return fields | {"task": task_of(model)}
+        parent = None if model.parent is None else ModelParent(**asdict(model.parent))
+        return fields | {"task": task_of(model), "parent": parent}
 
     @classmethod
     def of(cls, model: ModelSummary) -> "ModelListed":

@@ -180,7 +180,7 @@ Predictions = TypeAliasType("Predictions", Annotated[AnyPredictions, Field(discr
 
 def predictions_of(loaded: LoadedModel, step: int, answers: list[Prediction]) -> AnyPredictions:
     """The answers as they are sent."""
-    shown, model = ModelStep.of(loaded, step), loaded.model
+    shown, model = ModelStep.of(loaded, step), loaded.as_of(step)
     match task_of(model):
         case Task.CLASSIFICATION:
             classes = [_class_prediction(model, answer) for answer in answers]

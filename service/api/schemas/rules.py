@@ -107,11 +107,11 @@ def rules_of(model: Model, step: ModelStep, rules: list[Rule], next_cursor: str 
     shown["next_cursor"] = next_cursor
     match task_of(model):
         case Task.CLASSIFICATION:
-            return ClassRules(task="classification", items=[_class_rule(model, rule) for rule in rules], **shown)
+            return ClassRules(task="classification", items=[class_rule(model, rule) for rule in rules], **shown)
         case Task.REGRESSION:
-            return NumberRules(task="regression", items=[_number_rule(model, rule) for rule in rules], **shown)
+            return NumberRules(task="regression", items=[number_rule(model, rule) for rule in rules], **shown)
         case Task.MULTI_OUTPUT_REGRESSION:
-            items = [_multi_output_rule(model, rule) for rule in rules]
+            items = [multi_output_rule(model, rule) for rule in rules]
             return MultiOutputRules(task="multi_output_regression", items=items, **shown)
         case other:
             assert_never(other)
@@ -129,7 +129,8 @@ def text_of(model: Model, rule: Rule) -> str:
     return rule_text(rule, model.attributes, answer_of(model, rule))
 
 
-def _class_rule(model: Model, rule: Rule) -> ClassRule:
+def class_rule(model: Model, rule: Rule) -> ClassRule:
+    """A rule of a classification tree; `model` as of the step it is from."""
     tree = model.tree
     weights = {name: float(weight) for name, weight in zip(model.classes, tree.values[rule.leaf], strict=True)}
     return ClassRule(
@@ -144,7 +145,8 @@ def _class_rule(model: Model, rule: Rule) -> ClassRule:
     )
 
 
-def _number_rule(model: Model, rule: Rule) -> NumberRule:
+def number_rule(model: Model, rule: Rule) -> NumberRule:
+    """A rule of a regression tree."""
     (mean,), (spread,) = means_of(model, rule.leaf), spreads_of(model, rule.leaf)
     return NumberRule(
         id=rule.id,
@@ -157,7 +159,8 @@ def _number_rule(model: Model, rule: Rule) -> NumberRule:
     )
 
 
-def _multi_output_rule(model: Model, rule: Rule) -> MultiOutputRule:
+def multi_output_rule(model: Model, rule: Rule) -> MultiOutputRule:
+    """A rule of a tree for several targets."""
     return MultiOutputRule(
         id=rule.id,
         leaf=rule.leaf,

@@ -1,5 +1,6 @@
 """Trainings: how they are ordered, and how they are shown."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -18,6 +19,7 @@ from service.api.schemas.configuration import (
     TargetKind,
     core_division,
 )
+from service.api.schemas.models import ModelParent, ValidationDatasetId
 from service.store.models import ID_PREFIX
 from service.store.trainings import TrainingRecord
 from service.usecases.start_training import TrainingOrder
@@ -132,7 +134,11 @@ class Training(Answer):
     model_id: Annotated[str | None, Field(description="The model to be, at once; null when there will be none.")]
     version: Annotated[int, Field(description="The model's version under its name.")]
     dataset_id: str
+    validation_dataset_id: ValidationDatasetId
     configuration: Configuration
+    parent: Annotated[
+        ModelParent | None, Field(description="The model that is pruned again; null where a tree is grown.")
+    ]
     warnings: list[str]
     problem: Annotated[TrainingProblem | None, Field(description="When it failed.")]
     created_at: datetime
@@ -142,8 +148,11 @@ class Training(Answer):
     @classmethod
     def of(cls, training: TrainingRecord) -> "Training":
         return cls.model_validate(
-            {name: getattr(training, name) for name in cls.model_fields if name != "warnings"}
-            | {"warnings": list(training.warnings)}
+            {name: getattr(training, name) for name in cls.model_fields}
+            | {
+                "warnings": list(training.warnings),
+                "parent": None if training.parent is None else asdict(training.parent),
+            }
         )
 
 

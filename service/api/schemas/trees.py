@@ -164,7 +164,7 @@ Tree = TypeAliasType("Tree", Annotated[AnyTree, Field(discriminator="task")])
 
 def tree_of(loaded: LoadedModel, step: int, candidates: CandidatesByNode | None) -> AnyTree:
     """The tree as of a step."""
-    model, view = loaded.model, loaded.view(step)
+    model, view = loaded.as_of(step), loaded.view(step)
     nodes = [(node, _node(model, node, bool(view.is_leaf[node]), candidates)) for node in view.nodes]
     shown: dict[str, Any] = {
         "model": ModelStep.of(loaded, step),

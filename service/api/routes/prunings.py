@@ -1,0 +1,57 @@
+"""Pruning a model again, into its next version."""
+
+from fastapi import APIRouter, Response
+
+from core.errors import InvalidConfig
+from service.api.bodies import StrictRoute
+from service.api.dependencies import AppDatabase, Models
+from service.api.openapi import answers_with
+from service.api.problems import documented
+from service.api.routes.models import ModelRef
+from service.api.routes.trainings import POLL_SECONDS
+from service.api.schemas.models import Model
+from service.api.schemas.prunings import PruningRequest
+from service.api.schemas.trainings import Training
+from service.errors import DatasetNotFound, ModelNotFound, ModelNotReady, StepNotFound
+from service.usecases.prune_model import select_step, start_pruning
+from service.usecases.resolve_step import step_in_body
+
+router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
+
+MADE_AT_ONCE = {
+    201: {
+        "model": Model,
+        "description": "The new version, where `step` was sent.",
+        "headers": {"Location": {"description": "The address of the new version.", "schema": {"type": "string"}}},
+    }
+}
+
+
+@router.post(
+    "/{model}/prunings",
+    status_code=202,
+    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, DatasetNotFound, InvalidConfig)
+    | MADE_AT_ONCE
+    | answers_with(202, Location="The address of the training.", Retry_After="Seconds until it is worth asking."),
+    response_model=Training,
+)
+async def prune_model(
+    model: ModelRef, body: PruningRequest, database: AppDatabase, loaded_models: Models, response: Response
+) -> Training | Response:
+    """Make the next version of a model out of its full tree; the model itself stays as it is.
+
+    `pruning` runs in the background like a training, which `Location` names: the answer is 202. `step` makes the new
+    version at once: the answer is 201, with the model.
+    """
+    step = body.chosen_step()
+    if step is not None:
+        loaded = await loaded_models.get(model)
+        record = await select_step(database, loaded, step_in_body(loaded.model.history, step), body.name)
+        made = Model.whole(record).model_dump_json(by_alias=True)
+        headers = {"Location": f"/v1/models/{record.id}"}
+        return Response(made, status_code=201, headers=headers, media_type="application/json")
+    async with database.writing() as session:
+        training = await start_pruning(session, model, body.order())
+    response.headers["Location"] = f"/v1/trainings/{training.id}"
+    response.headers["Retry-After"] = str(POLL_SECONDS)
+    return Training.of(training)

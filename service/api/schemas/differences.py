@@ -1,0 +1,170 @@
+"""How two trees of a pruning history differ."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar, assert_never
+
+from pydantic import Field
+from typing_extensions import TypeAliasType
+
+from core.division import Part
+from core.model import Model
+from core.rules.extraction import Rule
+from service.api.dependencies import PageRequest, page_of
+from service.api.schemas.common import Answer
+from service.api.schemas.models import ModelStep, Task, task_of
+from service.api.schemas.rules import (
+    ClassRule,
+    MultiOutputRule,
+    NumberRule,
+    class_rule,
+    multi_output_rule,
+    number_rule,
+)
+from service.serving.loaded_models import LoadedModel
+from service.usecases.read_model import Difference
+
+Shown = TypeVar("Shown")
+
+
+class ComparedTree(ModelStep):
+    """One of two trees that are compared."""
+
+    n_leaves: int
+    depth: int
+
+    @classmethod
+    def compared(cls, loaded: LoadedModel, step: int) -> "ComparedTree":
+        view = loaded.view(step)
+        return cls(**dict(ModelStep.of(loaded, step)), n_leaves=len(view.leaves), depth=view.max_depth)
+
+
+class ErrorChange(Answer):
+    """The error of two trees on the same rows."""
+
+    before: float
+    after: float
+    change: Annotated[float, Field(description="`after` less `before`: negative where the second tree is better.")]
+
+
+class ErrorChanges(Answer):
+    """By part; null where a part has no rows."""
+
+    train: ErrorChange | None
+    validation: ErrorChange | None
+    test: ErrorChange | None
+
+
+Kind = Annotated[
+    Literal["gone", "new"], Field(description="`gone`: only the first tree has the rule; `new`: only the second has.")
+]
+
+
+class ClassRuleChange(Answer):
+    """A rule of a classification tree that came or went."""
+
+    change: Kind
+    rule: ClassRule
+
+
+class NumberRuleChange(Answer):
+    """A rule of a regression tree that came or went."""
+
+    change: Kind
+    rule: NumberRule
+
+
+class MultiOutputRuleChange(Answer):
+    """A rule of a tree for several targets that came or went."""
+
+    change: Kind
+    rule: MultiOutputRule
+
+
+class StepDifference(Answer):
+    """From one tree to another. Rules are the same when their conditions are."""
+
+    before: ComparedTree
+    after: ComparedTree
+    n_gone: Annotated[int, Field(description="Rules that only the first tree has.")]
+    n_new: Annotated[int, Field(description="Rules that only the second tree has.")]
+    n_same: Annotated[int, Field(description="Rules that both have.")]
+    moved: Annotated[
+        float, Field(ge=0, le=1, description="The share of the training weight that comes under another rule.")
+    ]
+    errors: Annotated[
+        ErrorChanges,
+        Field(
+            description="The share answered wrongly, the mean cost where wrong answers have costs, or the mean squared "
+            "error, summed over the targets."
+        ),
+    ]
+    next_cursor: str | None
+
+
+class ClassDifference(StepDifference):
+    """How two classification trees differ; `items` are the rules gone, then those new, in pages."""
+
+    task: Literal["classification"]
+    items: list[ClassRuleChange]
+
+
+class NumberDifference(StepDifference):
+    """How two regression trees differ; `items` are the rules gone, then those new, in pages."""
+
+    task: Literal["regression"]
+    items: list[NumberRuleChange]
+
+
+class MultiOutputDifference(StepDifference):
+    """How two trees for several targets differ; `items` are the rules gone, then those new, in pages."""
+
+    task: Literal["multi_output_regression"]
+    items: list[MultiOutputRuleChange]
+
+
+AnyDifference = ClassDifference | NumberDifference | MultiOutputDifference
+PruningDifference = TypeAliasType("PruningDifference", Annotated[AnyDifference, Field(discriminator="task")])
+
+
+def difference_of(
+    loaded: LoadedModel, before: int, after: int, difference: Difference, paging: PageRequest
+) -> AnyDifference:
+    """The difference as it is sent, with a page of rules."""
+    rules = difference.rules
+    changes: list[tuple[Literal["gone", "new"], Rule]] = [
+        *(("gone", rule) for rule in rules.gone),
+        *(("new", rule) for rule in rules.new),
+    ]
+    page, next_cursor = page_of(changes, paging)
+    as_of = {"gone": loaded.as_of(before), "new": loaded.as_of(after)}
+    shared: dict[str, Any] = {
+        "before": ComparedTree.compared(loaded, before),
+        "after": ComparedTree.compared(loaded, after),
+        "n_gone": len(rules.gone),
+        "n_new": len(rules.new),
+        "n_same": rules.n_same,
+        "moved": rules.moved,
+        "errors": ErrorChanges.model_validate({part.value: _change(difference.errors[part]) for part in Part}),
+        "next_cursor": next_cursor,
+    }
+
+    def shown(show: Callable[[Model, Rule], Shown]) -> list[dict[str, Any]]:
+        return [{"change": change, "rule": show(as_of[change], rule)} for change, rule in page]
+
+    match task_of(loaded.model):
+        case Task.CLASSIFICATION:
+            return ClassDifference.model_validate(shared | {"task": "classification", "items": shown(class_rule)})
+        case Task.REGRESSION:
+            return NumberDifference.model_validate(shared | {"task": "regression", "items": shown(number_rule)})
+        case Task.MULTI_OUTPUT_REGRESSION:
+            items = shown(multi_output_rule)
+            return MultiOutputDifference.model_validate(shared | {"task": "multi_output_regression", "items": items})
+        case other:
+            assert_never(other)
+
+
+def _change(errors: tuple[float, float] | None) -> ErrorChange | None:
+    if errors is None:
+        return None
+    before, after = errors
+    return ErrorChange(before=before, after=after, change=after - before)
