@@ -52,7 +52,7 @@ def tree_svg(model: Model, step: int) -> str:
     words = [_branch(boxes[node]) for node in view.nodes[1:]]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" role="img"><title>Decision tree for {_text(", ".join(model.targets))}</title>'
+        f'height="{height:.0f}" role="img"><title>Decision tree for {xml_text(", ".join(model.targets))}</title>'
         f"<style>{STYLE}</style>{''.join(edges)}{''.join(words)}{''.join(shapes)}</svg>\n"
     )
 
@@ -98,7 +98,7 @@ def _branch(below: Box) -> str:
     """The outcome that leads to a node, on a light ground just above it, so that it is read with its box."""
     width, y = 0.88 * text_width(below.branch) + 6, below.y - 12
     ground = f'<rect class="back" x="{below.x - width / 2:.1f}" y="{y - 11:.1f}" width="{width:.1f}" height="15"/>'
-    return f'{ground}<text class="branch" x="{below.x:.1f}" y="{y:.1f}">{_text(below.branch)}</text>'
+    return f'{ground}<text class="branch" x="{below.x:.1f}" y="{y:.1f}">{xml_text(below.branch)}</text>'
 
 
 def _shape(box: Box, *, is_leaf: bool) -> str:
@@ -106,8 +106,8 @@ def _shape(box: Box, *, is_leaf: bool) -> str:
     return (
         f'<rect class="{"leaf" if is_leaf else "inner"}" x="{left:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
         f'height="{BOX_HEIGHT}" rx="7"/>'
-        f'<text class="title" x="{box.x:.1f}" y="{box.y + LINE + 1:.1f}">{_text(box.title)}</text>'
-        f'<text class="counts" x="{box.x:.1f}" y="{box.y + 2 * LINE:.1f}">{_text(box.counts)}</text>'
+        f'<text class="title" x="{box.x:.1f}" y="{box.y + LINE + 1:.1f}">{xml_text(box.title)}</text>'
+        f'<text class="counts" x="{box.x:.1f}" y="{box.y + 2 * LINE:.1f}">{xml_text(box.counts)}</text>'
     )
 
 
@@ -117,7 +117,7 @@ def text_width(text: str) -> float:
     return ems * FONT_SIZE
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
     """A text as XML; control characters, which XML has no way to write, are replaced."""
     return escape(NOT_IN_XML.sub("\ufffd", text))
 

@@ -1,9 +1,10 @@
 """An evaluation as JSON values: the form in which it is stored and answered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from core.curve import CurvePoint
 from core.division import Part
 from core.evaluation import Evaluation
 from core.measures import ClassificationMeasures, Measures, RegressionMeasures
@@ -26,6 +27,21 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
             for point in evaluation.curve
         ],
     }
+
+
+def curve_from_json(curve: Sequence[Mapping[str, Any]]) -> list[CurvePoint]:
+    """The points of a stored curve."""
+    return [
+        CurvePoint(
+            step=point["step"],
+            leaves=point["leaves"],
+            alpha=point["alpha"],
+            errors={part: point[part.value] for part in Part},
+            cross_validation=point["cross_validation"],
+            spread=point["spread"],
+        )
+        for point in curve
+    ]
 
 
 def parts_json(parts: Mapping[Part, Measures | None]) -> dict[str, Any]:

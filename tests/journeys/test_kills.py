@@ -28,12 +28,12 @@ def order(service: Service) -> Any:
     return service.order("survivor", service.noise(SOME_SECONDS), "y", algorithm={"kind": "cart"})
 
 
-def is_growing(service: Service, training: Any, attempt: int) -> bool:
-    """Whether this attempt at the training has come to its longest part."""
+def is_at(stage: str, service: Service, training: Any, attempt: int) -> bool:
+    """Whether this attempt at the training has come to a stage."""
     starts = [event for event in service.events() if event["event"] == "job_started"]
     shown = service.get(f"/v1/trainings/{training['id']}")
     assert shown["status"] in ("queued", "running"), shown
-    return bool(starts) and starts[-1]["attempt"] >= attempt and shown["stage"] == "growing"
+    return bool(starts) and starts[-1]["attempt"] >= attempt and shown["stage"] == stage
 
 
 def kill(pids: list[int]) -> None:
@@ -42,21 +42,26 @@ def kill(pids: list[int]) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def survive_kills(service: Service, training: Any, stage: str) -> Any:
+    """Kill every process once while the training is at that stage; the training once it has ended."""
+    eventually(lambda: is_at(stage, service, training, 1))
+    kill(service.processes("service.jobs.child"))
+
+    eventually(lambda: is_at(stage, service, training, 2))
+    kill(service.processes("worker"))
+
+    eventually(lambda: is_at(stage, service, training, 3))
+    kill(service.processes("serve"))
+    service.process.wait(10)
+    eventually(lambda: service.processes() == [], within=10)
+
+    service.start()
+    return service.wait(training["id"])
+
+
 def test_a_training_survives_every_kill(alone: Service) -> None:
     training = order(alone)
-    eventually(lambda: is_growing(alone, training, 1))
-    kill(alone.processes("service.jobs.child"))
-
-    eventually(lambda: is_growing(alone, training, 2))
-    kill(alone.processes("worker"))
-
-    eventually(lambda: is_growing(alone, training, 3))
-    kill(alone.processes("serve"))
-    alone.process.wait(10)
-    eventually(lambda: alone.processes() == [], within=10)
-
-    alone.start()
-    ended = alone.wait(training["id"])
+    ended = survive_kills(alone, training, "growing")
     assert (ended["status"], ended["problem"], ended["model_id"]) == ("succeeded", None, training["model_id"])
     undisturbed = alone.train("undisturbed", training["dataset_id"], "y", algorithm={"kind": "cart"})
     digests = {alone.get(f"/v1/models/{one['model_id']}")["digest"] for one in (training, undisturbed)}
@@ -65,9 +70,25 @@ def test_a_training_survives_every_kill(alone: Service) -> None:
     assert attempts == [1, 2, 3, 4, 1]
 
 
+def test_pruning_again_survives_every_kill_and_the_end_of_its_parent(alone: Service) -> None:
+    parts = {"kind": "random", "train": 0.5, "validation": 0.5, "test": 0}
+    dataset, cart, again = alone.noise(SOME_SECONDS), {"kind": "cart"}, {"kind": "reduced_error", "on_tie": "cut"}
+    grown = alone.train("survivor", dataset, "y", algorithm=cart, division=parts, pruning={"kind": "none"})
+    pruning = alone.post("/v1/models/survivor/prunings", {"pruning": again}, status=202)
+    assert (pruning["version"], pruning["parent"]["id"]) == (2, grown["model_id"])
+    alone.call("DELETE", f"/v1/models/{grown['model_id']}", status=204)
+    ended = survive_kills(alone, pruning, "pruning")
+    assert (ended["status"], ended["problem"], ended["model_id"]) == ("succeeded", None, pruning["model_id"])
+    at_once = alone.train("undisturbed", dataset, "y", algorithm=cart, division=parts, pruning=again)
+    digests = {alone.get(f"/v1/models/{one['model_id']}")["digest"] for one in (ended, at_once)}
+    assert len(digests) == 1
+    attempts = [event["attempt"] for event in alone.events() if event["event"] == "job_started"]
+    assert attempts == [1, 1, 2, 3, 4, 1]
+
+
 def test_ctrl_c_during_a_training_ends_everything_and_loses_nothing(alone: Service) -> None:
     training = order(alone)
-    eventually(lambda: is_growing(alone, training, 1))
+    eventually(lambda: is_at("growing", alone, training, 1))
     started = time.monotonic()
     assert alone.end(signal.SIGINT) == 0
     assert time.monotonic() - started < 8

@@ -1,5 +1,6 @@
 """Every tree of a pruning history, by every way of naming it, on every route that takes one."""
 
+import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 import pytest
@@ -32,8 +33,8 @@ def model(service: Service) -> str:
 
 
 def leaves_by_step(service: Service, model: str) -> list[int]:
-    curve = service.get(f"{model}/evaluation")["curve"]
-    return [point["leaves"] for point in curve]
+    full = service.get(f"{model}/tree", step="full")["n_leaves"]
+    return [full, *(entry["leaves"] for entry in service.get(f"{model}/pruning")["items"])]
 
 
 def sizes_by_route(service: Service, model: str, step: str | int) -> dict[str, int]:
@@ -47,9 +48,15 @@ def sizes_by_route(service: Service, model: str, step: str | int) -> dict[str, i
         "pruning": answers["pruning"]["n_leaves"],
         "rules": len(answers["rules"]["items"]),
         "export": answers["export"]["tree"]["n_leaves"],
-        "evaluation": answers["evaluation"]["curve"][answers["evaluation"]["model"]["step"]]["leaves"],
+        "evaluation": leaves_on_curve(answers["evaluation"]),
         "text": len(service.text(f"{model}/rules", format="text", step=step).splitlines()),
     }
+
+
+def leaves_on_curve(evaluation: Any) -> int:
+    """Those of the step that was asked for: the curve has it, whether it changed the tree or not."""
+    (point,) = [point for point in evaluation["curve"] if point["step"] == evaluation["model"]["step"]]
+    return int(point["leaves"])
 
 
 def test_every_index_is_a_smaller_tree(service: Service, model: str) -> None:
@@ -133,7 +140,8 @@ def test_a_step_answers_with_its_own_leaves(service: Service, model: str) -> Non
 @pytest.mark.parametrize(
     "route",
     ["", "/schema", "/tree", "/tree?format=svg", "/tree?step=full&candidates=true", "/pruning", "/pruning/1", "/rules",
-     "/rules?format=text", "/evaluation", "/evaluation?step=full", "/export"],
+     "/rules?format=text", "/evaluation", "/evaluation?step=full", "/evaluation?format=svg&step=2",
+     "/pruning/full/diff/leaves:7", "/export"],
 )  # fmt: skip
 def test_what_never_changes_is_sent_once(service: Service, model: str, route: str) -> None:
     first = service.client.get(model + route)
@@ -143,6 +151,27 @@ def test_what_never_changes_is_sent_once(service: Service, model: str, route: st
     again = service.client.get(model + route, headers={"If-None-Match": f'"other", {etag}'})
     assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", etag)
     assert service.client.get(model + route, headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_a_curve_is_drawn_with_the_step_marked(service: Service, model: str) -> None:
+    for step, words in (("selected", "step 5: 7 leaves"), ("2", "step 2:"), ("leaves:7", "step 3: 7 leaves")):
+        answer = service.client.get(f"{model}/evaluation", params={"format": "svg", "step": step})
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
+        assert words in answer.text
+        assert ElementTree.fromstring(answer.text).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_the_difference_of_two_steps(service: Service, model: str) -> None:
+    """The first cut takes 纹理 below 脐部 = 稍凹: three rules become one, and validation rises from 3/7 to 4/7."""
+    first = service.get(f"{model}/pruning/0/diff/1")
+    assert (first["before"]["step"], first["after"]["step"]) == (0, 1)
+    assert [item["change"] for item in first["items"]] == ["gone"] * first["n_gone"] + ["new"]
+    assert first["errors"]["validation"]["change"] == pytest.approx(-1 / 7)
+    assert first["errors"]["test"] is None
+    kept = service.get(f"{model}/pruning/1/diff/2")
+    assert (kept["n_gone"], kept["n_new"], kept["moved"], kept["items"]) == (0, 0, 0.0, [])
+    whole = service.get(f"{model}/pruning/full/diff/selected")
+    assert whole["errors"]["validation"] == pytest.approx({"before": 4 / 7, "after": 2 / 7, "change": -2 / 7})
 
 
 def test_pruning_and_rules_come_in_pages(service: Service, model: str) -> None:

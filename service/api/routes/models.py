@@ -8,6 +8,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from core import model as core
+from core.drawing.curve import curve_svg
 from core.drawing.dot import tree_dot
 from core.drawing.svg import tree_svg
 from core.drawing.text import tree_text
@@ -37,6 +38,7 @@ from service.errors import ModelNotFound, ModelNotReady, StepNotFound, TooBusy
 from service.serving.loaded_models import LoadedModel
 from service.store import models
 from service.usecases import delete_model as deletion
+from service.usecases.evaluation_json import curve_from_json
 from service.usecases.read_model import Thresholds, as_reported, read_candidates, read_difference, read_evaluation
 from service.usecases.resolve_step import resolve_step
 
@@ -76,6 +78,13 @@ class RulesFormat(StrEnum):
 
     JSON = "json"
     TEXT = "text"
+
+
+class EvaluationFormat(StrEnum):
+    """How an evaluation is shown."""
+
+    JSON = "json"
+    SVG = "svg"
 
 
 DRAWINGS: dict[TreeFormat, tuple[str, Callable[[core.Model, int], str]]] = {
@@ -241,7 +250,7 @@ async def get_rules(
     return rules_of(as_of, ModelStep.of(loaded, number), list(shown), next_cursor)
 
 
-@router.get("/{model}/evaluation", responses=READ_DATA, response_model=Evaluation)
+@router.get("/{model}/evaluation", responses=READ_DATA | other_formats("image/svg+xml"), response_model=Evaluation)
 async def get_evaluation(
     model: ModelRef,
     loaded_models: Models,
@@ -250,6 +259,9 @@ async def get_evaluation(
     request: Request,
     response: Response,
     step: StepQuery = "selected",
+    format: Annotated[
+        EvaluationFormat, Query(description="JSON, or a picture of the curve with the step marked.")
+    ] = EvaluationFormat.JSON,
 ) -> Any:
     """Show how good the tree is on each part of the data, against the simplest answer, and along its pruning."""
     loaded = await loaded_models.get(model)
@@ -257,6 +269,9 @@ async def get_evaluation(
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     evaluation = await read_evaluation(database, files, loaded, number)
+    if format is EvaluationFormat.SVG:
+        drawn = await to_thread.run_sync(curve_svg, loaded.model, curve_from_json(evaluation["curve"]), number)
+        return Response(drawn, media_type="image/svg+xml", headers={"ETag": response.headers["ETag"]})
     return {"model": ModelStep.of(loaded, number), "task": task_of(loaded.model), **evaluation}
 
 

@@ -103,7 +103,7 @@ class MultiOutputParts(Answer):
 
 
 class CurvePoint(Answer):
-    """Size and error of the tree as of a step.
+    """Size and error of the tree as of a step; null for a part without rows.
 
     The error is the share answered wrongly, the mean cost, or the mean squared error, summed over the targets.
     """
@@ -114,8 +114,19 @@ class CurvePoint(Answer):
     train: float | None
     validation: float | None
     test: float | None
-    cross_validation: float | None
-    spread: float | None
+    cross_validation: Annotated[
+        float | None, Field(description="On rows left out, where alpha was chosen by it and for this step; else null.")
+    ]
+    spread: Annotated[float | None, Field(description="The standard error of `cross_validation`.")]
+
+
+Curve = Annotated[
+    list[CurvePoint],
+    Field(
+        description="From the full tree on, every step that changed the tree and the one asked for. Of more than about "
+        "200 steps some are left out evenly: never the first, the last, the selected one or those of least error."
+    ),
+]
 
 
 class ClassEvaluation(Answer):
@@ -125,7 +136,7 @@ class ClassEvaluation(Answer):
     task: Literal["classification"]
     parts: ClassParts
     baseline: Annotated[ClassParts, Field(description="The same for always answering the majority class.")]
-    curve: list[CurvePoint]
+    curve: Curve
 
 
 class NumberEvaluation(Answer):
@@ -135,7 +146,7 @@ class NumberEvaluation(Answer):
     task: Literal["regression"]
     parts: NumberParts
     baseline: Annotated[NumberParts, Field(description="The same for always answering the mean.")]
-    curve: list[CurvePoint]
+    curve: Curve
 
 
 class MultiOutputEvaluation(Answer):
@@ -145,7 +156,7 @@ class MultiOutputEvaluation(Answer):
     task: Literal["multi_output_regression"]
     parts: MultiOutputParts
     baseline: Annotated[MultiOutputParts, Field(description="The same for always answering the means.")]
-    curve: list[CurvePoint]
+    curve: Curve
 
 
 Evaluation = TypeAliasType(

@@ -122,6 +122,15 @@ async def test_a_tree_is_drawn_in_three_ways(workshop: Workshop, model: str) -> 
     assert ElementTree.fromstring(svg.text).tag == "{http://www.w3.org/2000/svg}svg"
 
 
+async def test_a_curve_is_drawn(workshop: Workshop, model: str) -> None:
+    svg = await workshop.client.get(f"{model}/evaluation", params={"format": "svg"})
+    assert svg.headers["content-type"] == "image/svg+xml"
+    assert "Error by size of the tree" in svg.text
+    assert ElementTree.fromstring(svg.text).tag == "{http://www.w3.org/2000/svg}svg"
+    problem = await workshop.get(f"{model}/evaluation", status=422, format="png")
+    assert problem["errors"][0]["parameter"] == "format"
+
+
 async def test_a_drawing_cannot_be_broken_out_of(workshop: Workshop) -> None:
     nasty = ['</text><script>alert("1")</script>', 'a"];evil[label="b', "line\nbreak", "&amp;"]
     table = {'<x a="1">&': nasty, "y": ['<p>"', "\\q", '<p>"', "\\q"]}

@@ -63,8 +63,9 @@ async def test_an_order_is_answered_with_everything_filled_in(workshop: Workshop
     assert int(answer.headers["retry-after"]) >= 1
     assert training == await workshop.get(answer.headers["location"])
     assert set(training) == {
-        "id", "name", "status", "stage", "progress", "model_id", "version", "dataset_id", "configuration", "warnings",
-        "problem", "created_at", "started_at", "finished_at",
+        "id", "name", "status", "stage", "progress", "model_id", "version", "dataset_id",
+        "validation_dataset_id", "configuration", "parent", "warnings", "problem", "created_at", "started_at",
+        "finished_at",
     }  # fmt: skip
     assert training["id"].startswith("trn_")
     assert training["model_id"].startswith("mdl_")

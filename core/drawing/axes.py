@@ -1,0 +1,75 @@
+"""Axes of a chart: where a number stands, and which numbers are written."""
+
+import math
+from dataclasses import dataclass
+
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # what ticks may be apart, times a power of 10
+ROOM = 1.12  # at the ends of a logarithmic scale
+TINY = 1e-100  # nothing can be told apart below
+WIDE = 20.0  # a range whose ends differ by more than this factor is drawn on a logarithmic scale
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Numbers from `low` to `high` on a line from `start` to `end`, linear or logarithmic."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    ticks: tuple[float, ...]
+    is_logarithmic: bool = False
+
+    def place(self, number: float) -> float:
+        """Where the number stands."""
+        low, high = self._scaled(self.low), self._scaled(self.high)
+        return self.start + (self._scaled(number) - low) / (high - low) * (self.end - self.start)
+
+    def _scaled(self, number: float) -> float:
+        return math.log(number) if self.is_logarithmic else number
+
+
+def count_axis(smallest: int, largest: int, start: float, end: float, *, n_ticks: int = 9) -> Axis:
+    """An axis of whole numbers from 1 on, with some room at its ends; logarithmic where the range is wide."""
+    if largest > WIDE * smallest:
+        low, high = smallest / ROOM, largest * ROOM
+        ticks = tuple(tick for tick in _decades(smallest, largest) if low <= tick <= high)
+        return Axis(low, high, start, end, _some(ticks, n_ticks), is_logarithmic=True)
+    room = max(0.5, 0.04 * (largest - smallest))
+    apart = max(1.0, math.ceil(_apart((largest - smallest) / n_ticks)))
+    return Axis(smallest - room, largest + room, start, end, _multiples(smallest - room, largest + room, apart))
+
+
+def amount_axis(smallest: float, largest: float, start: float, end: float, *, n_ticks: int = 6) -> Axis:
+    """An axis of numbers from 0 up, or from below the smallest where all are far from 0; it ends at ticks."""
+    largest = largest if largest > TINY else 1.0
+    is_far = 0.5 * largest <= smallest < (1 - 1e-9) * largest
+    low = smallest if is_far else 0.0
+    apart = _apart((largest - low) / n_ticks)
+    first, last = math.floor(low / apart + 1e-9) * apart, math.ceil(largest / apart - 1e-9) * apart
+    return Axis(first, last, start, end, _multiples(first, last, apart))
+
+
+def _apart(least: float) -> float:
+    """The smallest round number that is not below this one."""
+    if least <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in STEPS if step * power >= least * (1 - 1e-9))
+
+
+def _multiples(low: float, high: float, apart: float) -> tuple[float, ...]:
+    first, last = math.ceil(low / apart - 1e-9), math.floor(high / apart + 1e-9)
+    digits = max(0, 2 - math.floor(math.log10(apart)))
+    return tuple(round(number * apart, digits) for number in range(first, last + 1))
+
+
+def _decades(smallest: int, largest: int) -> list[float]:
+    """1, 2, 5, 10, 20, 50, … around the range."""
+    powers = range(math.floor(math.log10(smallest)), math.ceil(math.log10(largest)) + 1)
+    return [float(step * 10**power) for power in powers for step in (1, 2, 5)]
+
+
+def _some(ticks: tuple[float, ...], n_ticks: int) -> tuple[float, ...]:
+    """All of them if they are few enough, else the powers of 10 among them."""
+    return ticks if len(ticks) <= n_ticks else tuple(t for t in ticks if math.log10(t) % 1 < 1e-9)
