@@ -4,7 +4,7 @@
 time. `AsAccurate(rival)`: at most 0.2 points of held-out accuracy below.
 """
 
-from bench.asking import Limit, ManyRows, OneRecord, RowsWithHoles
+from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
 from bench.kinds import (
     COVER_TYPES,
@@ -20,7 +20,7 @@ from bench.kinds import (
 from bench.ours import Ours
 from bench.peers import YDF, LightGBM, ScikitLearn, XGBoost
 
-Row = TreeRow | ThreadsRow | ScalingRow | MemoryRow | ManyRows | OneRecord | RowsWithHoles
+Row = TreeRow | ThreadsRow | ScalingRow | MemoryRow | ManyRows | OneRecord | RowsWithHoles | AnotherStep
 
 DEEP, FULL, MIXED = Ours(depth=12), Ours(), Ours(depth=12, min_leaf=50)
 COMPLETE = "our complete table"
@@ -188,5 +188,12 @@ ROWS: tuple[Row, ...] = (
         share=0.15,
         floor=0.55,
         goal=0.45,
+    ),
+    AnotherStep(
+        "predict-step",
+        "predict as of a step of the pruning history, 200k x 20, fully grown",
+        NUMERIC_200K,
+        floor=1.05,
+        goal=1.02,
     ),
 )
