@@ -336,7 +336,11 @@ def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:
 def pruning_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     """A way of pruning that does not go with what is predicted, or with its own options."""
     pruning = config.pruning
-    is_regression = task_of(schema_of(columns.values()), config.target, config.target_kind) is Task.REGRESSION
+    task = task_of(schema_of(columns.values()), config.target, config.target_kind)
+    is_regression = task is Task.REGRESSION
+    is_for_numbers = config.algorithm.criterion.kind is CriterionKind.SQUARED_ERROR
+    if task not in PRESETS[config.algorithm.kind].tasks or is_for_numbers != is_regression:
+        return  # the algorithm is for something else, and its own way of pruning too
     match pruning:
         case ConfidencePruning() if is_regression:
             hint = "use cost_complexity or reduced_error"
@@ -346,8 +350,8 @@ def pruning_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
             yield Fault("the normal approximation is for a cf of at most 0.5", ("pruning", "cf"), hint)
         case CostComplexityPruning(cost=cost) if (cost is Cost.SQUARED_ERROR) != is_regression:
             hint = "use squared_error" if is_regression else "use gini, entropy or error"
-            task = "numbers" if is_regression else "classes"
-            yield Fault(f"{cost} is not a cost of trees that predict {task}", ("pruning", "cost"), hint)
+            predicted = "numbers" if is_regression else "classes"
+            yield Fault(f"{cost} is not a cost of trees that predict {predicted}", ("pruning", "cost"), hint)
         case _:
             pass
 

@@ -79,11 +79,13 @@ PRESETS: dict[str, Preset] = {
         criteria={Task.CLASSIFICATION: Criterion(CriterionKind.GAIN_RATIO, GainFilter.ABOVE_AVERAGE)},
         categorical=Categorical.MULTIWAY,
         stopping=Stopping(min_samples_leaf=2),
+        pruning=ConfidencePruning.kind,
     ),
     "cart": Preset(
         title="CART",
         criteria={Task.CLASSIFICATION: GINI, Task.REGRESSION: SQUARED_ERROR},
         categorical=Categorical.TWO_GROUPS,
+        pruning=CostComplexityPruning.kind,
     ),
 }
 

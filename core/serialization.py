@@ -42,12 +42,12 @@ class UnknownFormatError(ValueError):
 
 def dump(model: Model) -> bytes:
     """The model in the newest format."""
-    arrays = {f"tree.{name}": getattr(model.tree, name) for name in TREE_ARRAYS} | history_arrays(model.history)
-    arrays |= surrogate_arrays(model.tree)
+    arrays = {f"tree.{name}": getattr(model.tree, name) for name in TREE_ARRAYS} | surrogate_arrays(model.tree)
     if model.tree.costs is not None:
         arrays["tree.costs"] = model.tree.costs
     if model.data_thresholds is not None:
         arrays["tree.data_threshold"] = model.data_thresholds
+    arrays |= history_arrays(model.history)  # last, so that all of a tree stands together
     arrays = {name: np.ascontiguousarray(values, values.dtype.newbyteorder("<")) for name, values in arrays.items()}
     header: dict[str, Any] = {
         "task": model.task,
@@ -202,8 +202,8 @@ def history_arrays(history: History) -> dict[str, ArrayOf]:
         "depth": steps.depth,
     }
     columns |= {f"evidence.{name}": steps.evidence[name] for name in sorted(steps.evidence)}
-    arrays = {f"history.{name}": values for name, values in columns.items()}
-    return arrays | raised_arrays(history) | table_arrays(history.cross_validation)
+    columns |= raised_arrays(history) | table_arrays(history.cross_validation)
+    return {f"history.{name}": values for name, values in columns.items()}
 
 
 def recoded(codes: ArrayOf, words: tuple[str, ...], wanted: tuple[str, ...]) -> ArrayOf:
@@ -215,12 +215,17 @@ def recoded(codes: ArrayOf, words: tuple[str, ...], wanted: tuple[str, ...]) -> 
 def read_history(tree: Tree, header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> History:
     """The steps from their columns."""
     columns = {n.removeprefix("history."): v for n, v in arrays.items() if n.startswith("history.")}
-    evidence = {n.removeprefix("evidence."): columns.pop(n) for n in list(columns) if n.startswith("evidence.")}
+    evidence, raised, table = (taken_out(columns, prefix) for prefix in ("evidence.", "raised.", "cross_validation."))
     columns["method"] = recoded(columns["method"], tuple(header["methods"]), METHODS)
     columns["decision"] = recoded(columns["decision"], tuple(header["decisions"]), DECISIONS)
     steps = Steps(**columns, evidence=evidence)
     selected = header.get("selected", len(steps))
-    return History(tree, steps, selected, read_raised(arrays), read_table(header, arrays))
+    return History(tree, steps, selected, read_raised(raised), read_table(header, table))
+
+
+def taken_out(columns: dict[str, ArrayOf], prefix: str) -> dict[str, ArrayOf]:
+    """The columns whose names begin so, without that; they are gone from the others."""
+    return {name.removeprefix(prefix): columns.pop(name) for name in list(columns) if name.startswith(prefix)}
 
 
 def raised_arrays(history: History) -> dict[str, ArrayOf]:
@@ -239,9 +244,8 @@ def raised_arrays(history: History) -> dict[str, ArrayOf]:
     return {f"raised.{name}": values for name, values in columns.items()}
 
 
-def read_raised(arrays: Mapping[str, ArrayOf]) -> dict[int, RaisedBranch]:
+def read_raised(columns: Mapping[str, ArrayOf]) -> dict[int, RaisedBranch]:
     """The branches that were raised, by their steps."""
-    columns = {n.removeprefix("raised."): v for n, v in arrays.items() if n.startswith("raised.")}
     if not columns:
         return {}
     parts = [slice(start, end) for start, end in pairwise(columns["start"].tolist())]
@@ -261,9 +265,6 @@ def table_arrays(table: CrossValidation | None) -> dict[str, ArrayOf]:
     return {} if table is None else {f"cross_validation.{name}": getattr(table, name) for name in TABLE_COLUMNS}
 
 
-def read_table(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> CrossValidation | None:
+def read_table(header: Mapping[str, Any], columns: Mapping[str, ArrayOf]) -> CrossValidation | None:
     """The table of a cross-validation, if there was one."""
-    if "folds" not in header:
-        return None
-    columns = {name: arrays[f"cross_validation.{name}"] for name in TABLE_COLUMNS}
-    return CrossValidation(**columns, n_folds=header["folds"])
+    return CrossValidation(**columns, n_folds=header["folds"]) if columns else None

@@ -17,6 +17,8 @@ from core.block_walk import BlockWalk
 from core.config import (
     Algorithm,
     Categorical,
+    ConfidencePruning,
+    Cost,
     CriterionKind,
     Dialect,
     GainFilter,
@@ -32,6 +34,8 @@ from core.growth.samples import Samples
 from core.missing.filling import filled, fills_of
 from core.prediction import MissingPolicy
 from core.presets import resolve
+from core.pruning.confidence import Expectation, steps_without_raising
+from core.pruning.cost_complexity import weakest_link_steps
 from core.pruning.held_out_tree import HeldOutTree
 from core.schema import Attribute, Kind, Schema
 from core.table import MISSING_CODE, Column, Table
@@ -72,10 +76,13 @@ def run_usual_kernels() -> None:
 
 
 def run_pruning_kernels() -> None:
-    """What tells the effect of cuts on rows kept aside."""
+    """What tells the effect of cuts on rows kept aside, and what goes through all nodes."""
     samples, algorithm = next(prediction_orders())
     tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
     HeldOutTree(full_view(tree), samples, kernels=True).credit_if_cut(0)
+    weakest_link_steps(full_view(tree), Cost.GINI, kernels=True)
+    expected = Expectation.of(ConfidencePruning(), algorithm, tree)
+    steps_without_raising(full_view(tree), expected, kernels=True)
 
 
 def run_prediction_kernels() -> None:

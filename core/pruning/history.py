@@ -259,7 +259,7 @@ class Ledger:
     """A history being written: keeps count of the leaves and the depth that are left."""
 
     def __init__(self, tree: Tree, steps: Iterable[PruningStep] = ()) -> None:
-        self.tree = tree
+        self.tree = self._current = tree
         self._earlier, self._new = Steps.of(steps), list[PruningStep]()
         self._raises: dict[int, RaisedBranch] = {}
         self._is_leaf = History(tree, self._earlier).view(len(self._earlier)).is_leaf.copy()
@@ -272,7 +272,7 @@ class Ledger:
     @property
     def view(self) -> TreeView:
         """The tree as it stands."""
-        return TreeView(self.tree.with_raised(self._raises.values()), self._is_leaf.copy())
+        return TreeView(self._current, self._is_leaf.copy())
 
     def record(
         self,
@@ -293,6 +293,7 @@ class Ledger:
         elif decision is Decision.RAISED:
             assert raised is not None
             self._raises[number] = raised
+            self._current = self._current.with_raised([raised])
             self._count_leaves()
         leaves, depth = self._leaves_at_depth.total(), max(self._leaves_at_depth)
         self._new.append(PruningStep(number, node, method, decision, before, after, alpha, evidence, leaves, depth))
@@ -311,7 +312,6 @@ class Ledger:
 
     def _count_leaves(self) -> None:
         view = self.view
-        self._current = view.tree
         self._leaves_at_depth = Counter(view.tree.depth[view.leaves].tolist())
 
     def _cut(self, node: int) -> None:

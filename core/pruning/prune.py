@@ -1,11 +1,14 @@
 """The way of pruning that a configuration names, on a tree that stands ready."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import assert_never
+
+import numpy as np
 
 from core.config import (
     Algorithm,
+    Choose,
     ConfidencePruning,
     CostComplexityPruning,
     Dialect,
@@ -14,8 +17,12 @@ from core.config import (
     ReducedErrorPruning,
 )
 from core.growth.samples import Samples
+from core.presets import COSTS
 from core.progress import Watch, nobody, part_of
+from core.pruning.choose_alpha import by_cross_validation, by_validation, cross_validated, fold_of_rows
 from core.pruning.collapse import collapse
+from core.pruning.confidence import prune_by_confidence
+from core.pruning.cost_complexity import weakest_link_steps
 from core.pruning.history import History, Ledger
 from core.pruning.reduced_error import prune_by_validation
 from core.table import RowArray
@@ -62,11 +69,46 @@ def prune(
             prune_by_validation(ledger, rows.validation, on_tie, kernels=kernels, watch=watch)
             return ledger.finished()
         case ConfidencePruning():
-            raise NotImplementedError(seed)
+            prune_by_confidence(ledger, pruning, algorithm, rows.train, seed=seed, kernels=kernels, watch=watch)
+            return ledger.finished()
         case CostComplexityPruning():
-            raise NotImplementedError(seed)
+            return cut_weakest_links(ledger, pruning, algorithm, rows, seed=seed, kernels=kernels, watch=watch)
         case _:
             assert_never(pruning)
+
+
+def cut_weakest_links(
+    ledger: Ledger,
+    pruning: CostComplexityPruning,
+    algorithm: Algorithm,
+    rows: Evidence,
+    *,
+    seed: int,
+    kernels: bool,
+    watch: Watch,
+) -> History:
+    """The whole sequence down to the root, and in it the step of the alpha that was given or is chosen.
+
+    Where alpha was to be chosen by validation rows, and there are none, cross-validation chooses it.
+    """
+    cost, grown_by, start = pruning.cost, COSTS[algorithm.criterion.kind], ledger.n_steps
+    ledger.extend(weakest_link_steps(ledger.view, cost, grown_by=grown_by, kernels=kernels))
+    history = ledger.finished()
+    if pruning.alpha is not None:
+        return history.with_selected(max(start, history.last_with_alpha(pruning.alpha)))
+    if len(history.steps) == start:  # there is only one tree
+        return history
+    if pruning.choose is Choose.VALIDATION and rows.validation is not None:
+        return history.with_selected(by_validation(history, start, rows.validation, kernels=kernels, watch=watch))
+    n_folds = min(pruning.folds, len(rows.train))
+    fold_of = fold_of_rows(rows.train.target, n_folds, seed)
+
+    def folds() -> Iterator[tuple[Ledger, Samples]]:
+        for fold in range(n_folds):
+            yield rows.leave_out(np.flatnonzero(fold_of == fold), part_of(watch, fold / n_folds, (fold + 1) / n_folds))
+
+    table = cross_validated(history, start, folds(), n_folds, cost, grown_by=grown_by, kernels=kernels)
+    return replace(history, selected=by_cross_validation(table, pruning.rule), cross_validation=table)
 
 
 def take_back(ledger: Ledger, pruning: Pruning, algorithm: Algorithm, watch: Watch = nobody) -> None:

@@ -10,7 +10,12 @@ from core.growth.engine import Engine
 from core.schema import Kind
 from core.serialization import dump
 
-CART: dict[str, Any] = {"target": "y", "algorithm": {"kind": "cart"}, "division": {"kind": "none"}}
+CART: dict[str, Any] = {
+    "target": "y",
+    "algorithm": {"kind": "cart"},
+    "division": {"kind": "none"},
+    "pruning": {"kind": "none"},
+}
 
 
 @pytest.fixture(scope="module")

@@ -130,8 +130,9 @@ class Service:
         return str(self.post("/v1/datasets", {"columns": columns, **options}, status=201)["id"])
 
     def order(self, name: str, dataset_id: str, target: str, **order: Any) -> Any:
-        """Order a training: of everything as one part, unless told."""
-        body = {"name": name, "dataset_id": dataset_id, "target": target, "division": {"kind": "none"}, **order}
+        """Order a training: of everything as one part, and without pruning, unless told."""
+        plain = {"division": {"kind": "none"}, "pruning": {"kind": "none"}}
+        body = {"name": name, "dataset_id": dataset_id, "target": target, **plain, **order}
         return self.post("/v1/trainings", body, status=202)
 
     def wait(self, training_id: str) -> Any:

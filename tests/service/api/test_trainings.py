@@ -101,8 +101,68 @@ async def test_an_order_is_answered_with_everything_filled_in(workshop: Workshop
                 "validate_splits": False,
             },
         },
-        "pruning": {"kind": "none"},
+        "pruning": {"kind": "confidence", "cf": 0.25, "bound": "binomial", "raising": False},
     }
+
+
+COST_COMPLEXITY = {"kind": "cost_complexity", "alpha": None, "folds": 10, "rule": "minimum"}
+
+
+@pytest.mark.parametrize(
+    ("order", "pruning"),
+    [
+        ({"algorithm": ID3, "attributes": ["texture"]}, {"kind": "none"}),
+        (
+            {"algorithm": {"kind": "c45", "dialect": "release8"}},
+            {"kind": "confidence", "cf": 0.25, "bound": "normal", "raising": True},
+        ),
+        (
+            {"algorithm": {"kind": "c45", "dialect": "release8"}, "pruning": {"kind": "confidence", "raising": False}},
+            {"kind": "confidence", "cf": 0.25, "bound": "normal", "raising": False},
+        ),
+        ({}, {**COST_COMPLEXITY, "cost": "gini", "choose": "cross_validation"}),
+        (
+            {"division": {"kind": "random"}, "algorithm": {"kind": "cart", "criterion": {"kind": "gain_ratio"}}},
+            {**COST_COMPLEXITY, "cost": "entropy", "choose": "validation"},
+        ),
+        ({"target": "density"}, {**COST_COMPLEXITY, "cost": "squared_error", "choose": "cross_validation"}),
+        (
+            {"pruning": {"kind": "cost_complexity", "alpha": 0.01, "cost": "error"}},
+            {**COST_COMPLEXITY, "alpha": 0.01, "cost": "error", "choose": None},
+        ),
+        ({"pruning": {"kind": "none"}}, {"kind": "none"}),
+    ],
+)
+async def test_pruning_that_nobody_orders_is_the_methods_own(
+    workshop: Workshop, dataset_id: str, order: dict[str, Any], pruning: dict[str, Any]
+) -> None:
+    training = await workshop.order(dataset_id, **{"pruning": None, "attributes": None, **order})
+    assert training["configuration"]["pruning"] == pruning
+
+
+@pytest.mark.parametrize(
+    ("pruning", "pointers"),
+    [
+        ({"kind": "cost_complexity", "alpha": 0.1, "choose": "validation"}, {"#/pruning/alpha", "#/pruning/choose"}),
+        ({"kind": "cost_complexity", "alpha": 0.1, "rule": "one_standard_error"}, {"#/pruning/rule"}),
+        ({"kind": "cost_complexity", "alpha": -1}, {"#/pruning/alpha"}),
+        ({"kind": "cost_complexity", "folds": 1}, {"#/pruning/folds"}),
+        ({"kind": "cost_complexity", "cost": "squared_error"}, {"#/pruning/cost"}),
+        ({"kind": "cost_complexity", "choose": "validation"}, {"#/division"}),
+        ({"kind": "confidence", "cf": 0}, {"#/pruning/cf"}),
+        ({"kind": "confidence", "cf": 0.7, "bound": "normal"}, {"#/pruning/cf"}),
+        ({"kind": "confidence", "alpha": 0.1}, {"#/pruning/alpha"}),
+    ],
+)
+async def test_pruning_that_makes_no_sense_is_told_where(
+    workshop: Workshop, dataset_id: str, pruning: dict[str, Any], pointers: set[str]
+) -> None:
+    assert {place for place, _, _ in await refused(workshop, dataset_id, pruning=pruning)} == pointers
+
+
+async def test_numbers_are_not_pruned_by_confidence(workshop: Workshop, dataset_id: str) -> None:
+    ((place, _, hint),) = await refused(workshop, dataset_id, target="density", pruning={"kind": "confidence"})
+    assert (place, hint) == ("#/pruning/kind", "use cost_complexity or reduced_error")
 
 
 async def test_the_configuration_shown_can_be_sent_again(workshop: Workshop, dataset_id: str) -> None:

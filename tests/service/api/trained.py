@@ -47,9 +47,10 @@ class Workshop:
         return str((await self.post("/v1/datasets", {"columns": columns, **options}, status=201))["id"])
 
     async def order(self, dataset_id: str, *, status: int = 202, **order: Any) -> Any:
-        """Order a training of `y` by CART on all rows, or as told."""
-        body = {"name": "m", "dataset_id": dataset_id, "target": "y", "algorithm": CART, "division": {"kind": "none"}}
-        return await self.post("/v1/trainings", body | order, status=status)
+        """Order a training of `y` by CART on all rows without pruning, or as told."""
+        plain = {"algorithm": CART, "division": {"kind": "none"}, "pruning": {"kind": "none"}}
+        body = {"name": "m", "dataset_id": dataset_id, "target": "y", **plain, **order}
+        return await self.post("/v1/trainings", body, status=status)
 
     async def train(self, columns: Columns, *, options: dict[str, Any] | None = None, **order: Any) -> Any:
         """The training of a table once it has ended, well or not."""

@@ -1,0 +1,160 @@
+"""How large an error rate may well be, seen from the errors that were counted.
+
+The upper limit U for E errors among N is the rate at which so few errors would be seen with probability CF only:
+
+    sum_{i <= E} C(N, i) U^i (1 - U)^(N - i) = CF,          which is U = BetaInv(1 - CF; E + 1, N - E)
+
+The second form is good for any weights, whole or not. Clopper and Pearson 1934; prunes trees since C4.5 (Quinlan 1993).
+"""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from core.table import BoolArray, FloatArray
+
+PRECISE = 1e-12  # of a limit; beyond, the tails of large counts have no digits left
+MOST_TURNS = 200
+LARGE = 3_000.0  # beyond, an integral takes fewer terms than a fraction
+PANELS, POINTS = 8, 20  # of that integral, over WIDTH standard deviations: all but the last digits
+WIDTH, FURTHER = 14.0, 40.0  # and so many times 1/N more, since rare errors spread further up
+NEAR_0 = 0.01
+SERIES_FROM = 15.0
+
+
+def upper_limits(errors: FloatArray, weights: FloatArray, cf: float) -> FloatArray:
+    """U for E errors among N, 0 <= E <= N, at each place: 1 when all are errors, 0 when there is nothing."""
+    limits = np.where(weights > 0, 1.0, 0.0)
+    none = (weights > 0) & (errors <= 0)
+    limits[none] = -np.expm1(math.log(cf) / weights[none])
+    some = np.flatnonzero((errors > 0) & (errors < weights))
+    if len(some):
+        pairs, place = np.unique(np.stack([errors[some], weights[some]]), axis=1, return_inverse=True)
+        limits[some] = _solved(pairs[0] + 1.0, pairs[1] - pairs[0], cf)[place.ravel()]
+    return limits
+
+
+def _solved(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
+    """BetaInv(1 - CF; a, b) by Newton's method, kept between bounds that close in."""
+    x = np.clip(_start(a, b, cf), 1e-300, 1 - 1e-16)
+    low, high, open_ = np.zeros_like(a), np.ones_like(a), np.arange(len(a))
+    for _ in range(MOST_TURNS):
+        here, a_, b_ = x[open_], a[open_], b[open_]
+        tail, density = _upper_tail(here, a_, b_), _density(here, a_, b_)
+        is_low = tail > cf
+        low[open_[is_low]], high[open_[~is_low]] = here[is_low], here[~is_low]
+        wanted, between = here + (tail - cf) / np.maximum(density, 1e-200), (low[open_] + high[open_]) / 2
+        # Where less than one row is right, the density is infinite at 1, and no step from there is long.
+        is_near = (np.abs(wanted - here) <= PRECISE * here) & (np.abs(tail - cf) <= 1e-6)
+        is_inside = (wanted > low[open_]) & (wanted < high[open_])
+        x[open_] = np.where(is_inside | is_near, np.minimum(wanted, 1.0), between)
+        is_closed = is_near | (high[open_] - low[open_] <= PRECISE * here)
+        open_ = open_[~is_closed]
+        if not len(open_):
+            break
+    return x
+
+
+def _start(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
+    """A first guess: the upper limit by the normal approximation (Wilson 1927)."""
+    n, z = a + b - 1.0, NormalDist().inv_cdf(1 - cf)
+    f = np.minimum((a - 0.5) / n, 1.0)
+    return np.asarray((f + z * z / (2 * n) + z * np.sqrt(f * (1 - f) / n + z * z / (4 * n * n))) / (1 + z * z / n))
+
+
+def _upper_tail(x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+    """1 - I_x(a, b): the part of the beta distribution above x."""
+    tail, is_above = np.empty_like(x), x > (a + 1) / (a + b + 2)
+    # Near 0 the fraction from the other end is made of differences of nearly equal numbers.
+    is_smooth = (np.minimum(a, b) > LARGE) | (is_above & (x < NEAR_0))
+    tail[is_smooth] = _integral(x[is_smooth], a[is_smooth], b[is_smooth])
+    is_right = ~is_smooth & is_above
+    tail[is_right] = _fraction(1 - x[is_right], x[is_right], b[is_right], a[is_right])
+    is_left = ~is_smooth & ~is_above
+    tail[is_left] = 1 - _fraction(x[is_left], 1 - x[is_left], a[is_left], b[is_left])
+    return tail
+
+
+def _density(x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+    """Of the beta distribution at x."""
+    return np.asarray(np.exp(_log_weight(x, 1 - x, a, b)) / (x * np.maximum(1 - x, 1e-300)))
+
+
+def _fraction(x: FloatArray, rest: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+    """I_x(a, b) for x below the mean, as a continued fraction (DLMF 8.17.22), by Lentz's method; `rest` is 1 - x."""
+    tiny = 1e-300
+    c, d = np.ones_like(x), 1 - (a + b) * x / (a + 1)
+    d = 1 / np.where(np.abs(d) < tiny, tiny, d)
+    value, m, going = d.copy(), 0, np.ones(len(x), dtype=np.bool_)
+    while going.any() and m < 100_000:
+        m += 1
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d, c = 1 + term * d, 1 + term / c
+            d = 1 / np.where(np.abs(d) < tiny, tiny, d)
+            c = np.where(np.abs(c) < tiny, tiny, c)
+            value = np.where(going, value * (d * c), value)
+        going &= np.abs(d * c - 1) > 1e-16 * 4
+    return np.asarray(np.exp(_log_weight(x, rest, a, b)) / a * value)
+
+
+def _integral(x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+    """The part above x by Gauss's rule, on panels from x, or from where the distribution begins, to its end."""
+    mean, spread = a / (a + b), np.sqrt(a * b / (a + b) ** 3)
+    reach = WIDTH * spread + FURTHER / (a + b)
+    x, end = np.maximum(x, mean - WIDTH * spread), np.minimum(1.0, np.maximum(x, mean) + reach)
+    points, weights = np.polynomial.legendre.leggauss(POINTS)
+    at = ((np.arange(PANELS)[:, None] + (points + 1) / 2) / PANELS).ravel()
+    t = x[:, None] + (end - x)[:, None] * at
+    density = _density(t, a[:, None], b[:, None])
+    return np.asarray((density @ np.tile(weights, PANELS)) * (end - x) / (2 * PANELS))
+
+
+def _log_weight(x: FloatArray, rest: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+    """log of x^a (1 - x)^b / B(a, b), without differences of large logarithms (Loader 2000); `rest` is 1 - x."""
+    n = a + b
+    whole = 0.5 * np.log(a * b / n / (2 * math.pi)) + _stirling_error(n) - _stirling_error(a) - _stirling_error(b)
+    return np.asarray(whole - a * _deviance(n * x / a - 1) - b * _deviance(n * rest / b - 1))
+
+
+def _deviance(d: FloatArray) -> FloatArray:
+    """d - log(1 + d)"""
+    return np.asarray(d - np.log1p(np.maximum(d, -1 + 1e-16)))
+
+
+def _stirling_error(z: FloatArray) -> FloatArray:
+    """log(z!) less what Stirling's formula says: (z + 1/2) log z - z + log(2 pi)/2"""
+    is_large: BoolArray = z >= SERIES_FROM
+    r = 1 / np.where(is_large, z, SERIES_FROM)
+    error = r * (1 / 12 - r**2 * (1 / 360 - r**2 * (1 / 1260 - r**2 * (1 / 1680 - r**2 / 1188))))
+    small = z[~is_large]
+    exact = np.array([math.lgamma(one + 1) for one in small.tolist()])
+    error[~is_large] = exact - (small + 0.5) * np.log(small) + small - 0.5 * math.log(2 * math.pi)
+    return np.asarray(error)
+
+
+def added_errors(errors: FloatArray, weights: FloatArray, cf: float) -> FloatArray:
+    """How many errors more than were counted C4.5's programs expect, by their normal approximation.
+
+    With z the upper CF quantile of the normal and f = (E + 0.5)/N
+
+        N (f + z^2/2N + z sqrt(f/N - f^2/N + z^2/4N^2)) / (1 + z^2/N) - E
+
+    max(N - E, 0) where E + 0.5 >= N, and for E < 1 between N (1 - CF^(1/N)) at 0 and the value at 1. 0 for nothing.
+    """
+    n = np.where(weights > 0, weights, 1.0)
+    at_none = -n * np.expm1(math.log(cf) / n)
+    at_one = _added_from_one(np.ones_like(n), n, cf)
+    added = np.where(errors < 1, at_none + errors * (at_one - at_none), _added_from_one(errors, n, cf))
+    return np.where(weights > 0, added, 0.0)
+
+
+def _added_from_one(errors: FloatArray, n: FloatArray, cf: float) -> FloatArray:
+    z = NormalDist().inv_cdf(1 - cf)
+    f = (errors + 0.5) / n
+    inside = np.maximum(f / n - f * f / n + z * z / (4 * n * n), 0.0)
+    limit = (f + z * z / (2 * n) + z * np.sqrt(inside)) / (1 + z * z / n)
+    return np.where(errors + 0.5 >= n, np.maximum(n - errors, 0.0), n * limit - errors)

@@ -1,0 +1,113 @@
+"""Which alpha: by hand, by the error on validation rows, or by cross-validation.
+
+In a cross-validation the training rows are divided into folds, class by class and by chance. The tree grown without a
+fold is pruned by cost-complexity too, and answers the rows of the fold. The tree of alpha_k in the sequence is judged
+by the fold trees pruned at the geometric midpoint of alpha_k and the next alpha, the last one at infinity. All alphas
+are judged at once (`step_losses`). Breiman, Friedman, Olshen and Stone 1984, section 3.4.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.config import AlphaRule, Cost
+from core.growth.samples import Samples
+from core.progress import Watch
+from core.pruning.cost_complexity import tie_of, weakest_link_steps
+from core.pruning.history import CrossValidation, History, Ledger, Steps
+from core.randomness import shuffled, stream
+from core.step_losses import StepLosses, losses_by_step
+from core.table import FloatArray, RowArray
+from core.target import ClassTarget, Target
+from core.ties import TIE
+
+
+def by_validation(history: History, first_step: int, validation: Samples, *, kernels: bool, watch: Watch) -> int:
+    """The step of least error on the validation rows, of the alphas from a step on; ties go to the smaller tree."""
+    steps = last_steps(history.steps, first_step)
+    losses = losses_by_step(history.tree, history.cut_at, len(history.steps), validation, kernels=kernels, watch=watch)
+    return int(steps[last_of_least(losses.mean[steps])])
+
+
+def by_cross_validation(table: CrossValidation, rule: AlphaRule) -> int:
+    """The step that the rule takes from the table; ties go to the smaller tree."""
+    best = last_of_least(table.error)
+    if rule is AlphaRule.MINIMUM:
+        return int(table.step[best])
+    limit = float(table.error[best] + table.standard_error[best])
+    return int(table.step[np.flatnonzero(table.error <= limit + tie_of_errors(table.error))[-1]])
+
+
+def last_of_least(errors: FloatArray) -> int:
+    """The last place whose error is within a tie of the least: trees become smaller from place to place."""
+    return int(np.flatnonzero(errors <= errors.min() + tie_of_errors(errors))[-1])
+
+
+def tie_of_errors(errors: FloatArray) -> float:
+    """How near two errors are that count as equal."""
+    return TIE * float(errors.max())
+
+
+def last_steps(steps: Steps, first_step: int) -> RowArray:
+    """The last step of each alpha from a step on; where no link has alpha 0, the first step stands for it."""
+    alphas = steps.alpha[first_step:]
+    is_last = np.append(alphas[1:] != alphas[:-1], True)[: len(alphas)]
+    lasts = np.flatnonzero(is_last) + 1 + first_step
+    return lasts if len(alphas) and alphas[0] == 0 else np.append(first_step, lasts)
+
+
+def fold_of_rows(target: Target, n_folds: int, seed: int) -> RowArray:
+    """The fold of each row: rows in random order, class by class, are dealt to the folds in turn."""
+    bits, n_rows = stream(seed, "folds"), len(target.is_known)
+    rows = np.arange(n_rows)
+    groups = [rows]
+    if isinstance(target, ClassTarget):
+        groups = [np.flatnonzero(target.codes == code) for code in np.unique(target.codes)]
+    dealt = np.concatenate([shuffled(group, bits) for group in groups])
+    folds = np.empty(n_rows, dtype=np.int64)
+    folds[dealt] = rows % n_folds
+    return folds
+
+
+def midpoints(alphas: FloatArray) -> FloatArray:
+    """The alpha that stands for each of some ascending ones in other trees; infinite for the last."""
+    return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
+
+
+def cross_validated(
+    history: History,
+    first_step: int,
+    folds: Iterator[tuple[Ledger, Samples]],
+    n_folds: int,
+    cost: Cost,
+    *,
+    grown_by: Cost | None,
+    kernels: bool,
+) -> CrossValidation:
+    """The table: every alpha of the sequence, and how trees grown without some rows answer these."""
+    steps = last_steps(history.steps, first_step)
+    alphas = np.where(steps == first_step, 0.0, history.steps.alpha[steps - 1])
+    judged_at = midpoints(alphas)
+    total, squares, weight, n_rows = np.zeros_like(alphas), np.zeros_like(alphas), 0.0, 0
+    for ledger, left_out in folds:
+        steps_of_fold, losses = fold_losses(ledger, left_out, judged_at, cost, grown_by=grown_by, kernels=kernels)
+        total, squares = total + losses.loss[steps_of_fold], squares + losses.squares[steps_of_fold]
+        weight, n_rows = weight + losses.weight, n_rows + len(left_out)
+    error = total / weight
+    # The standard deviation of the rows' losses, over the root of their number.
+    standard_error = np.sqrt(np.maximum(squares / weight - error**2, 0.0) / n_rows)
+    leaves = history.leaves_by_step[steps].astype(np.int64)
+    return CrossValidation(alphas, steps, leaves, error, standard_error, n_folds)
+
+
+def fold_losses(
+    ledger: Ledger, left_out: Samples, judged_at: FloatArray, cost: Cost, *, grown_by: Cost | None, kernels: bool
+) -> tuple[RowArray, StepLosses]:
+    """The step of a fold's tree at each of some ascending alphas, and what the rows left out lose at all steps."""
+    start = ledger.n_steps
+    steps = weakest_link_steps(ledger.view, cost, grown_by=grown_by, kernels=kernels)
+    ledger.extend(steps)
+    history = ledger.finished()
+    tie = tie_of(ledger.tree, cost, float(steps.after[-1]) if len(steps) else 0.0)  # the last tree is the root alone
+    at = start + np.searchsorted(steps.alpha, judged_at + tie, side="right")
+    return at, losses_by_step(ledger.tree, history.cut_at, len(history.steps), left_out, kernels=kernels)

@@ -1,0 +1,313 @@
+"""Confidence-based pruning: a subtree is cut when a leaf in its place is not expected to err more often.
+
+What a leaf is expected to err on is the upper limit of its error rate times its weight; a subtree's estimate is the sum
+of its leaves'. Bottom-up, left to right. With raising, a node's heaviest branch may take its place instead, with all
+the node's samples sent through it. C4.5 (Quinlan 1993), chapter 4.
+
+The textbook cuts when the leaf's estimate is not larger. The programs (`release8`) let it be 0.1 larger, and so the
+raised branch's.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.config import Algorithm, Bound, ConfidencePruning, Dialect
+from core.criteria.binomial import added_errors, upper_limits
+from core.growth.best_split import objective_of
+from core.growth.release8_tolerances import TOLERANCE
+from core.growth.routing import Way, divided
+from core.growth.samples import Samples
+from core.missing.fractional_weights import branch_shares
+from core.progress import Watch, nobody
+from core.pruning.cost_complexity import loops_of
+from core.pruning.history import DECISIONS, METHODS, Decision, Ledger, Method, Steps
+from core.pruning.training_errors import errors_of
+from core.randomness import path_key, root_key
+from core.splits.split import Split
+from core.sums import weights_by
+from core.table import BoolArray, FloatArray, RowArray
+from core.target import ClassTarget
+from core.ties import TIE, first_within_tie
+from core.tree import RaisedBranch, Tree, TreeView
+
+PROGRAMS_SLACK = 0.1
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is expected of leaves: `slack` is by how much an estimate may be larger and still count as not larger."""
+
+    pruning: ConfidencePruning
+    costs: FloatArray | None
+    slack: float
+    _known: dict[tuple[float, float], float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pruning: ConfidencePruning, algorithm: Algorithm, tree: Tree) -> "Expectation":
+        is_as_programmed = algorithm.dialect is Dialect.RELEASE8
+        return cls(pruning, tree.costs, PROGRAMS_SLACK if is_as_programmed else TIE * float(tree.weight[0]))
+
+    def estimates(self, errors: FloatArray, weights: FloatArray) -> FloatArray:
+        """The errors expected of leaves that make so many in training; 0 for an empty leaf."""
+        if self.pruning.bound is Bound.NORMAL:
+            return errors + added_errors(errors, weights, self.pruning.cf)
+        return weights * upper_limits(errors, weights, self.pruning.cf)
+
+    def of_leaves(self, class_weights: FloatArray) -> FloatArray:
+        """The estimates of leaves with these class weights, `[leaf, class]`; those met before are remembered."""
+        errors, weights = errors_of(class_weights, self.costs), class_weights.sum(axis=1)
+        pairs = list(zip(errors.tolist(), weights.tolist(), strict=True))
+        new = [place for place, pair in enumerate(pairs) if pair not in self._known]
+        if new:
+            found = self.estimates(errors[new], weights[new]).tolist()
+            self._known.update(zip([pairs[place] for place in new], found, strict=True))
+        return np.array([self._known[pair] for pair in pairs])
+
+    def is_not_larger(self, estimate: float, other: float) -> bool:
+        return estimate <= other + self.slack
+
+    def evidence(self, class_weights: FloatArray, leaf: float, subtree: float) -> dict[str, float]:
+        """The figures behind a decision."""
+        weight = float(class_weights.sum())
+        return {
+            "weight": weight,
+            "errors": float(errors_of(class_weights[None], self.costs)[0]),
+            "cf": self.pruning.cf,
+            "bound": leaf / weight,
+            "leaf_estimate": leaf,
+            "subtree_estimate": subtree,
+        }
+
+
+def prune_by_confidence(
+    ledger: Ledger,
+    pruning: ConfidencePruning,
+    algorithm: Algorithm,
+    samples: Samples,
+    *,
+    seed: int = 0,
+    kernels: bool = False,
+    watch: Watch = nobody,
+) -> None:
+    """Decide about every inner node left, and write each decision down; raising needs the training samples."""
+    expected = Expectation.of(pruning, algorithm, ledger.tree)
+    if pruning.raising:
+        Raising(ledger, expected, algorithm, samples, watch).prune(root_key(seed))
+    else:
+        ledger.extend(steps_without_raising(ledger.view, expected, kernels=kernels))
+
+
+def steps_without_raising(view: TreeView, expected: Expectation, *, kernels: bool) -> Steps:
+    """All decisions at once: they need the figures of nodes only."""
+    tree, loops = view.tree, loops_of(kernels=kernels)
+    errors = errors_of(tree.values, tree.costs)
+    leaf, size = expected.estimates(errors, tree.weight), tree.size.astype(np.int64)
+    is_inner = view.is_visible & ~view.is_leaf
+    subtree, is_cut = loops.subtree_estimates(size, is_inner, leaf, expected.slack)
+    nodes = np.flatnonzero(is_inner)
+    nodes = nodes[np.lexsort((-nodes, nodes + size[nodes]))]  # a node comes after its subtree, which is a range
+    n_steps = len(nodes)
+    cut_at = np.full(len(tree), n_steps + 1)
+    cut_at[nodes[is_cut[nodes]]] = np.flatnonzero(is_cut[nodes]) + 1
+    until = loops.visible_until(size, np.where(is_inner, cut_at, 0), n_steps + 1)
+    since = np.where(view.is_leaf, 0, cut_at)
+    answers = since < until
+    begun = np.bincount(since[answers], minlength=n_steps + 2)
+    leaves = np.cumsum(begun - np.bincount(until[answers], minlength=n_steps + 2))
+    weight, is_cut = tree.weight[nodes], is_cut[nodes]
+    cut, kept = DECISIONS.index(Decision.CUT), DECISIONS.index(Decision.KEPT)
+    return Steps(
+        node=nodes.astype(np.int32),
+        method=np.full(n_steps, METHODS.index(Method.CONFIDENCE), dtype=np.int8),
+        decision=np.where(is_cut, cut, kept).astype(np.int8),
+        before=subtree[nodes],
+        after=leaf[nodes],
+        alpha=np.full(n_steps, np.nan),
+        leaves=leaves[1 : n_steps + 1].astype(np.int32),
+        depth=loops.depths_left(size, until, n_steps + 1)[1:].astype(np.int32),
+        evidence={
+            "weight": weight,
+            "errors": errors[nodes],
+            "cf": np.full(n_steps, expected.pruning.cf),
+            "bound": leaf[nodes] / weight,
+            "leaf_estimate": leaf[nodes],
+            "subtree_estimate": subtree[nodes],
+        },
+    )
+
+
+@dataclass
+class Sent:
+    """A branch with other samples sent through it: its nodes in order, their class weights, r_v, and which end."""
+
+    nodes: list[int] = field(default_factory=list)
+    values: list[FloatArray] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+    is_leaf: list[bool] = field(default_factory=list)
+
+    def leaf_values(self) -> FloatArray:
+        return np.array([values for values, is_leaf in zip(self.values, self.is_leaf, strict=True) if is_leaf])
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Training samples at a node: it is looked at before its children, and again after them."""
+
+    node: int
+    rows: RowArray
+    weights: FloatArray
+    key: int
+    is_after: bool
+
+
+class Raising:
+    """Pruning with raised branches: every node's training samples are at hand when it is its turn.
+
+    A node that was raised into keeps its number; `_tested_by` tells whose test it has, `_children` which nodes are
+    below it then.
+    """
+
+    def __init__(
+        self, ledger: Ledger, expected: Expectation, algorithm: Algorithm, samples: Samples, watch: Watch
+    ) -> None:
+        self._ledger, self._expected, self._algorithm, self._samples = ledger, expected, algorithm, samples
+        self._watch, self._objective = watch, objective_of(algorithm, samples)
+        view = ledger.view
+        self._tree, self._is_leaf = view.tree, view.is_leaf.copy()
+        self._values, self._share = self._tree.values.copy(), self._tree.share.copy()
+        self._estimate = np.zeros(len(self._tree))  # of the subtree as it stands
+        expected.of_leaves(self._values)  # all at once takes little longer than one
+        self._tested_by: dict[int, int] = {}
+        self._children: dict[int, list[int]] = {}
+        self._done = 0.0
+
+    def prune(self, key: int) -> None:
+        """Decide about every node, children first; a node into which a branch was raised begins again."""
+        waiting = [Visit(0, self._samples.rows, self._samples.weights, key, is_after=False)]
+        while waiting:
+            visit = waiting.pop()
+            node = visit.node
+            if self._is_leaf[node]:
+                self._estimate[node] = self._expected.of_leaves(self._values[node : node + 1])[0]
+                self._tell(visit)
+            elif not visit.is_after:
+                waiting.append(Visit(node, visit.rows, visit.weights, visit.key, is_after=True))
+                parts = zip(self.children(node), self._divided(node, visit, self._shares_at(node)), strict=True)
+                below = [
+                    Visit(child, *part, path_key(visit.key, branch), is_after=False)
+                    for branch, (child, part) in enumerate(parts)
+                ]
+                waiting.extend(reversed(below))
+            elif self._decide(visit):
+                waiting.append(Visit(node, visit.rows, visit.weights, visit.key, is_after=False))
+
+    def children(self, node: int) -> list[int]:
+        return self._children.get(node) or self._tree.children(node)
+
+    def _decide(self, visit: Visit) -> bool:
+        """Make the node a leaf, raise its heaviest branch, or leave it; whether a branch was raised."""
+        node, expected = visit.node, self._expected
+        leaf = float(expected.of_leaves(self._values[node : node + 1])[0])
+        subtree = float(sum(self._estimate[child] for child in self.children(node)))
+        heaviest = self._heaviest_child(node)
+        sent = self._sent_through(heaviest, visit)
+        raised = float(expected.of_leaves(sent.leaf_values()).sum())
+        evidence = expected.evidence(self._values[node], leaf, subtree)
+        evidence |= {"raised_estimate": raised, "raised_node": float(heaviest)}
+        self._estimate[node] = subtree
+        if expected.is_not_larger(leaf, subtree) and expected.is_not_larger(leaf, raised):
+            self._record(node, Decision.CUT, subtree, leaf, evidence)
+            self._is_leaf[node] = True
+            self._estimate[node] = leaf
+        elif expected.is_not_larger(raised, subtree):
+            self._record(node, Decision.RAISED, subtree, raised, evidence, self._raise(node, heaviest, sent))
+            return True
+        else:
+            self._record(node, Decision.KEPT, subtree, leaf, evidence)
+        return False
+
+    def _record(
+        self,
+        node: int,
+        decision: Decision,
+        before: float,
+        after: float,
+        evidence: dict[str, float],
+        raised: RaisedBranch | None = None,
+    ) -> None:
+        self._ledger.record(
+            node, Method.CONFIDENCE, decision, before=before, after=after, evidence=evidence, raised=raised
+        )
+
+    def _heaviest_child(self, node: int) -> int:
+        """The child that most weight came to; of equals the first, in the programs the last."""
+        children = self.children(node)
+        weights = self._values[children].sum(axis=1)
+        if self._algorithm.dialect is Dialect.RELEASE8:
+            return children[int(np.flatnonzero(weights >= weights.max() - TOLERANCE)[-1])]
+        return children[first_within_tie(weights / weights.sum())]
+
+    def _sent_through(self, child: int, visit: Visit) -> Sent:
+        """The samples of the node sent through a child's subtree, r_v of every node found anew from them."""
+        sent = Sent()
+        waiting = [(child, visit, float(self._share[visit.node]))]
+        while waiting:
+            node, arrived, share = waiting.pop()
+            sent.nodes.append(visit.node if node == child else node)
+            sent.values.append(self._class_weights(arrived))
+            sent.shares.append(share)
+            sent.is_leaf.append(bool(self._is_leaf[node]))
+            if not self._is_leaf[node]:
+                shares = self._new_shares(node, arrived)
+                parts = self._divided(node, arrived, shares)
+                below = [
+                    (lower, Visit(lower, *part, path_key(arrived.key, branch), is_after=False), float(shares[branch]))
+                    for branch, (lower, part) in enumerate(zip(self.children(node), parts, strict=True))
+                ]
+                waiting.extend(reversed(below))
+        return sent
+
+    def _raise(self, node: int, child: int, sent: Sent) -> RaisedBranch:
+        """Put the child in the node's place, with the figures of the samples sent through it."""
+        self._tested_by[node] = self._tested_by.get(child, child)
+        self._children[node] = self.children(child)
+        nodes, values = np.array(sent.nodes), np.array(sent.values)
+        self._values[nodes], self._share[nodes] = values, sent.shares
+        return RaisedBranch(
+            node,
+            child,
+            nodes,
+            weight=values.sum(axis=1),
+            share=np.array(sent.shares),
+            impurity=np.asarray(self._objective.impurity(values)),
+            values=values,
+        )
+
+    def _split(self, node: int) -> Split:
+        return self._tree.split(self._tested_by.get(node, node))
+
+    def _shares_at(self, node: int) -> FloatArray:
+        return self._share[self.children(node)]
+
+    def _new_shares(self, node: int, arrived: Visit) -> FloatArray:
+        """r_v from the samples that know the value; where none does, all branches share alike, as in the programs."""
+        split = self._split(node)
+        branch = split.branches(self._samples.attributes.columns[split.column][arrived.rows])
+        is_known: BoolArray = branch >= 0
+        known = weights_by(branch[is_known], arrived.weights[is_known], split.n_branches)
+        return branch_shares(known) if known.sum() > 0 else np.full(split.n_branches, 1 / split.n_branches)
+
+    def _divided(self, node: int, arrived: Visit, shares: FloatArray) -> list[tuple[RowArray, FloatArray]]:
+        surrogates = self._tree.surrogates_of(self._tested_by.get(node, node))
+        way = Way(self._split(node), shares, surrogates, arrived.key)
+        return divided(self._samples, self._algorithm, arrived.rows, arrived.weights, way)
+
+    def _class_weights(self, arrived: Visit) -> FloatArray:
+        target = self._samples.target
+        assert isinstance(target, ClassTarget)
+        return weights_by(target.codes[arrived.rows], arrived.weights, len(target.classes))
+
+    def _tell(self, visit: Visit) -> None:
+        self._done = min(1.0, self._done + float(visit.weights.sum()) / float(self._tree.weight[0]))
+        self._watch(self._done)

@@ -1,0 +1,25 @@
+"""How much of its own training weight each node gets wrong as a leaf."""
+
+import numpy as np
+
+from core.criteria.impurity import shares
+from core.growth.held_out import labels_of
+from core.table import FloatArray
+from core.tree import Tree
+
+
+def training_errors(tree: Tree) -> FloatArray:
+    """The weight of the training samples that each node's label gets wrong; 0 where it received nothing."""
+    return errors_of(tree.values, tree.costs)
+
+
+def errors_of(class_weights: FloatArray, costs: FloatArray | None) -> FloatArray:
+    """What the label of each leaf gets wrong of its own class weights, `[leaf, class]`.
+
+    Where wrong answers have costs, each counts by its cost over the largest: the errors of a leaf are then its cost in
+    units of the worst mistake, and never more than its weight.
+    """
+    labels = labels_of(shares(class_weights), costs)
+    if costs is None or not costs.max() > 0:
+        return class_weights.sum(axis=1) - class_weights[np.arange(len(labels)), labels]
+    return np.einsum("nk,kn->n", class_weights, costs[:, labels]) / float(costs.max())

@@ -1,0 +1,131 @@
+"""The loops over all nodes of a tree that pruning is made of.
+
+Every function here is plain Python over arrays, and `tree_loops_kernels` is the same, compiled. Nodes are numbered as
+in a tree: children come after their parent, and a subtree is a range.
+"""
+
+import numpy as np
+
+from core.table import BoolArray, FloatArray, RowArray
+
+
+def cutting_alphas(size: RowArray, is_leaf: BoolArray, cost: FloatArray, tolerance: float) -> FloatArray:
+    """The alpha at which each inner node becomes a leaf by a cut of its own; infinite for all others.
+
+    A cut of t costs C(t) - C(T_t) and saves |T_t| - 1 leaves, so it pays from
+
+        g(t) = (C(t) - C(T_t)) / (|T_t| - 1)
+
+    on, T_t being what the cuts below t with smaller alphas have left. Children come before their parents here: t begins
+    with all cuts below it made, and takes them back, the last one first, until all that are left have a smaller alpha
+    than its own. What is taken back never happens, since t is cut before. Each cut is made once and taken back once at
+    most, and the last cut below a node stands on top of a heap, so all takes O(n log n), however deep the tree is.
+
+    The heaps are skew heaps (Sleator and Tarjan 1986): two of them are melded along their right sides, whose nodes
+    change sides on the way. `heap[t]` is the top of that of t; `left` and `right` lead on.
+    """
+    n_nodes = len(size)
+    alpha = np.full(n_nodes, np.inf)
+    heap, left, right = np.full(n_nodes, -1), np.full(n_nodes, -1), np.full(n_nodes, -1)
+    rise, fewer = np.zeros(n_nodes), np.zeros(n_nodes)  # of cost, and of leaves, when a node is cut
+    for node in range(n_nodes - 1, -1, -1):
+        if is_leaf[node]:
+            continue
+        child, end = node + 1, node + size[node]
+        top, link, below, n_leaves = -1, np.inf, 0.0, 0.0
+        while True:
+            if child < end:  # begin with all children as leaves
+                other = heap[child]
+                below += cost[child]
+                n_leaves += 1.0
+                child += size[child]
+            elif top >= 0 and alpha[top] >= link - tolerance:  # take the last cut back
+                below -= rise[top]
+                n_leaves += fewer[top]
+                alpha[top] = np.inf
+                other = right[top]
+                top = left[top]
+            else:
+                break
+            if top < 0 or other < 0:
+                top = max(top, other)
+            else:
+                if alpha[top] < alpha[other]:
+                    top, other = other, top
+                above = top
+                while True:
+                    next_right = right[above]
+                    right[above] = left[above]
+                    if next_right < 0:
+                        left[above] = other
+                        break
+                    if alpha[next_right] < alpha[other]:
+                        next_right, other = other, next_right
+                    left[above] = next_right
+                    above = next_right
+            link = (cost[node] - below) / max(1.0, n_leaves - 1.0)
+        alpha[node] = max(0.0, link)
+        rise[node], fewer[node] = cost[node] - below, n_leaves - 1.0
+        left[node], right[node] = top, -1
+        heap[node] = node
+    return alpha
+
+
+def groups_of(alphas: FloatArray, tolerance: float) -> RowArray:
+    """The number of the group that each of some ascending alphas belongs to: equal are those near the first of one."""
+    groups = np.zeros(len(alphas), dtype=np.int64)
+    first, number = 0, 0
+    for place in range(len(alphas)):
+        if alphas[place] > alphas[first] + tolerance:
+            first = place
+            number += 1
+        groups[place] = number
+    return groups
+
+
+def visible_until(size: RowArray, cut_at: RowArray, n_times: int) -> RowArray:
+    """The time from which on each node is below a cut; `n_times` where it never is. Nodes are cut at these times."""
+    until = np.full(len(size), n_times)
+    for node in range(len(size)):
+        child, end = node + 1, node + size[node]
+        while child < end:
+            until[child] = min(until[node], cut_at[node])
+            child += size[child]
+    return until
+
+
+def depths_left(size: RowArray, until: RowArray, n_times: int) -> RowArray:
+    """The depth of the tree at each time, from when its nodes are below a cut."""
+    depth, deepest = np.zeros(len(size), dtype=np.int64), np.zeros(n_times + 1, dtype=np.int64)
+    for node in range(len(size)):
+        deepest[until[node]] = max(deepest[until[node]], depth[node])
+        child, end = node + 1, node + size[node]
+        while child < end:
+            depth[child] = depth[node] + 1
+            child += size[child]
+    for time in range(n_times - 1, 0, -1):
+        deepest[time] = max(deepest[time], deepest[time + 1])
+    return deepest[1:]
+
+
+def subtree_estimates(
+    size: RowArray, is_inner: BoolArray, leaf_estimate: FloatArray, slack: float
+) -> tuple[FloatArray, BoolArray]:
+    """What each subtree is expected to err on with all below it decided, and whether it is to be cut.
+
+    It is when the leaf's estimate is not larger than the sum over the children by more than the slack.
+    """
+    estimate, subtree = leaf_estimate.copy(), leaf_estimate.copy()
+    is_cut = np.zeros(len(size), dtype=np.bool_)
+    for node in range(len(size) - 1, -1, -1):
+        if not is_inner[node]:
+            continue
+        child, end, below = node + 1, node + size[node], 0.0
+        while child < end:
+            below += estimate[child]
+            child += size[child]
+        subtree[node] = below
+        is_cut[node] = leaf_estimate[node] <= below + slack
+        if not is_cut[node]:
+            estimate[node] = below
+    return subtree, is_cut
