@@ -8,12 +8,18 @@ import numpy as np
 
 from bench.findings import Finding, Measured, Result, Setting
 from bench.kinds import missing
-from bench.ours import Ours, leaves_reached, table_of
+from bench.ours import Ours, leaves_reached, samples_of, table_of
 from bench.peers import ScikitLearn, onnx_session
 from bench.tables import Data, Tables
 from bench.timing import cpu_seconds, wall_seconds
+from core.config import OnTie
+from core.model import Model, training_ranges
 from core.predictor import Predictor
+from core.pruning.history import Ledger
+from core.pruning.reduced_error import prune_by_validation
+from core.target import ClassTarget
 from core.tree import full_view
+from service.serving.served_steps import ServedSteps
 
 N_ASKED = 1_000_000
 N_RECORDS = 2_000  # asked one by one, all different
@@ -103,6 +109,59 @@ class RowsWithHoles:
         what = "time of a leaf reached / a complete row's"
         finding = Finding(what, a_leaf / a_row, self.floor, self.goal, at_most=True)
         return Result(self.name, self.title, tuple(measured.values()), (finding,))
+
+
+@dataclass(frozen=True)
+class AnotherStep:
+    """Wall time of single records and of many, asked of a step by its name, beside the same tree selected."""
+
+    name: str
+    title: str
+    tables: Tables
+    floor: float
+    goal: float
+
+    def run(self, setting: Setting) -> Result:
+        model = pruned(self.tables, setting)
+        history = model.history
+        middle = len(history.steps) // 2
+        name = f"leaves:{history.leaves_by_step[middle]}"
+        other = ServedSteps(model)
+        served = ServedSteps(replace(model, history=history.with_selected(other.number(name))))
+        asked = unseen(self.tables, N_ASKED, setting)
+        records, table = asked.numbers[:N_RECORDS].tolist(), table_of(asked)
+
+        def of_one(steps: ServedSteps, step: str) -> Ask:
+            return lambda: [steps.predictor(steps.number(step)).one(record) for record in records]
+
+        def of_many(steps: ServedSteps, step: str) -> Ask:
+            return lambda: steps.predictor(steps.number(step)).batch(table, kernels=True)
+
+        asks = {
+            "selected, one by one": of_one(served, "selected"),
+            f"{name}, one by one": of_one(other, name),
+            "selected, many rows": of_many(served, "selected"),
+            f"{name}, many rows": of_many(other, name),
+        }
+        measured = in_turn(asks, setting, wall_seconds)
+        one, one_step, many, many_step = (each.median for each in measured.values())
+        what = "time of a step / the selected one's"
+        findings = (
+            Finding(f"{what}, one by one", one_step / one, self.floor, self.goal, at_most=True),
+            Finding(f"{what}, many rows", many_step / many, self.floor, self.goal, at_most=True),
+        )
+        return Result(self.name, self.title, tuple(measured.values()), findings)
+
+
+def pruned(tables: Tables, setting: Setting) -> Model:
+    """A fully grown tree with a long history: pruned on rows it has not seen."""
+    division = tables.division(0, quick=setting.quick)
+    samples, aside = samples_of(division.train), samples_of(division.held_out)
+    ledger = Ledger(Ours().fit(samples))
+    prune_by_validation(ledger, aside, OnTie.CUT, kernels=True)
+    classes = samples.target.classes if isinstance(samples.target, ClassTarget) else ()
+    ranges = training_ranges(samples.attributes)
+    return Model(samples.target.task, "y", classes, samples.attributes.schema, ranges, ledger.finished())
 
 
 def grown(tables: Tables, depth: int, setting: Setting) -> tuple[Predictor, Any]:

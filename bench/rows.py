@@ -4,7 +4,7 @@
 time. `AsAccurate(rival)`: at most 0.2 points of held-out accuracy below.
 """
 
-from bench.asking import Limit, ManyRows, OneRecord, RowsWithHoles
+from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
 from bench.kinds import (
     COVER_TYPES,
@@ -29,6 +29,7 @@ Row = (
     | ManyRows
     | OneRecord
     | RowsWithHoles
+    | AnotherStep
     | SequenceRow
     | CrossValidationRow
     | DeepSequenceRow
@@ -200,6 +201,13 @@ ROWS: tuple[Row, ...] = (
         share=0.15,
         floor=0.55,
         goal=0.45,
+    ),
+    AnotherStep(
+        "predict-step",
+        "predict as of a step of the pruning history, 200k x 20, fully grown",
+        NUMERIC_200K,
+        floor=1.05,
+        goal=1.02,
     ),
     SequenceRow(
         "pruning-sequence",

@@ -3,30 +3,24 @@
 import asyncio
 import time
 from collections import OrderedDict
-from functools import lru_cache
 from typing import Any
 
 from core.model import Model
-from core.predictor import Predictor, TreePredictor
 from core.serialization import load
-from core.tree import TreeView
+from service.serving.served_steps import STEPS_KEPT, ServedSteps
 from service.store import models
 from service.store.models import ModelRecord
 from service.store.transactions import Database
 
 FRESH_SECONDS = 1.0
-STEPS_KEPT = 16
 
 
-class LoadedModel:
-    """A model with its record, and what was made for the steps asked for last: views, predictors, measures."""
+class LoadedModel(ServedSteps):
+    """A model with its record, its steps, and the measures of those asked for last."""
 
     def __init__(self, record: ModelRecord, model: Model) -> None:
-        self.record, self.model = record, model
-        self.as_of = lru_cache(maxsize=STEPS_KEPT)(model.as_of)
-        self.view = lru_cache(maxsize=STEPS_KEPT)(self._view)
-        self.predictor = lru_cache(maxsize=STEPS_KEPT)(self._predictor)
-        self._all_steps = TreePredictor(model.tree)
+        super().__init__(model)
+        self.record = record
         self._parts: OrderedDict[int, dict[str, Any]] = OrderedDict()  # measures by step, the newest at the end
 
     def parts(self, step: int) -> dict[str, Any] | None:
@@ -39,14 +33,6 @@ class LoadedModel:
         self._parts[step] = parts
         while len(self._parts) > STEPS_KEPT:
             self._parts.popitem(last=False)
-
-    def _view(self, step: int) -> TreeView:
-        return TreeView(self.as_of(step).tree, self.model.view(step).is_leaf)
-
-    def _predictor(self, step: int) -> Predictor:
-        """Steps share all they can, unless a branch was raised: that makes another tree."""
-        view = self.view(step)
-        return self._all_steps.of(view) if view.tree is self.model.tree else Predictor(view)
 
 
 class LoadedModels:

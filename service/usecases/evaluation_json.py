@@ -53,7 +53,9 @@ def error_in(measures: Mapping[str, Any]) -> float:
     """The error that the curve shows, from the measures of a part: of answers that are wrong, cost, or are off."""
     if "accuracy" in measures:
         cost: float | None = measures.get("mean_cost")
-        return cost if cost is not None else 1.0 - float(measures["accuracy"])
+        rows = enumerate(measures["confusion"]["matrix"])
+        wrong = sum(weight for actual, row in rows for predicted, weight in enumerate(row) if predicted != actual)
+        return cost if cost is not None else wrong / float(measures["weight"])
     return sum(float(one["rmse"]) ** 2 for one in measures.get("per_target") or [measures])
 
 

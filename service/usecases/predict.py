@@ -17,7 +17,6 @@ from core.target import Task
 from core.tree import TreeView
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedModel
-from service.usecases.resolve_step import step_in_body
 
 Reached = list[tuple[int, float]]
 Explain = Callable[[int, int, float], Path]
@@ -72,7 +71,7 @@ def predict_records(
     Large batches go through compiled kernels if there are any.
     """
     model = loaded.model
-    number = step_in_body(model.history, step)
+    number = loaded.number_in_body(step)
     if policy is MissingPolicy.SURROGATE and not model.tree.surrogates:
         detail = "this model has no surrogates"
         hint = 'train it with "missing": "surrogate", or use another policy'

@@ -128,10 +128,47 @@ def test_from_a_table_to_rules(client: Any) -> None:
     assert isinstance(part("api.models.export_model").sync("瓜", client=client), models.ModelExport)
     assert isinstance(part("api.models.list_pruning_steps").sync("瓜", client=client), models.PruningPage)
     (listed,) = part("api.models.list_models").sync(client=client, name="瓜").items
-    assert listed.id == ended.model_id
+    assert (listed.id, listed.parent) == (ended.model_id, None)
 
     for delete, thing in (("models.delete_model", "瓜@1"), ("trainings.delete_training", training.id)):
         assert part(f"api.{delete}").sync_detailed(thing, client=client).status_code == HTTPStatus.NO_CONTENT
+
+
+def test_pruning_again_and_what_it_changes(client: Any) -> None:
+    models = part("models")
+    table = models.DatasetUpload.from_dict(
+        {"columns": {"x": [1, 2, 3, 4, 5, 6, 7, 8], "y": ["p", "q", "p", "p", "q", "q", "p", "q"]}}
+    )
+    dataset = part("api.datasets.create_dataset").sync(client=client, body=table)
+    order = models.TrainingRequest(
+        name="again",
+        dataset_id=dataset.id,
+        target="y",
+        algorithm=models.CartOptions(kind="cart"),
+        division=models.NoDivision(kind="none"),
+        pruning=models.NoPruning(kind="none"),
+    )
+    training = part("api.trainings.create_training").sync(client=client, body=order)
+    grown = part("api.trainings.get_training").sync(training.id, client=client, wait=30)
+
+    prune = part("api.models.prune_model").sync
+    options = models.ReducedErrorPruningOptions(kind="reduced_error", on_tie=models.OnTie.CUT)
+    request = models.PruningRequest(pruning=options, validation_dataset_id=dataset.id)
+    ordered = prune("again", client=client, body=request)
+    assert isinstance(ordered, models.Training)
+    assert (ordered.version, ordered.parent.id, ordered.validation_dataset_id) == (2, grown.model_id, dataset.id)
+    ended = part("api.trainings.get_training").sync(ordered.id, client=client, wait=30)
+    assert (ended.status, ended.problem) == ("succeeded", None)
+
+    chosen = prune("again@2", client=client, body=models.PruningRequest(step="full"))
+    assert isinstance(chosen, models.Model)
+    assert (chosen.version, chosen.selected_step, chosen.parent.version) == (3, 0, 2)
+    difference = part("api.models.compare_pruning_steps").sync("again@2", "full", "selected", client=client)
+    assert isinstance(difference, models.ClassDifference)
+    assert difference.before.n_leaves == chosen.n_leaves
+    assert difference.n_gone == len([item for item in difference.items if item.change == "gone"])
+    assert difference.errors.test is None
+    assert isinstance(prune("again", client=client, body=models.PruningRequest(step="none")), models.Problem)
 
 
 def test_problems_are_typed(client: Any) -> None:

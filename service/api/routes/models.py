@@ -40,7 +40,6 @@ from service.store import models
 from service.usecases import delete_model as deletion
 from service.usecases.evaluation_json import curve_from_json
 from service.usecases.read_model import Thresholds, as_reported, read_candidates, read_difference, read_evaluation
-from service.usecases.resolve_step import resolve_step
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 
@@ -161,7 +160,7 @@ async def get_tree(
 ) -> Tree | Response:
     """Show the tree: every node with its counts, its split and the shares of its branches."""
     loaded = await loaded_models.get(model)
-    number, shown = resolve_step(loaded.model.history, step), as_reported(loaded, thresholds)
+    number, shown = loaded.number(step), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     if format is not TreeFormat.JSON:
@@ -195,7 +194,7 @@ async def get_pruned_tree(
 ) -> Tree | Response:
     """Show the tree as of a step of its pruning."""
     loaded = await loaded_models.get(model)
-    number, shown = resolve_step(loaded.model.history, step, place="path"), as_reported(loaded, thresholds)
+    number, shown = loaded.number(step, place="path"), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     return await to_thread.run_sync(tree_of, shown, number, None)
@@ -215,9 +214,7 @@ async def compare_pruning_steps(
 ) -> AnyDifference | Response:
     """Show what changes from one step to another: rules gone and new, the rows moved, the error on each part."""
     loaded = await loaded_models.get(model)
-    before, after = (
-        resolve_step(loaded.model.history, step, place="path", parameter=name) for name, step in (("a", a), ("b", b))
-    )
+    before, after = (loaded.number(step, place="path", parameter=name) for name, step in (("a", a), ("b", b)))
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     difference = await read_difference(database, files, loaded, before, after)
@@ -238,7 +235,7 @@ async def get_rules(
 ) -> Rules | Response:
     """Show the tree as if-then rules: each complete record satisfies exactly one."""
     loaded = await loaded_models.get(model)
-    number, reported = resolve_step(loaded.model.history, step), as_reported(loaded, thresholds)
+    number, reported = loaded.number(step), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     rules = await to_thread.run_sync(path_rules, reported.view(number), loaded.model.attributes)
@@ -265,7 +262,7 @@ async def get_evaluation(
 ) -> Any:
     """Show how good the tree is on each part of the data, against the simplest answer, and along its pruning."""
     loaded = await loaded_models.get(model)
-    number = resolve_step(loaded.model.history, step)
+    number = loaded.number(step)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     evaluation = await read_evaluation(database, files, loaded, number)
@@ -287,7 +284,7 @@ async def export_model(
 ) -> ModelExport | Response:
     """Export a model as one document: attributes, configuration, tree and pruning history."""
     loaded = await loaded_models.get(model)
-    number, shown = resolve_step(loaded.model.history, step), as_reported(loaded, thresholds)
+    number, shown = loaded.number(step), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     return await to_thread.run_sync(ModelExport.of, shown, number)

@@ -14,7 +14,6 @@ from service.api.schemas.prunings import PruningRequest
 from service.api.schemas.trainings import Training
 from service.errors import DatasetNotFound, ModelNotFound, ModelNotReady, StepNotFound
 from service.usecases.prune_model import select_step, start_pruning
-from service.usecases.resolve_step import step_in_body
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 
@@ -46,7 +45,7 @@ async def prune_model(
     step = body.chosen_step()
     if step is not None:
         loaded = await loaded_models.get(model)
-        record = await select_step(database, loaded, step_in_body(loaded.model.history, step), body.name)
+        record = await select_step(database, loaded, loaded.number_in_body(step), body.name)
         made = Model.whole(record).model_dump_json(by_alias=True)
         headers = {"Location": f"/v1/models/{record.id}"}
         return Response(made, status_code=201, headers=headers, media_type="application/json")

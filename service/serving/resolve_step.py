@@ -3,9 +3,8 @@
 import math
 import re
 
-from core.errors import Fault
 from core.pruning.history import History
-from service.errors import InvalidBody, InvalidParameter, StepNotFound
+from service.errors import InvalidParameter, StepNotFound
 
 FORMS = "a step's number, selected, full, leaves:7 or alpha:0.01"
 
@@ -24,15 +23,6 @@ def resolve_step(history: History, step: str, *, place: str = "query", parameter
     if kind == "alpha":
         return _with_alpha(history, value, place, parameter)
     raise InvalidParameter(parameter, f"{step!r} names no step", hint=f"use {FORMS}", place=place)
-
-
-def step_in_body(history: History, step: str | int) -> int:
-    """The number of the step that stands in a body under `step`; InvalidBody when it says nothing."""
-    try:
-        return resolve_step(history, str(step))
-    except InvalidParameter as error:
-        fault = error.faults[0]
-        raise InvalidBody(error.detail, Fault(fault.detail, ("step",), fault.hint)) from error
 
 
 def _numbered(history: History, number: int) -> int:

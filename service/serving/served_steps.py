@@ -1,0 +1,44 @@
+"""The trees of a model's pruning history, ready to answer: those asked for last are kept."""
+
+from functools import lru_cache, partial
+
+from core.errors import Fault
+from core.model import Model
+from core.predictor import Predictor, TreePredictor
+from core.tree import TreeView
+from service.errors import InvalidBody, InvalidParameter
+from service.serving.resolve_step import resolve_step
+
+STEPS_KEPT = 16
+NAMES_KEPT = 64
+
+
+class ServedSteps:
+    """A model, and what was made for the steps asked for last: numbers behind names, views and predictors.
+
+    A step that is kept answers as fast as the selected one: both are found in the same way.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.number = lru_cache(maxsize=NAMES_KEPT)(partial(resolve_step, model.history))
+        self.as_of = lru_cache(maxsize=STEPS_KEPT)(model.as_of)
+        self.view = lru_cache(maxsize=STEPS_KEPT)(self._view)
+        self.predictor = lru_cache(maxsize=STEPS_KEPT)(self._predictor)
+        self._all_steps = TreePredictor(model.tree)
+
+    def number_in_body(self, step: str | int) -> int:
+        """The number of the step that stands in a body under `step`; InvalidBody when it says nothing."""
+        try:
+            return self.number(str(step))
+        except InvalidParameter as error:
+            fault = error.faults[0]
+            raise InvalidBody(error.detail, Fault(fault.detail, ("step",), fault.hint)) from error
+
+    def _view(self, step: int) -> TreeView:
+        return TreeView(self.as_of(step).tree, self.model.view(step).is_leaf)
+
+    def _predictor(self, step: int) -> Predictor:
+        """Steps share all they can, unless a branch was raised: that makes another tree."""
+        view = self.view(step)
+        return self._all_steps.of(view) if view.tree is self.model.tree else Predictor(view)
