@@ -15,6 +15,7 @@ from core.step_losses import Judge, losses_by_step
 from core.table import FloatArray, RowArray
 
 MOST_POINTS = 200  # about; a picture cannot show more, and nobody reads more
+MOST_ASKED, FEWEST_POINTS = 4_000_000, 20  # rows, over all points, where each point has to be asked for by itself
 
 Parts = Mapping[Part, Samples | None]
 
@@ -39,12 +40,14 @@ def curve(model: Model, parts: Parts, *, kernels: bool = False, watch: Watch = n
     """The error of steps on every part, from the full tree on: of all that change the tree, if those are not too many.
 
     Of many, about MOST_POINTS are taken evenly; always the first, the last, the selected one, and the one of least
-    error on each part and in the cross-validation (of equals the smallest tree).
+    error on each part and in the cross-validation (of equals the smallest tree). Where branches were raised, the least
+    is that of the steps taken evenly, which are fewer for many rows.
     """
     history, watches = model.history, shared_out(watch, parts)
     steps = changing_steps(history)
     if history.raises:  # each is a tree of its own, which no single pass can tell
-        steps = thinned(steps, [history.selected])
+        n_rows = sum(len(samples) for samples in parts.values() if samples is not None)
+        steps = thinned(steps, [history.selected], most=max(FEWEST_POINTS, MOST_ASKED // n_rows))
     errors = {
         part: None if samples is None else errors_as_of(model, steps, samples, kernels=kernels, watch=watches[part])
         for part, samples in parts.items()
@@ -79,9 +82,10 @@ def changing_steps(history: History) -> RowArray:
     return np.unique([0, len(history.steps), history.selected, *changed])
 
 
-def thinned(steps: RowArray, needed: Iterable[int]) -> RowArray:
-    """About MOST_POINTS of the steps, evenly; the first, the last and those needed are among them."""
-    places = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), MOST_POINTS)).round().astype(np.int64))
+def thinned(steps: RowArray, needed: Iterable[int], *, most: int = MOST_POINTS) -> RowArray:
+    """About so many of the steps, evenly; the first, the last and those needed are among them."""
+    n_points = min(len(steps), most, MOST_POINTS)
+    places = np.unique(np.linspace(0, len(steps) - 1, n_points).round().astype(np.int64))
     return np.union1d(steps[places], np.fromiter(needed, np.int64))
 
 

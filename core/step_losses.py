@@ -17,7 +17,7 @@ from core.block_walk import BlockWalk
 from core.growth.held_out import labels_of, origin_of
 from core.growth.samples import Samples
 from core.prediction import policy_as_grown, visits
-from core.progress import Watch, nobody
+from core.progress import Watch, nobody, part_of
 from core.table import FloatArray, RowArray, Table
 from core.target import ClassTarget, NumberTarget
 from core.tree import Tree, full_view
@@ -51,9 +51,9 @@ def losses_by_step(
     spans, judge = Spans(tree, cut_at, n_steps), Judge(tree, samples)
     changes = np.zeros((2, n_steps + 2))  # those after the last step are of no interest
     for start in range(0, len(samples), ROWS_AT_A_TIME):
-        watch(start / len(samples))
         rows = samples.rows[start : start + ROWS_AT_A_TIME]
-        routed = routes(tree, samples.attributes.take(rows), kernels=kernels)
+        watch_block = part_of(watch, start / len(samples), (start + len(rows)) / len(samples))
+        routed = routes(tree, samples.attributes.take(rows), kernels=kernels, watch=watch_block)
         is_whole = routed.leaf >= 0
         add_whole(changes, spans, judge, rows[is_whole], routed.leaf[is_whole])
         for part in routed.in_parts():
@@ -146,18 +146,22 @@ class Routes:
             yield Arrived(self.others.row[here], self.others.node[here], self.others.weight[here])
 
 
-def routes(tree: Tree, records: Table, *, kernels: bool) -> Routes:
+def routes(tree: Tree, records: Table, *, kernels: bool, watch: Watch = nobody) -> Routes:
     """Where the records go in the full tree; by compiled kernels if the caller says so."""
     view, policy = full_view(tree), policy_as_grown(tree)
     leaf = np.full(records.n_rows, -1)
     left = np.arange(records.n_rows)
+    watch(0.0)
     if kernels:
         walk = BlockWalk(Layout(tree), view)
         leaf = walk.leaves_of_complete(records)
         left = np.flatnonzero(leaf < 0)
         arrivals = list(walk.arrivals(records.take(left), policy))
     else:
-        arrivals = [(visit.node, visit.rows, visit.weights) for visit in visits(view, records, policy)]
+        arrivals = []
+        for visit in visits(view, records, policy):
+            watch(visit.node / len(tree))
+            arrivals.append((visit.node, visit.rows, visit.weights))
     node = np.repeat([node for node, _, _ in arrivals], [len(rows) for _, rows, _ in arrivals]).astype(np.int64)
     row = left[np.concatenate([np.empty(0, dtype=np.int64), *(rows for _, rows, _ in arrivals)])]
     weight = np.concatenate([np.empty(0), *(weights for _, _, weights in arrivals)])

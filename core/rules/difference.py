@@ -2,29 +2,38 @@
 
 from dataclasses import dataclass
 
-from core.rules.extraction import Rule, path_rules
+import numpy as np
+
+from core.rules.extraction import path_rules
 from core.schema import Schema
 from core.tree import TreeView
 
 
 @dataclass(frozen=True, slots=True)
 class RuleDifference:
-    """Rules that only one of two trees has, left to right, and how many both have.
+    """The leaves whose rules only one of two trees has, left to right, and how many rules both have.
 
-    Rules are the same when their merged conditions are, whichever nodes they come from. `moved` is the share of the
-    training weight that comes under another rule.
+    Rules are the same when their merged conditions are. `moved` is the share of the training weight that comes under
+    another rule.
     """
 
-    gone: tuple[Rule, ...]
-    new: tuple[Rule, ...]
+    gone: tuple[int, ...]
+    new: tuple[int, ...]
     n_same: int
     moved: float
 
 
 def rule_difference(before: TreeView, after: TreeView, schema: Schema) -> RuleDifference:
     """The rules of one tree against those of another."""
-    old, young = path_rules(before, schema), path_rules(after, schema)
-    ids_before, ids_after = {rule.id for rule in old}, {rule.id for rule in young}
-    gone = tuple(rule for rule in old if rule.id not in ids_after)
-    new = tuple(rule for rule in young if rule.id not in ids_before)
-    return RuleDifference(gone, new, len(young) - len(new), min(1.0, sum(rule.support for rule in gone)))
+    old, young = _named_leaves(before, after, schema), _named_leaves(after, before, schema)
+    gone = tuple(leaf for name, leaf in old.items() if name not in young)
+    new = tuple(leaf for name, leaf in young.items() if name not in old)
+    moved = before.tree.weight[list(gone)].sum() / before.tree.weight[0]
+    return RuleDifference(gone, new, len(old) - len(gone), float(np.minimum(moved, 1.0)))
+
+
+def _named_leaves(view: TreeView, other: TreeView, schema: Schema) -> dict[str | int, int]:
+    """The leaves by what tells their rules apart: their numbers, unless a raised branch changed the ways to them."""
+    if view.tree is other.tree:
+        return {leaf: leaf for leaf in view.leaves}
+    return {rule.id: rule.leaf for rule in path_rules(view, schema)}

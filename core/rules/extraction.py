@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from core.conditions import Condition, IsOneOf, merged, path_conditions, says, sentence
 from core.schema import Attribute, Schema
-from core.tree import TreeView
+from core.tree import Tree, TreeView
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,13 @@ class Rule:
 
 def path_rules(view: TreeView, schema: Schema) -> list[Rule]:
     """One rule per leaf, left to right."""
-    rules = []
-    for leaf in view.leaves:
-        conditions = tuple(merged(path_conditions(view.tree, leaf, schema)))
-        support = float(view.tree.weight[leaf] / view.tree.weight[0])
-        rules.append(Rule(rule_id(conditions, schema), leaf, conditions, support))
-    return rules
+    return [path_rule(view.tree, leaf, schema) for leaf in view.leaves]
+
+
+def path_rule(tree: Tree, leaf: int, schema: Schema) -> Rule:
+    """The rule of a leaf."""
+    conditions = tuple(merged(path_conditions(tree, leaf, schema)))
+    return Rule(rule_id(conditions, schema), leaf, conditions, float(tree.weight[leaf] / tree.weight[0]))
 
 
 def rule_id(conditions: tuple[Condition, ...], schema: Schema) -> str:

@@ -5,12 +5,14 @@ from functools import lru_cache, partial
 from core.errors import Fault
 from core.model import Model
 from core.predictor import Predictor, TreePredictor
+from core.rules.difference import RuleDifference, rule_difference
 from core.tree import TreeView
 from service.errors import InvalidBody, InvalidParameter
 from service.serving.resolve_step import resolve_step
 
 STEPS_KEPT = 16
 NAMES_KEPT = 64
+DIFFERENCES_KEPT = 4  # so that their pages are not found out one by one
 
 
 class ServedSteps:
@@ -25,6 +27,7 @@ class ServedSteps:
         self.as_of = lru_cache(maxsize=STEPS_KEPT)(model.as_of)
         self.view = lru_cache(maxsize=STEPS_KEPT)(self._view)
         self.predictor = lru_cache(maxsize=STEPS_KEPT)(self._predictor)
+        self.difference = lru_cache(maxsize=DIFFERENCES_KEPT)(self._difference)
         self._all_steps = TreePredictor(model.tree)
 
     def number_in_body(self, step: str | int) -> int:
@@ -37,6 +40,9 @@ class ServedSteps:
 
     def _view(self, step: int) -> TreeView:
         return TreeView(self.as_of(step).tree, self.model.view(step).is_leaf)
+
+    def _difference(self, before: int, after: int) -> RuleDifference:
+        return rule_difference(self.view(before), self.view(after), self.model.attributes)
 
     def _predictor(self, step: int) -> Predictor:
         """Steps share all they can, unless a branch was raised: that makes another tree."""

@@ -16,7 +16,7 @@ from core.evaluation import measure_parts
 from core.growth.best_split import Candidate
 from core.growth.considered import candidates_by_node
 from core.preparation import Prepared
-from core.rules.difference import RuleDifference, rule_difference
+from core.rules.difference import RuleDifference
 from core.training import training_samples
 from service.errors import InvalidParameter, TooBusy
 from service.serving.loaded_models import LoadedModel
@@ -120,8 +120,7 @@ async def read_difference(
     database: Database, artifacts: Artifacts, loaded: LoadedModel, before: int, after: int
 ) -> Difference:
     """The rules that go and come, and how the error of each part changes."""
-    schema = loaded.model.attributes
-    rules = await asyncio.to_thread(rule_difference, loaded.view(before), loaded.view(after), schema)
+    rules = await asyncio.to_thread(loaded.difference, before, after)
     old, new = await read_parts(database, artifacts, loaded, [before, after])
     errors = {part: (error_in(old[part]), error_in(new[part])) if old[part] is not None else None for part in Part}
     return Difference(rules, errors)

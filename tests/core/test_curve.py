@@ -2,13 +2,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import curve as curves
+from core.config import ConfidencePruning
 from core.curve import MOST_POINTS, curve, error_as_of, thinned
 from core.division import Part
-from core.pruning.history import CrossValidation, Decision, Method
+from core.pruning.history import CrossValidation, Decision, Ledger, Method
+from core.pruning.prune import Evidence, prune
+from core.target import ClassTarget
+from tests.core.both_engines import grow
 from tests.core.building import CUT, KEEP, cart, cart_for_numbers, id3, model_of, samples_of
 from tests.core.pruning.replay import accuracy_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
@@ -100,6 +104,36 @@ def test_what_is_needed_is_among_the_thinned(n_steps, wanted):
     assert {0, int(steps[-1]), *needed} <= set(chosen.tolist()) <= set(steps.tolist())
     assert len(chosen) <= MOST_POINTS + len(needed)
     assert len(chosen) >= min(n_steps, MOST_POINTS)
+
+
+@given(trainings(missing=True), st.integers(0, 2**32))
+@settings(max_examples=40)
+def test_raised_branches_are_seen_at_their_steps(training, seed):
+    samples, algorithm = training
+    if not isinstance(samples.target, ClassTarget):
+        return
+    evidence = Evidence(samples, None, leave_out=None)
+    pruning = ConfidencePruning(cf=0.25, raising=True)
+    history = prune(Ledger(grow(samples, algorithm)[0]), pruning, algorithm, evidence)
+    model = replace(model_of(samples, algorithm), history=history)
+    aside = shuffled_targets(samples, seed)
+    for point in curve(model, {Part.TEST: aside}):
+        expected = 1 - accuracy_of(model.view(point.step), aside)
+        assert point.errors[Part.TEST] == pytest.approx(expected, abs=1e-9)
+
+
+def test_few_steps_are_asked_of_very_many_rows(monkeypatch):
+    monkeypatch.setattr(curves, "MOST_ASKED", 1)
+    monkeypatch.setattr(curves, "FEWEST_POINTS", 3)
+    train = noise(300)
+    evidence = Evidence(train, None, leave_out=None)
+    ledger = Ledger(grow(train, cart())[0])
+    history = prune(ledger, ConfidencePruning(cf=0.25, raising=True), cart(), evidence)
+    assert history.raises
+    model = replace(model_of(train, cart()), history=history)
+    points = curve(model, {Part.TRAIN: train})
+    assert 3 <= len(points) <= 5
+    assert {0, history.selected} <= {point.step for point in points}
 
 
 def test_the_alpha_of_a_step_is_shown():

@@ -1,6 +1,6 @@
 """Models: list them, read them as of any step of their pruning, delete them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -12,7 +12,7 @@ from core.drawing.curve import curve_svg
 from core.drawing.dot import tree_dot
 from core.drawing.svg import tree_svg
 from core.drawing.text import tree_text
-from core.rules.extraction import path_rules
+from core.rules.extraction import Rule, path_rule
 from service.api.bodies import StrictRoute
 from service.api.dependencies import (
     WITH_ETAG,
@@ -238,13 +238,18 @@ async def get_rules(
     number, reported = loaded.number(step), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
-    rules = await to_thread.run_sync(path_rules, reported.view(number), loaded.model.attributes)
-    as_of = loaded.as_of(number)
+    view, as_of = reported.view(number), loaded.as_of(number)
+
+    def rules(leaves: Sequence[int]) -> list[Rule]:
+        return [path_rule(view.tree, leaf, loaded.model.attributes) for leaf in leaves]
+
     if format is RulesFormat.TEXT:
-        text = "".join(f"{text_of(as_of, rule)}\n" for rule in rules)
+        every = await to_thread.run_sync(rules, view.leaves)
+        text = "".join(f"{text_of(as_of, rule)}\n" for rule in every)
         return Response(text, media_type="text/plain", headers={"ETag": response.headers["ETag"]})
-    shown, next_cursor = page_of(rules, paging)
-    return rules_of(as_of, ModelStep.of(loaded, number), list(shown), next_cursor)
+    leaves, next_cursor = page_of(view.leaves, paging)
+    shown = await to_thread.run_sync(rules, leaves)
+    return rules_of(as_of, ModelStep.of(loaded, number), shown, next_cursor)
 
 
 @router.get("/{model}/evaluation", responses=READ_DATA | other_formats("image/svg+xml"), response_model=Evaluation)

@@ -8,7 +8,7 @@ from typing_extensions import TypeAliasType
 
 from core.division import Part
 from core.model import Model
-from core.rules.extraction import Rule
+from core.rules.extraction import Rule, path_rule
 from service.api.dependencies import PageRequest, page_of
 from service.api.schemas.common import Answer
 from service.api.schemas.models import ModelStep, Task, task_of
@@ -131,9 +131,9 @@ def difference_of(
 ) -> AnyDifference:
     """The difference as it is sent, with a page of rules."""
     rules = difference.rules
-    changes: list[tuple[Literal["gone", "new"], Rule]] = [
-        *(("gone", rule) for rule in rules.gone),
-        *(("new", rule) for rule in rules.new),
+    changes: list[tuple[Literal["gone", "new"], int]] = [
+        *(("gone", leaf) for leaf in rules.gone),
+        *(("new", leaf) for leaf in rules.new),
     ]
     page, next_cursor = page_of(changes, paging)
     as_of = {"gone": loaded.as_of(before), "new": loaded.as_of(after)}
@@ -149,7 +149,13 @@ def difference_of(
     }
 
     def shown(show: Callable[[Model, Rule], Shown]) -> list[dict[str, Any]]:
-        return [{"change": change, "rule": show(as_of[change], rule)} for change, rule in page]
+        return [
+            {
+                "change": change,
+                "rule": show(as_of[change], path_rule(as_of[change].tree, leaf, loaded.model.attributes)),
+            }
+            for change, leaf in page
+        ]
 
     match task_of(loaded.model):
         case Task.CLASSIFICATION:
