@@ -183,7 +183,8 @@ class Tree:
     @cached_property
     def answering(self) -> RowArray:
         """The node whose samples answer for each node: itself, or its parent where it received nothing."""
-        return np.where(self.weight > 0, np.arange(len(self)), self.parent)
+        answering = np.where(self.weight > 0, np.arange(len(self)), self.parent)
+        return answering if self.gone is None else np.where(self.gone, 0, answering)  # nobody asks those that are gone
 
     @cached_property
     def answers(self) -> FloatArray:

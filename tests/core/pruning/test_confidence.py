@@ -14,8 +14,9 @@ from core.prediction import predict
 from core.presets import resolve
 from core.pruning.confidence import prune_by_confidence
 from core.pruning.history import Decision, Ledger, Method
-from core.schema import Kind
+from core.schema import Attribute, Kind
 from core.serialization import dump, load
+from core.splits.split import SplitKind
 from core.target import Task
 from tests.core.both_engines import grow
 from tests.core.building import model_of, samples_of
@@ -225,6 +226,39 @@ def test_a_raised_branch_is_stored_and_every_step_can_be_read():
         as_of = model.as_of(step)
         assert as_of.tree.answers[one.leaves].tolist() == one.tree.answers[one.leaves].tolist()
         assert as_of.view(step).nodes == one.nodes
+
+
+def test_an_empty_branch_that_is_gone_does_no_harm():
+    # The first test has a branch for a value that no row has; the branch under x takes its place.
+    colours = Attribute("a", Kind.CATEGORICAL, ("x", "y", "never"))
+    rows = [("x", 1, "p")] * 20 + [("x", 2, "q")] * 20 + [("y", 1, "q"), ("y", 1, "p"), ("y", 2, "p"), ("y", 2, "q")]
+    columns = {"a": [a for a, _, _ in rows], "b": [b for _, b, _ in rows]}
+    samples = samples_of(columns, [y for _, _, y in rows], kinds={"a": colours})
+    by_a, _ = grow(replace(samples, attributes=samples.attributes.select(("a",))), C45)
+    assert by_a.size.tolist() == [4, 1, 1, 1]
+    tree = replace(
+        by_a,
+        size=np.array([6, 3, 1, 1, 1, 1], dtype=np.int32),
+        column=np.array([0, 1, -1, -1, -1, -1], dtype=np.int32),
+        kind=np.array([by_a.kind[0], 0, -1, -1, -1, -1], dtype=np.int8),
+        threshold=np.array([np.nan, 1.5, np.nan, np.nan, np.nan, np.nan]),
+        branch_start=np.array([0, 3, 3, 3, 3, 3, 3]),
+        share=np.array([1.0, 40 / 44, 0.5, 0.5, 4 / 44, 0.0]),
+        weight=np.array([44.0, 40.0, 20.0, 20.0, 4.0, 0.0]),
+        values=np.array([[22.0, 22.0], [20.0, 20.0], [20.0, 0.0], [0.0, 20.0], [2.0, 2.0], [0.0, 0.0]]),
+        **{name: np.zeros(6) for name in ("impurity", "gain", "score")},
+        variances=np.empty((6, 0)),
+    )
+    assert tree.split(1).kind is SplitKind.THRESHOLD
+    ledger = Ledger(tree)
+    prune_by_confidence(ledger, ConfidencePruning(raising=True), C45, samples)
+    history = ledger.finished()
+    assert [step.decision for step in history.steps][-1] is not Decision.CUT
+    assert history.raises
+    view = history.view(history.selected)
+    assert view.leaves == [2, 3]
+    assert view.tree.labels[view.leaves].tolist() == [0, 1]
+    assert view.tree.values[0].tolist() == [22.0, 22.0]
 
 
 def test_costs_of_wrong_answers_change_what_is_cut():
