@@ -19,8 +19,21 @@ from bench.kinds import (
 )
 from bench.ours import Ours
 from bench.peers import YDF, LightGBM, ScikitLearn, XGBoost
+from bench.pruning import CrossValidationRow, DeepSequenceRow, SequenceRow
 
-Row = TreeRow | ThreadsRow | ScalingRow | MemoryRow | ManyRows | OneRecord | RowsWithHoles | AnotherStep
+Row = (
+    TreeRow
+    | ThreadsRow
+    | ScalingRow
+    | MemoryRow
+    | ManyRows
+    | OneRecord
+    | RowsWithHoles
+    | AnotherStep
+    | SequenceRow
+    | CrossValidationRow
+    | DeepSequenceRow
+)
 
 DEEP, FULL, MIXED = Ours(depth=12), Ours(), Ours(depth=12, min_leaf=50)
 COMPLETE = "our complete table"
@@ -195,5 +208,24 @@ ROWS: tuple[Row, ...] = (
         NUMERIC_200K,
         floor=1.05,
         goal=1.02,
+    ),
+    SequenceRow(
+        "pruning-sequence",
+        "the whole cost-complexity sequence, 200k x 20, fully grown",
+        NUMERIC_200K,
+        share_floor=0.02,
+        share_goal=0.015,
+        speed_floor=20,
+        speed_goal=50,
+    ),
+    CrossValidationRow(
+        "pruning-cross-validation",
+        "every alpha by 5-fold cross-validation, 200k x 20, fully grown",
+        NUMERIC_200K,
+        floor=100,
+        goal=200,
+    ),
+    DeepSequenceRow(
+        "pruning-deep", "a sequence of up to 50,000 steps: no faster than n log n", sizes=(2_500, 10_000, 50_000)
     ),
 )

@@ -263,7 +263,7 @@ class Ledger:
         self._earlier, self._new = Steps.of(steps), list[PruningStep]()
         self._raises: dict[int, RaisedBranch] = {}
         self._is_leaf = History(tree, self._earlier).view(len(self._earlier)).is_leaf.copy()
-        self._count_leaves()
+        self._counted: Counter[int] | None = None
 
     @property
     def n_steps(self) -> int:
@@ -294,7 +294,7 @@ class Ledger:
             assert raised is not None
             self._raises[number] = raised
             self._current = self._current.with_raised([raised])
-            self._count_leaves()
+            self._counted = None
         leaves, depth = self._leaves_at_depth.total(), max(self._leaves_at_depth)
         self._new.append(PruningStep(number, node, method, decision, before, after, alpha, evidence, leaves, depth))
 
@@ -302,7 +302,7 @@ class Ledger:
         """Append many cuts at once; their leaves and depths are told already."""
         self._earlier, self._new = self._earlier.followed_by(Steps.of(self._new)).followed_by(steps), []
         self._is_leaf[steps.node[steps.is_cut]] = True
-        self._count_leaves()
+        self._counted = None
 
     def finished(self, *, selected: int | None = None, cross_validation: CrossValidation | None = None) -> History:
         """The history; its last step is selected unless told."""
@@ -310,21 +310,24 @@ class Ledger:
         chosen = len(steps) if selected is None else selected
         return History(self.tree, steps, chosen, dict(self._raises), cross_validation)
 
-    def _count_leaves(self) -> None:
-        view = self.view
-        self._leaves_at_depth = Counter(view.tree.depth[view.leaves].tolist())
+    @property
+    def _leaves_at_depth(self) -> Counter[int]:
+        """Counted when first asked for, and then kept up to date."""
+        if self._counted is None:
+            self._counted = Counter(self._current.depth[self.view.leaves].tolist())
+        return self._counted
 
     def _cut(self, node: int) -> None:
         """Every leaf below is visited once in the whole pruning: it is gone afterwards."""
-        waiting = [node]
+        leaves_at_depth, waiting = self._leaves_at_depth, [node]
         while waiting:
             below = waiting.pop()
             if not self._is_leaf[below]:
                 waiting.extend(self._current.children(below))
             else:
                 depth = int(self._current.depth[below])
-                self._leaves_at_depth[depth] -= 1
-                if not self._leaves_at_depth[depth]:
-                    del self._leaves_at_depth[depth]
+                leaves_at_depth[depth] -= 1
+                if not leaves_at_depth[depth]:
+                    del leaves_at_depth[depth]
         self._is_leaf[node] = True
-        self._leaves_at_depth[int(self._current.depth[node])] += 1
+        leaves_at_depth[int(self._current.depth[node])] += 1

@@ -1,17 +1,18 @@
-"""The example of docs/engine.md, run as it stands, prints what it shows."""
+"""The examples of docs/engine.md and docs/pruning.md, run as they stand, print what they show."""
 
 import subprocess
 import sys
 
+import pytest
+
 from tests.contract.test_readme import ROOT, blocks
 
-DOCUMENT = (ROOT / "docs" / "engine.md").read_text("utf-8")
 
-
-def test_the_example_prints_what_it_shows() -> None:
-    example, shown = blocks(DOCUMENT)[:2]
+@pytest.mark.parametrize(("document", "most_lines"), [("engine.md", 12), ("pruning.md", 16)])
+def test_the_example_prints_what_it_shows(document: str, most_lines: int) -> None:
+    example, shown = blocks((ROOT / "docs" / document).read_text("utf-8"))[:2]
     assert (example.kind, shown.kind) == ("python", "text")
-    assert len(example.text.splitlines()) <= 12
+    assert len(example.text.splitlines()) <= most_lines
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", example.text], cwd=ROOT, capture_output=True, text=True, check=False
     )

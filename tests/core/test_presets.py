@@ -1,7 +1,23 @@
 import pytest
 
-from core.config import Categorical, Criterion, CriterionKind, GainFilter, Numeric, NumericKind, Stopping
-from core.presets import PRESETS, resolve
+from core.config import (
+    Bound,
+    Categorical,
+    Choose,
+    ConfidencePruning,
+    Cost,
+    CostComplexityPruning,
+    Criterion,
+    CriterionKind,
+    GainFilter,
+    NoPruning,
+    Numeric,
+    NumericKind,
+    OnTie,
+    ReducedErrorPruning,
+    Stopping,
+)
+from core.presets import PRESETS, pruning_for, resolve
 from core.schema import Kind
 from core.target import Task
 
@@ -51,6 +67,33 @@ def test_only_the_gain_ratio_has_a_filter():
         GainFilter.ABOVE_AVERAGE
     )
     assert resolve("c45", {"criterion": {"kind": "error_rate"}}, Task.CLASSIFICATION).criterion.filter is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "overrides", "has_validation", "pruning"),
+    [
+        ("id3", {}, True, NoPruning()),
+        ("c45", {}, True, ConfidencePruning(0.25, Bound.BINOMIAL, raising=False)),
+        ("c45", {"dialect": "release8"}, True, ConfidencePruning(0.25, Bound.NORMAL, raising=True)),
+        ("cart", {}, True, CostComplexityPruning(Cost.GINI, choose=Choose.VALIDATION)),
+        ("cart", {}, False, CostComplexityPruning(Cost.GINI, choose=Choose.CROSS_VALIDATION)),
+        (
+            "cart",
+            {"criterion": {"kind": "error_rate"}},
+            False,
+            CostComplexityPruning(Cost.ERROR, choose=Choose.CROSS_VALIDATION),
+        ),
+    ],
+)
+def test_presets_have_their_own_way_of_pruning(kind, overrides, has_validation, pruning):
+    algorithm = resolve(kind, overrides, Task.CLASSIFICATION)
+    assert pruning_for(algorithm, None, has_validation=has_validation) == pruning
+    assert pruning_for(algorithm, {"kind": "none"}, has_validation=has_validation) == NoPruning()
+
+
+def test_reduced_error_as_programmed_cuts_on_a_tie():
+    algorithm = resolve("c45", {"dialect": "release8"}, Task.CLASSIFICATION)
+    assert pruning_for(algorithm, {"kind": "reduced_error"}, has_validation=True) == ReducedErrorPruning(OnTie.CUT)
 
 
 def test_what_presets_can_do():
