@@ -173,6 +173,7 @@ class Raising:
     ) -> None:
         self._ledger, self._expected, self._algorithm, self._samples = ledger, expected, algorithm, samples
         self._watch, self._objective = watch, objective_of(algorithm, samples)
+        self._has_missing = samples.attributes.has_missing
         view = ledger.view
         self._tree, self._is_leaf = view.tree, view.is_leaf.copy()
         self._values, self._share = self._tree.values.copy(), self._tree.share.copy()
@@ -211,8 +212,7 @@ class Raising:
         leaf = float(expected.of_leaves(self._values[node : node + 1])[0])
         subtree = float(sum(self._estimate[child] for child in self.children(node)))
         heaviest = self._heaviest_child(node)
-        sent = self._sent_through(heaviest, visit)
-        raised = float(expected.of_leaves(sent.leaf_values()).sum())
+        raised = self._raised_estimate(heaviest, visit)
         evidence = expected.evidence(self._values[node], leaf, subtree)
         evidence |= {"raised_estimate": raised, "raised_node": float(heaviest)}
         self._estimate[node] = subtree
@@ -221,6 +221,7 @@ class Raising:
             self._is_leaf[node] = True
             self._estimate[node] = leaf
         elif expected.is_not_larger(raised, subtree):
+            sent = self._sent_through(heaviest, visit)
             self._record(node, Decision.RAISED, subtree, raised, evidence, self._raise(node, heaviest, sent))
             return True
         else:
@@ -247,6 +248,32 @@ class Raising:
         if self._algorithm.dialect is Dialect.RELEASE8:
             return children[int(np.flatnonzero(weights >= weights.max() - TOLERANCE)[-1])]
         return children[first_within_tie(weights / weights.sum())]
+
+    def _raised_estimate(self, child: int, visit: Visit) -> float:
+        """The errors expected of a child's subtree with all samples of the node sent through it.
+
+        Where all values are known, the child's own samples stay where they are: only the others have to be sent.
+        """
+        if self._has_missing:
+            return float(self._expected.of_leaves(self._sent_through(child, visit).leaf_values()).sum())
+        parts = self._divided(visit.node, visit, self._shares_at(visit.node))
+        others = [part for sibling, part in zip(self.children(visit.node), parts, strict=True) if sibling != child]
+        rows, weights = (np.concatenate(each) for each in zip(*others, strict=True))
+        waiting, estimate, leaf_values = [Visit(child, rows, weights, visit.key, is_after=False)], 0.0, []
+        while waiting:
+            arrived = waiting.pop()
+            node = arrived.node
+            if len(arrived.rows) == 0:
+                estimate += float(self._estimate[node])
+            elif self._is_leaf[node]:
+                leaf_values.append(self._values[node] + self._class_weights(arrived))
+            else:
+                parts = self._divided(node, arrived, self._shares_at(node))
+                waiting.extend(
+                    Visit(lower, *part, visit.key, is_after=False)
+                    for lower, part in zip(self.children(node), parts, strict=True)
+                )
+        return estimate + (float(self._expected.of_leaves(np.array(leaf_values)).sum()) if leaf_values else 0.0)
 
     def _sent_through(self, child: int, visit: Visit) -> Sent:
         """The samples of the node sent through a child's subtree, r_v of every node found anew from them."""

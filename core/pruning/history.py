@@ -236,6 +236,18 @@ class History:
         return self if tree is self.tree else replace(self, tree=tree, raises={})
 
     @cached_property
+    def tested_columns(self) -> RowArray:
+        """The column that the node of each step tested before that step."""
+        if not self.raises:
+            return self.tree.column[self.steps.node].astype(np.int64)
+        tested_by, columns = np.arange(len(self.tree)), np.empty(len(self.steps), dtype=np.int64)
+        for place, node in enumerate(self.steps.node):
+            columns[place] = self.tree.column[tested_by[node]]
+            if place + 1 in self.raises:
+                tested_by[node] = tested_by[self.raises[place + 1].child]
+        return columns
+
+    @cached_property
     def leaves_by_step(self) -> NDArray[np.int32]:
         """How many leaves the tree has as of steps 0, 1, …"""
         return np.append(np.int32(np.count_nonzero(self.tree.size == 1)), self.steps.leaves)

@@ -180,7 +180,7 @@ async def list_pruning_steps(
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     entries, next_cursor = page_of(loaded.model.history.steps, paging)
-    return PruningPage(items=[PruningEntry.of(entry) for entry in entries], next_cursor=next_cursor)
+    return PruningPage(items=[PruningEntry.of(entry, loaded.model) for entry in entries], next_cursor=next_cursor)
 
 
 @router.get("/{model}/pruning/{step}", responses=READ_STEP, response_model=Tree)

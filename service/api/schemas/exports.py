@@ -35,5 +35,5 @@ class ModelExport(Answer):
             attributes=attributes_of(loaded),
             configuration=Configuration.model_validate(loaded.record.configuration),
             tree=tree_of(loaded, step, None),
-            pruning=[PruningEntry.of(entry) for entry in model.history.steps],
+            pruning=[PruningEntry.of(entry, model) for entry in model.history.steps],
         )

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from core.model import Model
 from core.pruning.history import Decision, Method, PruningStep
 from service.api.schemas.common import Answer, Page
 
@@ -48,6 +49,7 @@ class PruningEntry(Answer):
 
     step: Annotated[int, Field(examples=[1])]
     node: Annotated[int, Field(description="The node it is about.", examples=[9])]
+    attribute: Annotated[str, Field(description="What the node asked before.", examples=["texture"])]
     method: Method
     decision: Annotated[
         Decision,
@@ -76,10 +78,11 @@ class PruningEntry(Answer):
     depth: Annotated[int, Field(description="Depth left after the decision.")]
 
     @classmethod
-    def of(cls, step: PruningStep) -> "PruningEntry":
+    def of(cls, step: PruningStep, model: Model) -> "PruningEntry":
         return cls(
             step=step.number,
             node=step.node,
+            attribute=model.attributes[int(model.history.tested_columns[step.number - 1])].name,
             method=step.method,
             decision=step.decision,
             before=step.before,

@@ -220,6 +220,8 @@ def test_a_raised_branch_is_stored_and_every_step_can_be_read():
         one, other = model.view(step), again.view(step)
         assert one.nodes == other.nodes
         assert predict(one, samples.attributes).tolist() == predict(other, samples.attributes).tolist()
+        if step < len(history.steps):
+            assert history.tested_columns[step] == one.tree.column[history.steps[step].node]
         as_of = model.as_of(step)
         assert as_of.tree.answers[one.leaves].tolist() == one.tree.answers[one.leaves].tolist()
         assert as_of.view(step).nodes == one.nodes
