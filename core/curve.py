@@ -39,22 +39,24 @@ class CurvePoint:
 def curve(model: Model, parts: Parts, *, kernels: bool = False, watch: Watch = nobody) -> tuple[CurvePoint, ...]:
     """The error of steps on every part, from the full tree on: of all that change the tree, if those are not too many.
 
-    Of many, about MOST_POINTS are taken evenly; always the first, the last, the selected one, and the one of least
-    error on each part and in the cross-validation (of equals the smallest tree). Where branches were raised, the least
-    is that of the steps taken evenly, which are fewer for many rows.
+    Of many, about MOST_POINTS are taken; always the first, the last, the selected one, and the one of least error on
+    each part and in the cross-validation (of equals the smallest tree). Where branches were raised, the least is that
+    of the steps taken, which are fewer for many rows.
     """
     history, watches = model.history, shared_out(watch, parts)
     steps = changing_steps(history)
     if history.raises:  # each is a tree of its own, which no single pass can tell
         n_rows = sum(len(samples) for samples in parts.values() if samples is not None)
-        steps = thinned(steps, [history.selected], most=max(FEWEST_POINTS, MOST_ASKED // n_rows))
+        most = max(FEWEST_POINTS, MOST_ASKED // n_rows)
+        steps = thinned(steps, history.leaves_by_step[steps], [history.selected], most=most)
     errors = {
         part: None if samples is None else errors_as_of(model, steps, samples, kernels=kernels, watch=watches[part])
         for part, samples in parts.items()
     }
     left_out, spread = cross_validated(history, steps)
     judged = [each for each in (*errors.values(), left_out) if each is not None]
-    chosen = thinned(steps, [history.selected, *(steps[last_least(each)] for each in judged)])
+    needed = [history.selected, *(steps[last_least(each)] for each in judged)]
+    chosen = thinned(steps, history.leaves_by_step[steps], needed)
     alphas = np.append(np.nan, history.steps.alpha)
     return tuple(
         CurvePoint(
@@ -82,11 +84,20 @@ def changing_steps(history: History) -> RowArray:
     return np.unique([0, len(history.steps), history.selected, *changed])
 
 
-def thinned(steps: RowArray, needed: Iterable[int], *, most: int = MOST_POINTS) -> RowArray:
-    """About so many of the steps, evenly; the first, the last and those needed are among them."""
-    n_points = min(len(steps), most, MOST_POINTS)
-    places = np.unique(np.linspace(0, len(steps) - 1, n_points).round().astype(np.int64))
-    return np.union1d(steps[places], np.fromiter(needed, np.int64))
+def thinned(steps: RowArray, leaves: RowArray, needed: Iterable[int], *, most: int = MOST_POINTS) -> RowArray:
+    """About so many of the steps; the first, the last and those needed are among them.
+
+    Half of them are taken evenly, and half so that each tree is smaller than the one before by the same factor: small
+    trees come last and quickly, and are those that people choose among. `leaves` are those of each step; they never
+    become more.
+    """
+    if len(steps) <= min(most, MOST_POINTS):
+        return steps
+    half = max(2, min(most, MOST_POINTS) // 2)
+    evenly = np.linspace(0, len(steps) - 1, half).round().astype(np.int64)
+    by_size = np.searchsorted(-leaves, -np.geomspace(leaves[0], leaves[-1], half))
+    chosen = np.union1d(evenly, np.minimum(by_size, len(steps) - 1))
+    return np.union1d(steps[chosen], np.fromiter(needed, np.int64))
 
 
 def last_least(errors: FloatArray) -> int:

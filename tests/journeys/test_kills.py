@@ -71,19 +71,24 @@ def test_a_training_survives_every_kill(alone: Service) -> None:
 
 
 def test_pruning_again_survives_every_kill_and_the_end_of_its_parent(alone: Service) -> None:
-    parts = {"kind": "random", "train": 0.5, "validation": 0.5, "test": 0}
-    dataset, cart, again = alone.noise(SOME_SECONDS), {"kind": "cart"}, {"kind": "reduced_error", "on_tie": "cut"}
-    grown = alone.train("survivor", dataset, "y", algorithm=cart, division=parts, pruning={"kind": "none"})
+    dataset, cart = alone.noise(SOME_SECONDS), {"kind": "cart"}
+    again = {"kind": "cost_complexity", "choose": "cross_validation", "folds": 2}  # takes as long as growing
+    grown = alone.train("survivor", dataset, "y", algorithm=cart, pruning={"kind": "none"})
+    unwanted = alone.post("/v1/models/survivor/prunings", {"pruning": again}, status=202)
+    eventually(lambda: is_at("pruning", alone, unwanted, 1))
+    alone.post(f"/v1/trainings/{unwanted['id']}/cancel", None)
+    cancelled = alone.wait(unwanted["id"])
+    assert (cancelled["status"], cancelled["model_id"]) == ("cancelled", None)
     pruning = alone.post("/v1/models/survivor/prunings", {"pruning": again}, status=202)
-    assert (pruning["version"], pruning["parent"]["id"]) == (2, grown["model_id"])
+    assert (pruning["version"], pruning["parent"]["id"]) == (3, grown["model_id"])
     alone.call("DELETE", f"/v1/models/{grown['model_id']}", status=204)
     ended = survive_kills(alone, pruning, "pruning")
     assert (ended["status"], ended["problem"], ended["model_id"]) == ("succeeded", None, pruning["model_id"])
-    at_once = alone.train("undisturbed", dataset, "y", algorithm=cart, division=parts, pruning=again)
+    at_once = alone.train("undisturbed", dataset, "y", algorithm=cart, pruning=again)
     digests = {alone.get(f"/v1/models/{one['model_id']}")["digest"] for one in (ended, at_once)}
     assert len(digests) == 1
     attempts = [event["attempt"] for event in alone.events() if event["event"] == "job_started"]
-    assert attempts == [1, 1, 2, 3, 4, 1]
+    assert attempts == [1, 1, 1, 2, 3, 4, 1]
 
 
 def test_ctrl_c_during_a_training_ends_everything_and_loses_nothing(alone: Service) -> None:

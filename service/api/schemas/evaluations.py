@@ -124,8 +124,8 @@ Curve = Annotated[
     list[CurvePoint],
     Field(
         description="From the full tree on, every step that changed the tree and the one asked for. Of more than about "
-        "200 steps some are left out evenly, but never the first, the last, the selected one or those of least error. "
-        "Where branches were raised, the least is that of the steps taken evenly, of which there may be as few as 20."
+        "200 steps some are left out, most of them of large trees, but never the first, the last, the selected one or "
+        "those of least error; where branches were raised, least of the steps shown, which may be as few as 20."
     ),
 ]
 
