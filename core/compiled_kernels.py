@@ -208,6 +208,19 @@ def _ask(_: Any, address: Any) -> Any:
 ask_for: Any = intrinsic(_ask)
 
 
+def _count(_: Any, bits: Any) -> Any:
+    """Code that counts the zeros below the lowest bit."""
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.int64(bits), generate
+
+
+# The place of the lowest bit of a word that is set; there is one.
+lowest_bit: Any = intrinsic(_count)
+
+
 class Struct(structref.StructRefProxy):
     """Arrays and numbers that kernels hand on as one pointer; a tuple of them would be copied at every call.
 

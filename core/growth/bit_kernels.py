@@ -6,8 +6,7 @@ bit stands for the higher value.
 
 from numba import int64, uint64
 
-from core.compiled_kernels import compiled
-from core.growth.node_kernels import lowest_bit
+from core.compiled_kernels import compiled, lowest_bit
 from core.growth.table_kernels import keep
 from core.splits.numeric_kernels import NO_CUT, information, score_of_sides, score_of_whole
 from core.ties import TIE

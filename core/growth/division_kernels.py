@@ -18,7 +18,6 @@ from core.growth.partition_kernels import (
     divide_list_by_branch,
     keep_in_list,
 )
-from core.splits.block_kernels import in_units
 from core.splits.numeric_kernels import SQUARED
 from core.ties import TIE
 
@@ -99,14 +98,6 @@ def copy_figures(sums, at, n_branches, b, n_classes, figures):
 
 
 @compiled
-def set_weight(problem, row, weight):
-    """From now on the row weighs that much."""
-    problem.weights[row] = weight
-    if problem.units.shape[0] > 0:
-        problem.units[row] = in_units(weight, problem.unit, problem.classes[row])
-
-
-@compiled
 def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
     """Rows that would go down every branch, but should not: those whose parts weigh too little go the heavier way.
 
@@ -129,7 +120,7 @@ def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
             to = heavier
         elif n_branches == 2 and min(weight * shares[0], weight * shares[1]) <= 0.0:
             to = 0 if shares[0] > shares[1] else 1
-            set_weight(problem, row, weight * shares[to])
+            problem.weights[row] = weight * shares[to]
         if to < 0:
             unknown[n_left] = row
             n_left += 1

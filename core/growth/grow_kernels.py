@@ -25,7 +25,6 @@ from core.growth.division_kernels import (
     divide_by_branch,
     divide_in_two,
     put_aside,
-    set_weight,
     settle_copies,
     take_sides,
 )
@@ -101,7 +100,7 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         node, node_depth = infos[here, NODE], infos[here, DEPTH]
         aside = infos[here, ASIDE]
         for i in range(aside, aside + infos[here, N_ASIDE]):
-            set_weight(problem, aside_rows[i], aside_weights[i])
+            problem.weights[aside_rows[i]] = aside_weights[i]
         row_start, n_rows = starts[here, n_lists], lengths[here, n_lists]
         figure, key = figures[node], uint64(links[node, KEY])
         if n_rows <= few_rows:
@@ -139,7 +138,7 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         best_gain = NO_CUT
         known_totals(problem, rules, rows, row_start, n_rows, figure, work.totals)
         if n_lists > 0:
-            best_gain = search_lists(problem, rules, work, lists, starts, lengths, here, figure, key)
+            best_gain = search_lists(problem, rules, work, lists, rows, starts, lengths, here, figure, key)
         if n_coded > 0:
             counts = work.level_counts[min(first_counts + here, last_counts)]
             if rules.is_counted and not infos[here, HAS_COUNTS]:

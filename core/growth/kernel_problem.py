@@ -17,13 +17,12 @@ from core.growth.kernel_columns import (
     numbers_of,
     row_bits_of,
 )
-from core.growth.kernel_rules import has_look, way_of
+from core.growth.kernel_rules import way_of
 from core.growth.kernel_threads import GrowthEnded, Rooms
 from core.growth.samples import Samples
 from core.table import BoolArray, CodeArray, FloatArray, RowArray
 from core.target import Task
 
-NO_UNITS: tuple[NDArray[np.uint64], float] = np.empty(0, dtype=np.uint64), 0.0
 SORTED = 2  # a place in `progress`, after those of the kernels: the part of the lists that is sorted
 
 
@@ -56,8 +55,6 @@ def problem_of(
     bits = np.zeros((n_rows, (len(in_bits) + 63) // 64), dtype=np.uint64)
     for place, number in enumerate(in_bits):
         set_bits(bits, place, coded[number][0].codes)
-    classes, weights = classes_of(samples), weights_of(samples, weighing)
-    units, unit = units_of(classes, weights) if has_look(samples, algorithm) and not weighing.is_counted else NO_UNITS
     return (
         lists,
         lengths,
@@ -65,9 +62,9 @@ def problem_of(
         np.array([columns[column].slot for column in listed], dtype=np.int64),
         np.arange(room, dtype=np.uint32),  # of which only the first n_rows are rows
         n_rows,
-        classes,
+        classes_of(samples),
         numbers_of(samples),
-        weights,
+        weights_of(samples, weighing),
         missing,
         weighing.has_missing,
         codes,
@@ -77,8 +74,6 @@ def problem_of(
         np.empty(0, dtype=np.uint32),  # rows have their own numbers
         row_bits_of(samples),
         values_of(samples, algorithm, listed),
-        units,
-        unit,
     )
 
 
@@ -86,14 +81,6 @@ def weights_of(samples: Samples, weighing: Weighing) -> FloatArray:
     """What the rows weigh; a copy where the kernels change it."""
     weights: FloatArray = for_kernels(samples.weights, np.float64)
     return weights.copy() if weighing.has_missing else weights
-
-
-def units_of(classes: CodeArray, weights: FloatArray) -> tuple[NDArray[np.uint64], float]:
-    """The rows' weights for `block_kernels`, and how many units a weight of 1 has."""
-    from core.splits.block_kernels import fill_units
-
-    units = np.empty(len(weights), dtype=np.uint64)
-    return units, float(fill_units(weights, classes, units))
 
 
 def set_bits(words: NDArray[np.uint64], place: int, marks: NDArray[Any]) -> None:

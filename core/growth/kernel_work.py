@@ -15,7 +15,8 @@ MOST_COUNTS = 4_000_000  # kept for waiting nodes
 def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weighing: Weighing) -> tuple[Any, ...]:
     """Room for the kernels to work in: the fields of their `Work`."""
     from core.growth.search_kernels import MOST_AT_ONCE
-    from core.splits.block_kernels import MOST_LANES, most_blocks
+    from core.lane_kernels import WIDTH
+    from core.splits.block_kernels import MOST_LANES, most_blocks, room_for_lefts
     from core.splits.categorical_kernels import space_for
     from core.splits.numeric_kernels import BLOCK
 
@@ -26,7 +27,7 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
     n_branches = max(2, most_levels)
     n_gaps, n_thresholds = most_places(samples, algorithm)
     n_blocks = most_blocks(n_rows) if has_look(samples, algorithm) else 0
-    n_together = most_blocks(min(n_rows, MOST_AT_ONCE)) + 1 if has_look(samples, algorithm) else 0
+    n_together = most_blocks(min(n_rows, MOST_AT_ONCE)) if n_blocks else 0
     has_counts_only = weighing.is_unit and algorithm.criterion.kind is not CriterionKind.ERROR_RATE
     return (
         np.zeros(n_classes, dtype=np.int64),
@@ -34,10 +35,13 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
         np.zeros(2 * n_sums),
         np.zeros(n_sums),
         np.empty((0 if has_counts_only else max(n_rows // BLOCK, n_blocks) + 4, n_sums)),
-        np.empty((n_lists, MOST_LANES, n_together)),
-        np.empty((MOST_LANES, n_blocks + 1)),
+        np.empty((n_lists, MOST_LANES + 1, room_for_lefts(n_together)), dtype=np.float32),
+        np.empty((MOST_LANES + 1, room_for_lefts(n_blocks)), dtype=np.float32),
         np.empty(n_blocks, dtype=np.int64),
-        np.empty(n_blocks),
+        np.empty(WIDTH, dtype=np.uint64),
+        np.empty(0 if weighing.is_counted or not n_blocks else n_rows, dtype=np.uint64),
+        np.ones(2),
+        np.zeros(n_lists),
         np.zeros(n_lists),
         np.zeros((n_lists, n_sums)),
         np.zeros(n_slots),

@@ -2,10 +2,9 @@
 
 from math import log2
 
-import numpy as np
-from numba import int64, uint64
+from numba import uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, lowest_bit
 from core.growth.partition_kernels import BOTH
 from core.splits.numeric_kernels import ENTROPY, GINI, SQUARED
 from core.ties import TIE
@@ -130,17 +129,6 @@ def is_one_class(figures, n_classes):
     for k in range(n_classes):
         n += figures[1 + k] > 0.0
     return n == 1
-
-
-@compiled
-def lowest_bit(bits):
-    """The place of the lowest bit that is set (de Bruijn: the product has the place in its upper six bits)."""
-    return int64(LOWEST[((bits & (~bits + uint64(1))) * uint64(0x03F79D71B4CB0A89)) >> uint64(58)])
-
-
-LOWEST = np.zeros(64, np.int64)
-for _place in range(64):
-    LOWEST[((1 << _place) * 0x03F79D71B4CB0A89 % 2**64) >> 58] = _place
 
 
 @compiled

@@ -7,7 +7,6 @@ from core.compiled_kernels import compiled
 from core.growth.growth_state import Problem
 from core.growth.room_kernels import room_for
 from core.growth.table_kernels import ORDERED
-from core.splits.block_kernels import fill_units
 from core.splits.numeric_kernels import SQUARED
 
 CACHED_MARKS, CACHED_WEIGHTS = 262_144, 65_536  # rows of which a byte each, or weights, stay in the cache anyway
@@ -106,9 +105,6 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
         row = rows[first + i]
         for j in range(n_kept):
             codes[i, j] = old_codes[row, kept[j]]
-    units, unit = np.empty(n_rows if problem.units.shape[0] > 0 else 0, np.uint64), 0.0
-    if units.shape[0] > 0:
-        unit = fill_units(weights, classes, units)
     return Problem(
         new_lists,
         new_lengths,
@@ -128,8 +124,6 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
         origin,
         problem.shift,
         values,
-        units,
-        unit,
     )
 
 

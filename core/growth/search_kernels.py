@@ -12,9 +12,12 @@ from core.growth.place_kernels import best_place, count_allowed
 from core.growth.release8_kernels import choose_in_sequence, figures_of_threshold, ratios_of_categories
 from core.growth.table_kernels import ORDERED
 from core.splits.block_kernels import (
+    MOST_ENTRIES,
+    ROUNDED,
     best_between_blocks,
-    block_length,
+    best_in_blocks,
     fill_lefts,
+    fill_units,
     mark_high,
     n_blocks_of,
     scan_high_counts,
@@ -43,7 +46,8 @@ from core.ties import TIE
 
 SHORTEST_COUNTED, SHORTEST_WEIGHED = 48, 16  # entries of a list that gets a first look
 MOST_AT_ONCE = 4096  # rows of a node whose lists are all looked at before any is searched
-UNSURE = 1.001  # units for each entry
+SOME = 0.5  # units: more than nothing, since weights are whole units
+MOST = 1e300  # no gain is larger
 SURELY = 1e-3  # of a tie: what rounding takes of the largest gain there can be
 
 
@@ -142,46 +146,96 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
 @compiled
 def has_look(rules, work, n):
     """Whether a list of n entries gets a first look: there is room for it only where that is of use."""
-    return n >= (SHORTEST_COUNTED if rules.is_counted else SHORTEST_WEIGHED) and work.highs.shape[0] > 0
+    shortest = SHORTEST_COUNTED if rules.is_counted else SHORTEST_WEIGHED
+    return n >= shortest and n < MOST_ENTRIES and work.highs.shape[0] > 0
 
 
 @compiled
 def look_at(problem, rules, work, entries, start, n, lefts):
     """Add up a list's blocks in `lefts`; what its best cut surely gains, times the node's weight."""
-    n_blocks = fill_lefts(entries, start, n, problem.shift, problem.units, lefts)
-    unit, unsure = unit_and_doubt(problem, rules, n)
+    n_blocks = fill_lefts(entries, start, n, problem.shift, work.units, lefts)
     undivided, known = score_undivided(lefts, n_blocks)
-    least = rules.min_leaf * unit + unsure
-    best = best_between_blocks(lefts, n_blocks, entries, start, block_length(n), least, work.block_scores)
-    return (best - undivided - unsure - 2.0 * rules.tolerance * known) / unit
+    unit, doubt = unit_and_doubt(rules, work, known)
+    return (best_between_blocks(lefts, n_blocks, rules.min_leaf * unit + doubt) - undivided - doubt) / unit
 
 
 @compiled
-def unit_and_doubt(problem, rules, n):
-    """How many units a weight of 1 has, and how many a gain of n entries may be wrong by."""
-    return (1.0, 0.0) if rules.is_counted else (problem.unit, UNSURE * n)
+def unit_and_doubt(rules, work, known):
+    """How many units a weight of 1 has, and how many a gain may be wrong by where so many are known.
+
+    That is more than what makes a tie.
+    """
+    return (1.0, ROUNDED * known) if rules.is_counted else (work.scale[0], 2.0 * work.scale[1] + ROUNDED * known)
+
+
+@compiled
+def look_closer(problem, rules, work, entries, start, n, lefts, bar):
+    """After `look_at`: what the best cut of a list surely gains and what it gains at the most, times the node's weight.
+
+    Only what exceeds the bar is looked for.
+    """
+    n_blocks = n_blocks_of(n)
+    undivided, known = score_undivided(lefts, n_blocks)
+    unit, doubt = unit_and_doubt(rules, work, known)
+    least = rules.min_leaf * unit
+    n_high = mark_high(lefts, n_blocks, bar * unit - doubt, least - doubt, work.highs)
+    if n_high == 0:
+        return NO_CUT, NO_CUT
+    surely, possibly = best_in_blocks(
+        entries,
+        start,
+        n,
+        problem.shift,
+        work.units,
+        lefts,
+        n_blocks,
+        work.highs,
+        n_high,
+        least + doubt,
+        max(least - doubt, SOME),
+        work.words,
+    )
+    if possibly == 0.0 and least - doubt > SOME:
+        return NO_CUT, NO_CUT
+    # What weighs less than half a unit gains less than the doubt.
+    return (surely - undivided - doubt) / unit, (max(possibly, undivided) - undivided + doubt) / unit
 
 
 @compiled
 def look_at_lists(problem, rules, work, lists, starts, lengths, at):
-    """Look at all lists of a node: `work.surely[i]` is what the best cut of list i surely gains; the most of all."""
-    most = NO_CUT
-    for i in range(problem.lengths.shape[0]):
+    """Look at all lists of a node, then closer at those that may have its best cut; what that surely gains.
+
+    `work.surely[i]` is what the best cut of list i surely gains, `work.possibly[i]` what it gains at the most, if that
+    counts.
+    """
+    most, first, n_lists = NO_CUT, 0, problem.lengths.shape[0]
+    for i in range(n_lists):
         if has_look(rules, work, lengths[at, i]):
             work.surely[i] = look_at(problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i])
-            most = max(most, work.surely[i])
+            if work.surely[i] > most:
+                first, most = i, work.surely[i]
+    for step in range(n_lists):
+        i = first if step == 0 else step - int64(step <= first)
+        if has_look(rules, work, lengths[at, i]):
+            bar = work.surely[i] if rules.needs_all else most
+            surely, work.possibly[i] = look_closer(
+                problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i], bar
+            )
+            work.surely[i] = max(work.surely[i], surely)
+            most = max(most, surely)
     return most
 
 
 @compiled
 def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar):
     """`scan_list` for Gini and few classes, after `look_at`: only blocks are searched that a first look leaves."""
-    unit, unsure = unit_and_doubt(problem, rules, n)
     n_blocks, highs, least = n_blocks_of(n), work.highs, rules.min_leaf - TIE
-    if mark_high(lefts, n_blocks, bar * unit - unsure, least * unit - unsure, highs) == 0:
+    unit, doubt = unit_and_doubt(rules, work, score_undivided(lefts, n_blocks)[1])
+    n_high = mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, highs)
+    if n_high == 0:
         return NO_CUT, uint64(0)
     if not rules.is_counted:
-        sum_to_high(entries, start, n, problem.shift, problem.weights, highs, n_blocks, work.blocks, totals)
+        sum_to_high(entries, start, n, problem.shift, problem.weights, highs, n_high, work.blocks, totals)
     whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, int64(0))
     if rules.is_counted:
         score, place = scan_high_counts(
@@ -193,7 +247,7 @@ def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar):
             work.left_counts,
             lefts,
             highs,
-            n_blocks,
+            n_high,
             rules.reciprocal,
             uint64(max(1.0, np.ceil(least))),
             rules.tolerance * known,
@@ -208,7 +262,7 @@ def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar):
             totals,
             work.blocks,
             highs,
-            n_blocks,
+            n_high,
             problem.weights,
             least,
             rules.tolerance * known,
@@ -218,7 +272,7 @@ def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar):
 
 
 @compiled
-def search_lists(problem, rules, work, lists, starts, lengths, at, figures, key):
+def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures, key):
     """Every list's best cut, as a candidate in its slot; the largest gain found. The key names the node's draws.
 
     Where only the best counts, a list is left as soon as it cannot have more than the best so far. So the list that was
@@ -227,6 +281,9 @@ def search_lists(problem, rules, work, lists, starts, lengths, at, figures, key)
     best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
     strongest = strongest_list(problem, work.gains)
     surely, is_small = NO_CUT, lengths[at, n_lists] <= MOST_AT_ONCE
+    if work.units.shape[0] > 0:
+        row_start, n_rows = starts[at, n_lists], lengths[at, n_lists]
+        fill_units(problem.weights, problem.classes, rows, row_start, n_rows, weight, work.units, work.scale)
     if is_small:
         surely = look_at_lists(problem, rules, work, lists, starts, lengths, at)
     most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # when children are pure
@@ -243,9 +300,11 @@ def search_lists(problem, rules, work, lists, starts, lengths, at, figures, key)
             if has_look(rules, work, n):
                 lefts = work.lefts[i] if is_small else work.long_lefts
                 if not is_small:
-                    work.surely[i] = look_at(problem, rules, work, entries, start, n, lefts)
+                    work.surely[i], work.possibly[i] = look_at(problem, rules, work, entries, start, n, lefts), MOST
                     surely = max(surely, work.surely[i])
                 bar = work.surely[i] if rules.needs_all else max(bar, surely)
+                if work.possibly[i] <= bar:
+                    continue
                 gain, place = scan_in_blocks(problem, rules, work, entries, start, n, lefts, work.totals[i], bar)
             else:
                 gain, place = scan_list(problem, rules, work, entries, start, n, figures, work.totals[i], bar)

@@ -5,40 +5,48 @@ Classes stand side by side in one word, so that one addition moves an entry to t
     weight of class 2 | weight of class 1 | weight of class 0
 
 Where every row counts one, these are counts. Else weights are rounded to whole units. The score of a side,
-sum_k L_k^2 / L, changes by no more than a class weight does: so no score is wrong by more than half a unit for each
-entry, neither is that of the whole, and a gain is known up to one unit for each entry. A list that cannot gain enough
+sum_k L_k^2 / L, changes by no more than a class weight does: so no score is wrong by more than all weights together
+were rounded by, neither is that of the whole, and a gain is known up to twice as much. A list that cannot gain enough
 by that is passed over, and its weights are not added up as they are.
 """
 
-from numba import int64, uint32, uint64
+from itertools import product
 
-from core.compiled_kernels import compiled
+from numba import float32, int64, types, uint32, uint64
+
+from core.compiled_kernels import compiled, lowest_bit
+from core.lane_kernels import WIDTH, in_lanes
 from core.splits.numeric_kernels import NO_CUT, just_below, last_place, ratio
 
 MOST_LANES = 3  # classes
+IS_NEW = MOST_LANES  # the line of `lefts` that says whether a cut can stand before a block
 NEARLY = 1.0 - 1e-12  # what rounding may take of a score
+ROUNDED = 2.0**-19  # of the whole weight: what rounding to float32 may make of a score, and twice that
 LANE = 21  # bits for each class
 LONGEST_BLOCK = 32  # entries
-SHORT, MIDDLING = 255, 4095  # entries of the longest lists that have shorter blocks
-MOST_UNITS = ((1 << LANE) - 1) // LONGEST_BLOCK  # of a row
+SHORT, MIDDLING = 511, 4095  # entries of the longest lists that have shorter blocks
+MOST_ENTRIES = 1 << 24  # of a list whose counts are float32 as they are
 
 
 @compiled
-def fill_units(weights, classes, units):
-    """The weights of all rows in units; how many units a weight of 1 has: the heaviest row has as many as fit."""
-    heaviest = 0.0
-    for row in range(weights.shape[0]):
-        heaviest = max(heaviest, weights[row])
-    unit = MOST_UNITS / heaviest
-    for row in range(weights.shape[0]):
-        units[row] = in_units(weights[row], unit, classes[row])
-    return unit
+def fill_units(weights, classes, rows, start, n, whole, units, scale):
+    """`units[row]`: the weight of each row of a node in whole units, in the place of its class.
 
-
-@compiled
-def in_units(weight, unit, k):
-    """A row's weight in whole units, in the place of its class."""
-    return uint64(weight * unit + 0.5) << (uint64(k) * uint64(LANE))
+    As many as fit: the classes of a block, all in one, weigh no more than its heaviest rows would, nor than the whole
+    node. Fills `scale` with how many units a weight of 1 has and by how many all weights together were rounded.
+    """
+    heaviest, size = 0.0, float(block_length(n))
+    for i in range(start, start + n):
+        heaviest = max(heaviest, weights[rows[i]])
+    unit = (float((1 << LANE) - 1) - size) / min(size * heaviest, whole)
+    rounded = 0.0
+    for i in range(start, start + n):
+        row = rows[i]
+        exact = weights[row] * unit
+        whole_units = uint64(exact + 0.5)
+        rounded += abs(float(whole_units) - exact)
+        units[row] = whole_units << (uint64(classes[row]) * uint64(LANE))
+    scale[0], scale[1] = unit, rounded
 
 
 @compiled
@@ -61,24 +69,33 @@ def most_blocks(n):
 
 
 @compiled
-def fill_lefts(entries, start, n, shift, units, lefts):
-    """`lefts[k, b]`: what class k weighs before block b, and in the last place on the whole; how many blocks there are.
+def room_for_lefts(n_blocks):
+    """How long the lines of `lefts` are: the whole weight stands after the last block, as often as lanes read it."""
+    return n_blocks + 1 + WIDTH
 
-    Rows count one where there are no units.
+
+@compiled
+def fill_lefts(entries, start, n, shift, units, lefts):
+    """`lefts[k, b]`: what class k weighs before block b, and after the last block on the whole; how many blocks.
+
+    `lefts[IS_NEW, b]` is 1 where the value is new. Rows count one where there are no units.
     """
     is_counted, size = units.shape[0] == 0, block_length(n)
-    first, second, third, lane_mask = lefts[0], lefts[1], lefts[2], uint64((1 << LANE) - 1)
+    first, second, third, is_new, lane_mask = lefts[0], lefts[1], lefts[2], lefts[IS_NEW], uint64((1 << LANE) - 1)
     w0, w1, w2 = int64(0), int64(0), int64(0)
     i, end, b = uint64(start), uint64(start + n), uint64(0)
     while i < end:
         stop = min(i + size, end)
         word = count_word(entries, i, stop, shift) if is_counted else unit_word(entries, i, stop, shift, units)
-        first[b], second[b], third[b] = float(w0), float(w1), float(w2)
+        first[b], second[b], third[b] = float32(w0), float32(w1), float32(w2)
+        is_new[b] = float32(entries[i] >> uint32(31))
         w0 += int64(word & lane_mask)
         w1 += int64((word >> uint64(LANE)) & lane_mask)
         w2 += int64(word >> uint64(2 * LANE))
         i, b = stop, b + uint64(1)
-    first[b], second[b], third[b] = float(w0), float(w1), float(w2)
+    t0, t1, t2 = float32(w0), float32(w1), float32(w2)
+    for j in range(b, b + uint64(1 + WIDTH)):
+        first[j], second[j], third[j], is_new[j] = t0, t1, t2, float32(0.0)
     return int64(b)
 
 
@@ -119,85 +136,132 @@ def unit_word(entries, begin, end, shift, units):
 @compiled
 def score_undivided(lefts, n_blocks):
     """The score of all entries on one side, and their weight."""
-    t0, t1, t2 = lefts[0, n_blocks], lefts[1, n_blocks], lefts[2, n_blocks]
+    t0, t1, t2 = float(lefts[0, n_blocks]), float(lefts[1, n_blocks]), float(lefts[2, n_blocks])
     return ratio(t0 * t0 + t1 * t1 + t2 * t2, t0 + t1 + t2), t0 + t1 + t2
 
 
-@compiled
-def is_high(left, squares_left, squares_right, whole, enough):
-    """Whether a cut scores more than enough, told without a division; never where a side is empty."""
-    right = whole - left
-    return int64(squares_left * right + squares_right * left > enough * (left * right))
+@in_lanes(types.uint64)
+def high_blocks(first, second, third, t0, t1, t2, enough, least):
+    """Which of eight blocks may have a cut that scores more than enough and leaves so much on both sides.
+
+    Scores are convex: no cut of a block exceeds all its corners, where of each class either all or nothing goes left.
+    The last corner, all of the block, is the first of the next one. An empty side scores nothing.
+    """
+    whole, high = t0 + t1 + t2, None
+    corners = [
+        [(left, left * left, (total - left) * (total - left)) for left in (lefts(0), lefts(1))]
+        for lefts, total in ((first, t0), (second, t1), (third, t2))
+    ]
+    for a, c, e in list(product(*corners))[:-1]:
+        left, squares_left, squares_right = a[0] + c[0] + e[0], a[1] + c[1] + e[1], a[2] + c[2] + e[2]
+        # squares_left / left + squares_right / right > enough, without a division
+        is_high = squares_right * left > (whole - left) * (enough * left - squares_left)
+        high = is_high if high is None else high | is_high
+    before, after = first(0) + second(0) + third(0), first(1) + second(1) + third(1)
+    return (high & (after >= least) & (whole - before >= least)).as_bits()
 
 
 @compiled
 def mark_high(lefts, n_blocks, gain, least, highs):
-    """`highs[b]`: whether a cut in block b may gain more with so much on both sides, 0 if not; how many may.
-
-    Scores are convex: no cut of a block exceeds all its corners, where of each class either all or nothing goes left.
-    The last corner, all of the block, is the first of the next one. There are no branches, so that several blocks are
-    looked at by one instruction.
-    """
-    t0, t1, t2 = lefts[0, n_blocks], lefts[1, n_blocks], lefts[2, n_blocks]
-    whole, n_high = t0 + t1 + t2, 0
+    """Fill `highs` with the blocks in which a cut may gain more with so much on both sides; how many there are."""
     first, second, third = lefts[0], lefts[1], lefts[2]
-    enough = score_undivided(lefts, n_blocks)[0] + gain
-    if gain <= 0.0:  # an empty side would do
+    t0, t1, t2, n_high = first[n_blocks], second[n_blocks], third[n_blocks], uint64(0)
+    if gain <= 0.0:  # as an empty side gains: whatever leaves enough will do
         for b in range(n_blocks):
-            highs[b] = 1
-        return n_blocks
-    for b in range(n_blocks):
-        a, c, e, next_a, next_c, next_e = first[b], second[b], third[b], first[b + 1], second[b + 1], third[b + 1]
-        l0, l1, l2, next_l0, next_l1, next_l2 = a * a, c * c, e * e, next_a * next_a, next_c * next_c, next_e * next_e
-        r0, r1, r2, next_r0, next_r1, next_r2 = t0 - a, t1 - c, t2 - e, t0 - next_a, t1 - next_c, t2 - next_e
-        r0, r1, r2 = r0 * r0, r1 * r1, r2 * r2
-        next_r0, next_r1, next_r2 = next_r0 * next_r0, next_r1 * next_r1, next_r2 * next_r2
-        high = (
-            is_high(a + c + e, l0 + l1 + l2, r0 + r1 + r2, whole, enough)
-            | is_high(next_a + c + e, next_l0 + l1 + l2, next_r0 + r1 + r2, whole, enough)
-            | is_high(a + next_c + e, l0 + next_l1 + l2, r0 + next_r1 + r2, whole, enough)
-            | is_high(a + c + next_e, l0 + l1 + next_l2, r0 + r1 + next_r2, whole, enough)
-            | is_high(next_a + next_c + e, next_l0 + next_l1 + l2, next_r0 + next_r1 + r2, whole, enough)
-            | is_high(next_a + c + next_e, next_l0 + l1 + next_l2, next_r0 + r1 + next_r2, whole, enough)
-            | is_high(a + next_c + next_e, l0 + next_l1 + next_l2, r0 + next_r1 + next_r2, whole, enough)
-        )
-        high &= int64(next_a + next_c + next_e >= least) & int64(whole - (a + c + e) >= least)
-        highs[b] = high
-        n_high += high
-    return n_high
+            before, after = first[b] + second[b] + third[b], first[b + 1] + second[b + 1] + third[b + 1]
+            highs[n_high] = b
+            n_high += uint64((after >= least) & (t0 + t1 + t2 - before >= least))
+        return int64(n_high)
+    enough = score_undivided(lefts, n_blocks)[0] + gain
+    for b in range(0, n_blocks, WIDTH):
+        bits = high_blocks(b, first, second, third, t0, t1, t2, float32(enough), float32(least))
+        while bits:
+            highs[n_high] = b + lowest_bit(bits)
+            bits &= bits - uint64(1)
+            n_high += uint64(1)
+    return int64(n_high)
+
+
+def score_of_sides(a, c, e, t0, t1, t2):
+    """In lanes: the weight on both sides of a cut, and its score."""
+    r0, r1, r2 = t0 - a, t1 - c, t2 - e
+    left, right = a + c + e, r0 + r1 + r2  # not the whole less the left: squares and sum have to be of the same numbers
+    return left, right, (a * a + c * c + e * e) / left + (r0 * r0 + r1 * r1 + r2 * r2) / right
+
+
+@in_lanes(types.float32)
+def best_before_blocks(first, second, third, is_new, t0, t1, t2, least, one):
+    """The highest score of a cut before one of eight blocks that leaves so much, more than nothing, on both sides."""
+    left, right, score = score_of_sides(first(0), second(0), third(0), t0, t1, t2)
+    return score.where((left >= least) & (right >= least) & (is_new(0) >= one)).largest()
 
 
 @compiled
-def best_between_blocks(lefts, n_blocks, entries, start, size, least, scores):
-    """The highest score of a cut between two blocks that leaves so much on both sides; 0 where there is none.
+def best_between_blocks(lefts, n_blocks, least):
+    """The highest score of a cut between two blocks that leaves so much on both sides; 0 where there is none."""
+    first, second, third, is_new, best = lefts[0], lefts[1], lefts[2], lefts[IS_NEW], float32(0.0)
+    t0, t1, t2, one = first[n_blocks], second[n_blocks], third[n_blocks], float32(1.0)
+    for b in range(0, n_blocks, WIDTH):
+        score = best_before_blocks(b, first, second, third, is_new, t0, t1, t2, float32(least), one)
+        best = max(best, score)
+    return float(best)
 
-    `scores` is room for those of all blocks.
+
+@in_lanes(types.UniTuple(types.float32, 2))
+def best_of_eight(words, a, c, e, t0, t1, t2, surely, perhaps):
+    """The highest scores of a cut before one of eight entries that leaves the first, and the second, on both sides.
+
+    A word is what entries weigh between a, c, e and the cut, and says in its last bit whether the value is new.
     """
-    t0, t1, t2 = lefts[0, n_blocks], lefts[1, n_blocks], lefts[2, n_blocks]
-    whole, best, first, second, third = t0 + t1 + t2, 0.0, lefts[0], lefts[1], lefts[2]
-    for b in range(n_blocks):
-        a, c, e = first[b], second[b], third[b]
-        left, r0, r1, r2 = a + c + e, t0 - a, t1 - c, t2 - e
-        scores[b] = (a * a + c * c + e * e) / left + (r0 * r0 + r1 * r1 + r2 * r2) / (whole - left)
-    for b in range(1, n_blocks):
-        if scores[b] > best:
-            left = first[b] + second[b] + third[b]
-            if min(left, whole - left) >= least and entries[uint64(start) + uint64(b) * size] >> uint32(31):
-                best = scores[b]
-    return best
+    word = words(0)
+    a, c, e = a + word.part(0, LANE), c + word.part(LANE, LANE), e + word.part(2 * LANE, LANE)
+    left, right, score = score_of_sides(a, c, e, t0, t1, t2)
+    sure = score.where((left >= surely) & (right >= surely) & word.has_last_bit())
+    return sure.largest(), score.where((left >= perhaps) & (right >= perhaps) & word.has_last_bit()).largest()
 
 
 @compiled
-def scan_high_counts(entries, start, n, shift, totals, left, lefts, highs, n_blocks, reciprocal, least, tolerance, bar):
+def best_in_blocks(entries, start, n, shift, units, lefts, n_blocks, highs, n_high, surely, perhaps, words):
+    """The highest score of a cut in the high blocks that surely, and that perhaps leaves enough on both sides.
+
+    0 where there is none. Enough is more than nothing.
+    """
+    is_counted, size, end, nowhere = units.shape[0] == 0, block_length(n), uint64(start + n), int64(0)
+    s, row_mask = uint32(shift), (uint32(1) << uint32(shift)) - uint32(1)
+    class_mask = (uint32(1) << (uint32(31) - s)) - uint32(1)
+    t0, t1, t2, sure, possible = lefts[0, n_blocks], lefts[1, n_blocks], lefts[2, n_blocks], float32(0.0), float32(0.0)
+    for j in range(n_high):
+        b = highs[j]
+        i, word = uint64(start) + uint64(b) * size, uint64(0)
+        stop = min(i + size, end)
+        while i < stop:
+            for lane in range(uint64(WIDTH)):
+                words[lane] = uint64(0)
+                if i < stop:
+                    entry = entries[i]
+                    words[lane] = word | (uint64(entry >> uint32(31)) << uint64(63))
+                    if is_counted:
+                        word += uint64(1) << (uint64((entry >> s) & class_mask) * uint64(LANE))
+                    else:
+                        word += units[entry & row_mask]
+                i += uint64(1)
+            here = best_of_eight(
+                nowhere, words, lefts[0, b], lefts[1, b], lefts[2, b], t0, t1, t2, float32(surely), float32(perhaps)
+            )
+            sure, possible = max(sure, here[0]), max(possible, here[1])
+    return float(sure), float(possible)
+
+
+@compiled
+def scan_high_counts(entries, start, n, shift, totals, left, lefts, highs, n_high, reciprocal, least, tolerance, bar):
     """`numeric_kernels.scan_counts_gini` of the blocks that are high."""
     n_classes, size = totals.shape[0], block_length(n)
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     first, last = uint64(least), uint64(n) - uint64(least)
     for is_second in range(2):
         best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
-        for b in range(n_blocks):
-            if highs[b] == 0:
-                continue
+        for j in range(n_high):
+            b = highs[j]
             squares_left, squares_right, n_left = int64(0), int64(0), uint64(b) * size
             for k in range(n_classes):
                 left[k] = int64(lefts[k, b])
@@ -230,21 +294,19 @@ def scan_high_counts(entries, start, n, shift, totals, left, lefts, highs, n_blo
 
 
 @compiled
-def sum_to_high(entries, start, n, shift, weights, highs, n_blocks, blocks, totals):
-    """`blocks[b, :]`: the class weights before each high block b; `totals`: of all.
+def sum_to_high(entries, start, n, shift, weights, highs, n_high, blocks, totals):
+    """`blocks[j, :]`: the class weights before the high block j; `totals`: of all.
 
     Every fourth entry is added up apart, so that additions do not wait for each other.
     """
     n_classes, size, i = totals.shape[0], block_length(n), uint64(start)
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
-    second, third, fourth = blocks[n_blocks + 1], blocks[n_blocks + 2], blocks[n_blocks + 3]
+    second, third, fourth = blocks[n_high + 1], blocks[n_high + 2], blocks[n_high + 3]
     for k in range(n_classes):
         totals[k], second[k], third[k], fourth[k] = 0.0, 0.0, 0.0, 0.0
-    for b in range(n_blocks + 1):
-        if b < n_blocks and highs[b] == 0:
-            continue
-        stop = min(uint64(start) + uint64(b) * size, uint64(start + n))
+    for j in range(n_high + 1):
+        stop = uint64(start) + uint64(highs[j]) * size if j < n_high else uint64(start + n)
         while i + uint64(3) < stop:
             e0, e1, e2, e3 = entries[i], entries[i + uint64(1)], entries[i + uint64(2)], entries[i + uint64(3)]
             totals[(e0 >> uint32(shift)) & mask] += weights[e0 & row_mask]
@@ -256,13 +318,13 @@ def sum_to_high(entries, start, n, shift, weights, highs, n_blocks, blocks, tota
             totals[(entries[i] >> uint32(shift)) & mask] += weights[entries[i] & row_mask]
             i += uint64(1)
         for k in range(n_classes):
-            blocks[b, k] = (totals[k] + second[k]) + (third[k] + fourth[k])
+            blocks[j, k] = (totals[k] + second[k]) + (third[k] + fourth[k])
     for k in range(n_classes):
-        totals[k] = blocks[n_blocks, k]
+        totals[k] = blocks[n_high, k]
 
 
 @compiled
-def scan_high_weights(entries, start, n, shift, totals, blocks, highs, n_blocks, weights, least, tolerance, bar):
+def scan_high_weights(entries, start, n, shift, totals, blocks, highs, n_high, weights, least, tolerance, bar):
     """`numeric_kernels.scan_weights` of the blocks that are high, after `sum_to_high`."""
     size, n_classes = block_length(n), totals.shape[0]
     t0, t1, t2 = totals[0], totals[1] if n_classes > 1 else 0.0, totals[2] if n_classes > 2 else 0.0
@@ -272,11 +334,9 @@ def scan_high_weights(entries, start, n, shift, totals, blocks, highs, n_blocks,
     last = last_place(entries, start, n, row_mask, weights, least)
     for is_second in range(2):
         best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
-        for b in range(n_blocks):
-            if highs[b] == 0:
-                continue
-            l0, l1, l2 = blocks[b, 0], blocks[b, 1] if n_classes > 1 else 0.0, blocks[b, 2] if n_classes > 2 else 0.0
-            i = uint64(start) + uint64(b) * size
+        for j in range(n_high):
+            l0, l1, l2 = blocks[j, 0], blocks[j, 1] if n_classes > 1 else 0.0, blocks[j, 2] if n_classes > 2 else 0.0
+            i = uint64(start) + uint64(highs[j]) * size
             stop = min(i + size, uint64(start + n))
             while i < stop:
                 entry = entries[i]

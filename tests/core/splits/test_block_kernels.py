@@ -32,17 +32,18 @@ def lists(draw: st.DrawFn) -> tuple[Any, int, Any, Any]:
     return entries, row_bits, by_row, weights
 
 
-def looked_at(entries: Any, row_bits: int, classes: Any, weights: Any | None) -> tuple[Any, int, float, float]:
-    """The sums before each block, how many there are, how many units a weight of 1 has, and the doubt."""
+def looked_at(entries: Any, row_bits: int, classes: Any, weights: Any | None) -> tuple[Any, int, Any, float, float]:
+    """The sums before each block, how many there are, the units, how many a weight of 1 has, and the doubt."""
     n = len(entries)
-    units, unit, doubt = np.empty(0, dtype=np.uint64), 1.0, 0.0
+    units, scale = np.empty(0, dtype=np.uint64), np.array([1.0, 0.0])
     if weights is not None:
-        units = np.empty(n, dtype=np.uint64)
-        unit, doubt = blocks.fill_units(weights, classes, units), 1.001 * n
-    lefts = np.full((blocks.MOST_LANES, blocks.most_blocks(n) + 1), np.nan)
+        units, rows = np.empty(n, dtype=np.uint64), np.arange(n, dtype=np.uint32)
+        blocks.fill_units(weights, classes, rows, 0, n, weights.sum(), units, scale)
+    lefts = np.full((blocks.MOST_LANES + 1, blocks.room_for_lefts(blocks.most_blocks(n))), np.nan, dtype=np.float32)
     n_blocks = blocks.fill_lefts(entries, 0, n, row_bits, units, lefts)
     assert n_blocks == blocks.n_blocks_of(n) <= blocks.most_blocks(n)
-    return lefts, n_blocks, unit, doubt
+    _, known = blocks.score_undivided(lefts, n_blocks)
+    return lefts, n_blocks, units, scale[0], 2 * scale[1] + blocks.ROUNDED * known
 
 
 def gains(entries: Any, row_bits: int, classes: Any, weights: Any) -> tuple[Any, Any]:
@@ -63,13 +64,13 @@ def gains(entries: Any, row_bits: int, classes: Any, weights: Any) -> tuple[Any,
 def test_a_block_without_a_mark_has_no_better_cut(given_list: Any, is_counted: bool, part: float, least: float) -> None:
     entries, row_bits, classes, weights = given_list
     weights = np.ones(len(entries)) if is_counted else weights
-    lefts, n_blocks, unit, doubt = looked_at(entries, row_bits, classes, None if is_counted else weights)
+    lefts, n_blocks, _, unit, doubt = looked_at(entries, row_bits, classes, None if is_counted else weights)
     gain, smaller = gains(entries, row_bits, classes, weights)
     bar, highs = part * gain.max(), np.full(n_blocks, -1, dtype=np.int64)
     n_high = blocks.mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, highs)
-    assert set(highs) <= {0, 1}
-    assert n_high == highs.sum()
-    is_passed_over = np.repeat(highs == 0, int(blocks.block_length(len(entries))))[: len(entries)]
+    assert (np.diff(highs[:n_high]) > 0).all()
+    is_low = ~np.isin(np.arange(n_blocks), highs[:n_high])
+    is_passed_over = np.repeat(is_low, int(blocks.block_length(len(entries))))[: len(entries)]
     is_better = (gain > bar + 1e-9 * weights.sum()) & (smaller >= least)
     assert not (is_better & is_passed_over).any()
 
@@ -78,30 +79,59 @@ def test_a_block_without_a_mark_has_no_better_cut(given_list: Any, is_counted: b
 def test_what_is_surely_gained_can_be_had(given_list: Any, is_counted: bool, least: float) -> None:
     entries, row_bits, classes, weights = given_list
     weights = np.ones(len(entries)) if is_counted else weights
-    lefts, n_blocks, unit, doubt = looked_at(entries, row_bits, classes, None if is_counted else weights)
+    lefts, n_blocks, _, unit, doubt = looked_at(entries, row_bits, classes, None if is_counted else weights)
     undivided, _ = blocks.score_undivided(lefts, n_blocks)
-    size = blocks.block_length(len(entries))
-    best = blocks.best_between_blocks(
-        lefts, n_blocks, entries, 0, np.uint64(size), least * unit + doubt, np.empty(n_blocks)
-    )
+    best = blocks.best_between_blocks(lefts, n_blocks, least * unit + doubt)
     surely = (best - undivided - doubt) / unit
     gain, smaller = gains(entries, row_bits, classes, weights)
     is_allowed = (entries >> np.uint32(31) == 1) & (smaller >= least)
     assert surely <= gain[is_allowed].max(initial=0.0) + 1e-9 * weights.sum()
 
 
+@given(lists(), st.booleans(), st.floats(0, 1.2), st.sampled_from([1.0, 5.0]))
+def test_a_closer_look_bounds_the_best_cut_on_both_sides(
+    given_list: Any, is_counted: bool, part: float, least: float
+) -> None:
+    entries, row_bits, classes, weights = given_list
+    weights = np.ones(len(entries)) if is_counted else weights
+    lefts, n_blocks, units, unit, doubt = looked_at(entries, row_bits, classes, None if is_counted else weights)
+    gain, smaller = gains(entries, row_bits, classes, weights)
+    is_allowed, rounding = (entries >> np.uint32(31) == 1) & (smaller >= least), 1e-9 * weights.sum()
+    best = gain[is_allowed].max(initial=0.0)
+    bar, highs = part * best, np.empty(n_blocks, dtype=np.int64)
+    n_high = blocks.mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, highs)
+    perhaps, words = max(least * unit - doubt, 0.5), np.empty(blocks.WIDTH, dtype=np.uint64)
+    surely, possibly = blocks.best_in_blocks(
+        entries,
+        0,
+        len(entries),
+        row_bits,
+        units,
+        lefts,
+        n_blocks,
+        highs,
+        n_high,
+        least * unit + doubt,
+        perhaps,
+        words,
+    )
+    undivided, _ = blocks.score_undivided(lefts, n_blocks)
+    assert (surely - undivided - doubt) / unit <= best + rounding
+    assert best <= max(bar, (max(possibly, undivided) - undivided + doubt) / unit) + rounding
+
+
 @given(lists(), st.sampled_from([0.0, 0.5, 0.99]), st.sampled_from([1.0, 5.0]))
 def test_counts_are_searched_as_the_whole_list_would_be(given_list: Any, part: float, least: float) -> None:
     entries, row_bits, classes, _ = given_list
     n, n_classes = len(entries), int(classes.max()) + 1
-    lefts, n_blocks, _, _ = looked_at(entries, row_bits, classes, None)
+    lefts, n_blocks, _, _, doubt = looked_at(entries, row_bits, classes, None)
     totals, left = np.bincount(classes, minlength=n_classes), np.zeros(n_classes, dtype=np.int64)
-    bar = part * gains(entries, row_bits, classes, np.ones(n))[0].max()
+    bar = part * gains(entries, row_bits, classes, np.ones(n))[0].max() - 1e-9 * n  # no gain at all is found or not
     highs = np.empty(n_blocks, dtype=np.int64)
-    blocks.mark_high(lefts, n_blocks, bar, least, highs)
+    n_high = blocks.mark_high(lefts, n_blocks, bar - doubt, least, highs)
     reciprocal, whole = np.concatenate([[0.0], 1 / np.arange(1, n + 1)]), (totals**2).sum() / n
     of_blocks = blocks.scan_high_counts(
-        entries, 0, n, row_bits, totals, left, lefts, highs, n_blocks, reciprocal, least, TIE * n, whole + bar
+        entries, 0, n, row_bits, totals, left, lefts, highs, n_high, reciprocal, least, TIE * n, whole + bar
     )
     assert of_blocks == scan_counts_gini(entries, 0, n, row_bits, totals, left, reciprocal, least, TIE * n, whole + bar)
 
@@ -110,15 +140,15 @@ def test_counts_are_searched_as_the_whole_list_would_be(given_list: Any, part: f
 def test_weights_are_searched_as_the_whole_list_would_be(given_list: Any, part: float, least: float) -> None:
     entries, row_bits, classes, weights = given_list
     n, n_classes = len(entries), int(classes.max()) + 1
-    lefts, n_blocks, unit, doubt = looked_at(entries, row_bits, classes, weights)
-    bar = part * gains(entries, row_bits, classes, weights)[0].max()
+    lefts, n_blocks, _, unit, doubt = looked_at(entries, row_bits, classes, weights)
+    bar = part * gains(entries, row_bits, classes, weights)[0].max() - 1e-9 * weights.sum()
     highs, totals, room = np.empty(n_blocks, dtype=np.int64), np.zeros(n_classes), np.empty((n // 8 + 5, n_classes))
-    blocks.mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, highs)
-    blocks.sum_to_high(entries, 0, n, row_bits, weights, highs, n_blocks, room, totals)
+    n_high = blocks.mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, highs)
+    blocks.sum_to_high(entries, 0, n, row_bits, weights, highs, n_high, room, totals)
     assert totals == pytest.approx(np.bincount(classes, weights, n_classes), rel=1e-12)
     tolerance, whole = TIE * weights.sum(), float((totals**2).sum() / totals.sum())
     score, place = blocks.scan_high_weights(
-        entries, 0, n, row_bits, totals, room, highs, n_blocks, weights, least, tolerance, whole + bar
+        entries, 0, n, row_bits, totals, room, highs, n_high, weights, least, tolerance, whole + bar
     )
     all_totals, left = np.zeros(n_classes), np.zeros(2 * n_classes)
     all_blocks, behind = np.empty((n // 32 + 3, n_classes)), np.zeros(n_classes)

@@ -1,0 +1,123 @@
+"""Eight numbers at once: a formula, written down once, as the code that computes it in eight lanes side by side.
+
+Compilers turn a loop into such code only where the loop is long, and go through its last rounds one by one. Lists of
+small nodes are all last rounds. What is written in lanes takes as long for one number as for eight, so whoever reads
+beyond the end makes room there, and takes care that what stands there changes nothing.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+from collections.abc import Callable
+from inspect import Parameter, signature
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic
+
+WIDTH = 8
+FLOAT, BITS, PLACE = ir.FloatType(), ir.IntType(64), ir.IntType(32)
+FLOATS, WORDS, PLACES = (ir.VectorType(kind, WIDTH) for kind in (FLOAT, BITS, PLACE))
+
+
+class Lanes:
+    """Eight float32, eight words, or eight answers of yes and no; each operation does the same to all of them."""
+
+    def __init__(self, builder: Any, value: Any) -> None:
+        self.builder, self.value = builder, value
+
+    def __add__(self, other: "Lanes") -> "Lanes":
+        return Lanes(self.builder, self.builder.fadd(self.value, other.value))
+
+    def __sub__(self, other: "Lanes") -> "Lanes":
+        return Lanes(self.builder, self.builder.fsub(self.value, other.value))
+
+    def __mul__(self, other: "Lanes") -> "Lanes":
+        return Lanes(self.builder, self.builder.fmul(self.value, other.value))
+
+    def __truediv__(self, other: "Lanes") -> "Lanes":
+        return Lanes(self.builder, self.builder.fdiv(self.value, other.value))
+
+    def __gt__(self, other: "Lanes") -> "Lanes":
+        return Lanes(self.builder, self.builder.fcmp_ordered(">", self.value, other.value))
+
+    def __ge__(self, other: "Lanes") -> "Lanes":
+        return Lanes(self.builder, self.builder.fcmp_ordered(">=", self.value, other.value))
+
+    def __and__(self, other: "Lanes") -> "Lanes":
+        return Lanes(self.builder, self.builder.and_(self.value, other.value))
+
+    def __or__(self, other: "Lanes") -> "Lanes":
+        return Lanes(self.builder, self.builder.or_(self.value, other.value))
+
+    def part(self, first: int, n_bits: int) -> "Lanes":
+        """Some bits of each word, as a number; no more than 31."""
+        shifted = self.builder.lshr(self.value, _all(WORDS, first))
+        kept = self.builder.and_(shifted, _all(WORDS, (1 << n_bits) - 1))
+        return Lanes(self.builder, self.builder.sitofp(self.builder.trunc(kept, PLACES), FLOATS))
+
+    def has_last_bit(self) -> "Lanes":
+        """Whether the highest bit of each word is set."""
+        return Lanes(self.builder, self.builder.icmp_signed("<", self.value, _all(WORDS, 0)))
+
+    def where(self, said: "Lanes") -> "Lanes":
+        """The numbers where that is said, 0 elsewhere."""
+        return Lanes(self.builder, self.builder.select(said.value, self.value, _all(FLOATS, 0.0)))
+
+    def largest(self) -> Any:
+        """The largest number; none is negative, so that their bits are in the same order."""
+        kind = ir.FunctionType(PLACE, [PLACES])
+        reduce = self.builder.module.declare_intrinsic("llvm.vector.reduce.smax.v8i32", fnty=kind)
+        most = self.builder.call(reduce, [self.builder.bitcast(self.value, PLACES)])
+        return self.builder.bitcast(most, FLOAT)
+
+    def as_bits(self) -> Any:
+        """A word whose bit i says what lane i does."""
+        return self.builder.zext(self.builder.bitcast(self.value, ir.IntType(WIDTH)), BITS)
+
+
+class Numbers:
+    """An array, of which eight numbers are read at a time: `numbers(1)` are those from one further on."""
+
+    def __init__(self, builder: Any, address: Any, at: Any, kind: Any) -> None:
+        self.builder, self.address, self.at, self.kind = builder, address, at, kind
+
+    def __call__(self, further: int) -> Lanes:
+        place = self.builder.add(self.at, self.at.type(further))
+        address = self.builder.bitcast(self.builder.gep(self.address, [place]), self.kind.as_pointer())
+        return Lanes(self.builder, self.builder.load(address, align=4))
+
+
+def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
+    """The kernel of a formula. It is called with a place and then with what the formula takes: of an array the formula
+    gets the `Numbers` from that place on, a single float32 stands in every lane.
+    """
+
+    def kernel(formula: Callable[..., Any]) -> Any:
+        def translate(_: Any, at: Any, *kinds: Any) -> Any:
+            def generate(context: Any, builder: Any, types: Any, arguments: Any) -> Any:
+                given = zip(types.args[1:], arguments[1:], strict=True)
+                said = formula(*(_given(context, builder, kind, value, arguments[0]) for kind, value in given))
+                return context.make_tuple(builder, types.return_type, said) if isinstance(said, tuple) else said
+
+            return result(at, *kinds), generate
+
+        before = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("context", "at")]
+        named = signature(formula)
+        translate.__signature__ = named.replace(parameters=[*before, *named.parameters.values()])  # type: ignore[attr-defined]
+        translate.__name__, translate.__doc__ = formula.__name__, formula.__doc__
+        return intrinsic(translate)
+
+    return kernel
+
+
+def _given(context: Any, builder: Any, kind: Any, value: Any, at: Any) -> Any:
+    if isinstance(kind, types.Array):
+        lanes = FLOATS if kind.dtype == types.float32 else WORDS
+        return Numbers(builder, context.make_array(kind)(context, builder, value).data, at, lanes)
+    first = builder.insert_element(ir.Constant(FLOATS, ir.Undefined), value, PLACE(0))
+    return Lanes(builder, builder.shuffle_vector(first, ir.Constant(FLOATS, ir.Undefined), _all(PLACES, 0)))
+
+
+def _all(kind: Any, value: Any) -> Any:
+    """The same constant in every lane."""
+    return ir.Constant(kind, [value] * WIDTH)

@@ -1,0 +1,68 @@
+"""A formula in lanes gives what it gives for each number alone."""
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import types
+
+from core.compiled_kernels import compiled
+from core.lane_kernels import WIDTH, in_lanes
+
+WORD = np.iinfo(np.uint64).max
+
+
+@in_lanes(types.UniTuple(types.float32, 2))
+def largest_of(numbers, factor, least):  # type: ignore[no-untyped-def]
+    """The largest of some formula, of eight numbers and of those next to them."""
+    here, next_to = numbers(0), numbers(1)
+    most = (here * factor + next_to / factor).where((here >= least) & (next_to > least))
+    return most.largest(), (next_to - here).where((next_to > here) | (here >= next_to)).where(next_to > here).largest()
+
+
+@in_lanes(types.uint64)
+def are_above(numbers, limit):  # type: ignore[no-untyped-def]
+    """Which of eight numbers exceed a limit."""
+    return (numbers(0) > limit).as_bits()
+
+
+@in_lanes(types.UniTuple(types.float32, 2))
+def largest_part(words):  # type: ignore[no-untyped-def]
+    """The largest part of eight words, and of those with their last bit set."""
+    part = words(0).part(21, 21)
+    return part.largest(), part.where(words(0).has_last_bit()).largest()
+
+
+@compiled
+def ask_largest(at, numbers, factor, least):  # type: ignore[no-untyped-def]
+    return largest_of(at, numbers, factor, least)
+
+
+@compiled
+def ask_above(at, numbers, limit):  # type: ignore[no-untyped-def]
+    return are_above(at, numbers, limit)
+
+
+@compiled
+def ask_part(at, words):  # type: ignore[no-untyped-def]
+    return largest_part(at, words)
+
+
+numbers_in_a_row = st.lists(st.floats(0, 1e6, width=32), min_size=WIDTH + 3, max_size=WIDTH + 3)
+
+
+@given(numbers_in_a_row, st.integers(0, 2), st.floats(0.5, 4, width=32), st.floats(0, 1e6, width=32))
+def test_numbers(given_numbers: Any, at: int, factor: float, least: float) -> None:
+    numbers, factor, least = np.array(given_numbers, dtype=np.float32), np.float32(factor), np.float32(least)
+    here, next_to = numbers[at : at + WIDTH], numbers[at + 1 : at + 1 + WIDTH]
+    expected = np.where((here >= least) & (next_to > least), here * factor + next_to / factor, np.float32(0)).max()
+    assert ask_largest(at, numbers, factor, least) == (expected, np.maximum(next_to - here, 0).max())
+    assert ask_above(at, numbers, least) == sum(1 << lane for lane in range(WIDTH) if here[lane] > least)
+
+
+@given(st.lists(st.integers(0, WORD), min_size=WIDTH, max_size=WIDTH))
+def test_words(given_words: Any) -> None:
+    parts = [word >> 21 & (1 << 21) - 1 for word in given_words]
+    marked = [part for part, word in zip(parts, given_words, strict=True) if word >> 63]
+    assert ask_part(0, np.array(given_words, dtype=np.uint64)) == (max(parts), max(marked, default=0))
