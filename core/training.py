@@ -10,7 +10,7 @@ from core.config import Dialect, MissingStrategy, TrainingConfig
 from core.data_thresholds import data_thresholds
 from core.division import Part
 from core.errors import InvalidConfig, raise_any
-from core.growth.engine import Engine, grow_with, prefers_kernels
+from core.growth.engine import Engine, for_trees, grow_with, prefers_kernels
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.misclassification import cost_faults, cost_matrix
@@ -19,7 +19,7 @@ from core.model import Model, training_ranges
 from core.preparation import Prepared, take, with_class_weights
 from core.progress import Watch, nobody, part_of
 from core.pruning.history import History, Ledger, Method
-from core.pruning.prune import Evidence, prune, take_back
+from core.pruning.prune import Evidence, n_folds_of, prune, take_back
 from core.pruning.reduced_error import record_trials
 from core.table import FloatArray, RowArray
 from core.target import ClassTarget
@@ -142,6 +142,7 @@ def train(
     growing(0.0)
     samples = training_samples(prepared, config, part_of(growing, 0.0, CUTTING))
     fills, watch = record_fills(prepared, config), part_of(growing, CUTTING, 1.0)
+    engine = for_trees(engine, samples, 1 + n_folds_of(config.pruning, samples, prepared.parts[Part.VALIDATION]))
     ledger = grown(prepared, config, samples, engine=engine, threads=threads, watch=watch)
     pruning(0.0)
     history = pruned(ledger, prepared, config, samples, fills, engine=engine, threads=threads, watch=pruning)
@@ -179,6 +180,7 @@ def prune_again(
     samples = training_samples(prepared, config, part_of(pruning, 0.0, CUTTING))
     ledger = Ledger(model.tree, model.history.steps.made_by(Method.VALIDATE_SPLITS))
     watch = part_of(pruning, CUTTING, 1.0)
+    engine = for_trees(engine, samples, n_folds_of(config.pruning, samples, prepared.parts[Part.VALIDATION]))
     history = pruned(ledger, prepared, config, samples, model.fills, engine=engine, threads=threads, watch=watch)
     pruning(1.0)
     return replace(model, history=history)

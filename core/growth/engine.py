@@ -55,6 +55,12 @@ def prefers_kernels(engine: Engine, samples: Samples) -> bool:
             return engine is Engine.KERNELS
 
 
+def for_trees(engine: Engine, samples: Samples, n_trees: int) -> Engine:
+    """The engine for a training that grows so many trees of these samples: many are worth waiting for a compiler."""
+    is_worth = engine is Engine.AUTO_COLD and n_trees * definition_seconds(samples) > COMPILE_SECONDS
+    return Engine.AUTO if is_worth else engine
+
+
 def definition_seconds(samples: Samples) -> float:
     """How long the definition would take, about: rather too long, for a tree that nothing stops early."""
     cell = CLASS_SECONDS if samples.target.task is Task.CLASSIFICATION else NUMBER_SECONDS

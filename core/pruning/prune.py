@@ -98,9 +98,10 @@ def cut_weakest_links(
         return history.with_selected(max(start, history.last_with_alpha(pruning.alpha)))
     if len(history.steps) == start:  # there is only one tree
         return history
-    if pruning.choose is Choose.VALIDATION and rows.validation is not None:
+    n_folds = n_folds_of(pruning, rows.train, rows.validation)
+    if n_folds == 0:
+        assert rows.validation is not None
         return history.with_selected(by_validation(history, start, rows.validation, kernels=kernels, watch=watch))
-    n_folds = min(pruning.folds, len(rows.train))
     fold_of = fold_of_rows(rows.train.target, n_folds, seed)
 
     def folds() -> Iterator[tuple[Ledger, Samples]]:
@@ -109,6 +110,13 @@ def cut_weakest_links(
 
     table = cross_validated(history, start, folds(), n_folds, cost, grown_by=grown_by, kernels=kernels)
     return replace(history, selected=by_cross_validation(table, pruning.rule), cross_validation=table)
+
+
+def n_folds_of(pruning: Pruning, train: Samples, validation: Samples | None) -> int:
+    """How many trees a cross-validation grows; 0 where alpha is not chosen by one."""
+    if not isinstance(pruning, CostComplexityPruning) or pruning.alpha is not None:
+        return 0
+    return 0 if pruning.choose is Choose.VALIDATION and validation is not None else min(pruning.folds, len(train))
 
 
 def take_back(ledger: Ledger, pruning: Pruning, algorithm: Algorithm, watch: Watch = nobody) -> None:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.growth.engine import SMALL_ROWS, Engine, definition_seconds, prefers_kernels
+from core.growth.engine import SMALL_ROWS, Engine, definition_seconds, for_trees, prefers_kernels
 from core.growth.samples import Samples
 from core.schema import Attribute, Kind, Schema
 from core.table import Table
@@ -38,6 +38,14 @@ def test_until_they_are_there_the_definition_does_what_takes_it_no_longer_than_c
     assert prefers_kernels(Engine.AUTO_COLD, samples(80_000, 20))
     assert prefers_kernels(Engine.AUTO_COLD, samples(40_000, 20, holes=True))
     assert prefers_kernels(Engine.AUTO_COLD, samples(60_000, 20, task=Task.REGRESSION))
+
+
+def test_many_trees_are_worth_waiting_for_a_compiler() -> None:
+    table = samples(5_000, 20, holes=True)
+    assert for_trees(Engine.AUTO_COLD, table, 1) is Engine.AUTO_COLD
+    assert for_trees(Engine.AUTO_COLD, table, 11) is Engine.AUTO
+    assert not prefers_kernels(for_trees(Engine.AUTO_COLD, samples(SMALL_ROWS, 1000), 1000), samples(SMALL_ROWS, 1000))
+    assert for_trees(Engine.DEFINITION, table, 1000) is Engine.DEFINITION
 
 
 def test_numbers_and_missing_values_take_the_definition_longer() -> None:
