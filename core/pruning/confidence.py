@@ -104,7 +104,7 @@ def steps_without_raising(view: TreeView, expected: Expectation, *, kernels: boo
     errors = errors_of(tree.values, tree.costs)
     leaf, size = expected.estimates(errors, tree.weight), tree.size.astype(np.int64)
     is_inner = view.is_visible & ~view.is_leaf
-    subtree, is_cut = loops.subtree_estimates(size, is_inner, leaf, expected.slack)
+    subtree, is_cut, branch_leaves = loops.subtree_estimates(size, is_inner, leaf, expected.slack)
     nodes = np.flatnonzero(is_inner)
     nodes = nodes[np.lexsort((-nodes, nodes + size[nodes]))]  # a node comes after its subtree, which is a range
     n_steps = len(nodes)
@@ -127,6 +127,7 @@ def steps_without_raising(view: TreeView, expected: Expectation, *, kernels: boo
         leaves=leaves[1 : n_steps + 1].astype(np.int32),
         depth=loops.depths_left(size, until, n_steps + 1)[1:].astype(np.int32),
         evidence={
+            "branch_leaves": branch_leaves[nodes].astype(np.float64),
             "weight": weight,
             "errors": errors[nodes],
             "cf": np.full(n_steps, expected.pruning.cf),

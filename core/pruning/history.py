@@ -14,7 +14,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from core.table import FloatArray, RowArray
+from core.table import BoolArray, FloatArray, RowArray
 from core.tree import RaisedBranch, Tree, TreeView
 
 NEVER = np.iinfo(np.int64).max
@@ -276,6 +276,7 @@ class Ledger:
         self._raises: dict[int, RaisedBranch] = {}
         self._is_leaf = History(tree, self._earlier).view(len(self._earlier)).is_leaf.copy()
         self._counted: Counter[int] | None = None
+        self._answering: BoolArray | None = None
 
     @property
     def n_steps(self) -> int:
@@ -298,15 +299,18 @@ class Ledger:
         alpha: float | None = None,
         raised: RaisedBranch | None = None,
     ) -> None:
-        """Append a decision and carry it out: a cut, or a branch that is raised."""
-        number = self.n_steps + 1
+        """Append a decision and carry it out: a cut, or a branch that is raised.
+
+        Unless the evidence says how many leaves stood below the node, they are counted.
+        """
+        number, evidence = self.n_steps + 1, {"branch_leaves": self._leaves_below(node), **evidence}
         if decision is Decision.CUT:
             self._cut(node)
         elif decision is Decision.RAISED:
             assert raised is not None
             self._raises[number] = raised
             self._current = self._current.with_raised([raised])
-            self._counted = None
+            self._counted = self._answering = None
         leaves, depth = self._leaves_at_depth.total(), max(self._leaves_at_depth)
         self._new.append(PruningStep(number, node, method, decision, before, after, alpha, evidence, leaves, depth))
 
@@ -314,7 +318,7 @@ class Ledger:
         """Append many cuts at once; their leaves and depths are told already."""
         self._earlier, self._new = self._earlier.followed_by(Steps.of(self._new)).followed_by(steps), []
         self._is_leaf[steps.node[steps.is_cut]] = True
-        self._counted = None
+        self._counted = self._answering = None
 
     def finished(self, *, selected: int | None = None, cross_validation: CrossValidation | None = None) -> History:
         """The history; its last step is selected unless told."""
@@ -329,6 +333,13 @@ class Ledger:
             self._counted = Counter(self._current.depth[self.view.leaves].tolist())
         return self._counted
 
+    def _leaves_below(self, node: int) -> float:
+        """How many leaves the node's subtree has, which is a range of nodes."""
+        if self._answering is None:
+            self._answering = np.zeros(len(self.tree), dtype=np.bool_)
+            self._answering[self.view.leaves] = True
+        return float(np.count_nonzero(self._answering[node : node + int(self.tree.size[node])]))
+
     def _cut(self, node: int) -> None:
         """Every leaf below is visited once in the whole pruning: it is gone afterwards."""
         leaves_at_depth, waiting = self._leaves_at_depth, [node]
@@ -342,4 +353,7 @@ class Ledger:
                 if not leaves_at_depth[depth]:
                     del leaves_at_depth[depth]
         self._is_leaf[node] = True
+        if self._answering is not None:
+            self._answering[node : node + int(self.tree.size[node])] = False
+            self._answering[node] = True
         leaves_at_depth[int(self._current.depth[node])] += 1

@@ -44,14 +44,28 @@ def record_trials(ledger: Ledger, validation: Samples, trials: list[Trial]) -> N
     for trial in trials:
         is_cut = not trial.is_made
         before, after = trial.credit_before, trial.credit_after
-        record_judgement(ledger, trial.node.number, Method.VALIDATE_SPLITS, held_out, is_cut, before, after)
+        node = trial.node.number
+        n_branches = len(ledger.tree.children(node))  # those were the leaves when it was tried
+        record_judgement(
+            ledger, node, Method.VALIDATE_SPLITS, held_out, is_cut, before, after, branch_leaves=n_branches
+        )
 
 
 def record_judgement(
-    ledger: Ledger, node: int, method: Method, held_out: HeldOut, is_cut: bool, before: float, after: float
+    ledger: Ledger,
+    node: int,
+    method: Method,
+    held_out: HeldOut,
+    is_cut: bool,
+    before: float,
+    after: float,
+    *,
+    branch_leaves: int | None = None,
 ) -> None:
     """One decision with the counts it came from."""
     evidence = {"rows": float(len(held_out.samples)), "weight": held_out.weight}
+    if branch_leaves is not None:
+        evidence["branch_leaves"] = float(branch_leaves)
     if held_out.costs is not None:
         evidence |= {"cost_before": 0.0 - before, "cost_after": 0.0 - after}
     elif isinstance(held_out.samples.target, ClassTarget):

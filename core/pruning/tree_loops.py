@@ -110,22 +110,24 @@ def depths_left(size: RowArray, until: RowArray, n_times: int) -> RowArray:
 
 def subtree_estimates(
     size: RowArray, is_inner: BoolArray, leaf_estimate: FloatArray, slack: float
-) -> tuple[FloatArray, BoolArray]:
-    """What each subtree is expected to err on with all below it decided, and whether it is to be cut.
+) -> tuple[FloatArray, BoolArray, RowArray]:
+    """What each subtree is expected to err on with all below it decided, whether it is to be cut, and its leaves.
 
-    It is when the leaf's estimate is not larger than the sum over the children by more than the slack.
+    It is cut when the leaf's estimate is not larger than the sum over the children by more than the slack.
     """
     estimate, subtree = leaf_estimate.copy(), leaf_estimate.copy()
-    is_cut = np.zeros(len(size), dtype=np.bool_)
+    is_cut, n_leaves = np.zeros(len(size), dtype=np.bool_), np.ones(len(size), dtype=np.int64)
     for node in range(len(size) - 1, -1, -1):
         if not is_inner[node]:
             continue
         child, end, below = node + 1, node + size[node], 0.0
+        n_leaves[node] = 0
         while child < end:
             below += estimate[child]
+            n_leaves[node] += 1 if is_cut[child] else n_leaves[child]
             child += size[child]
         subtree[node] = below
         is_cut[node] = leaf_estimate[node] <= below + slack
         if not is_cut[node]:
             estimate[node] = below
-    return subtree, is_cut
+    return subtree, is_cut, n_leaves

@@ -82,7 +82,8 @@ def test_pruning_judges_by_the_mean_cost():
     (step,) = model.history.steps
     # As split: one well person called ill costs 1. As a leaf everybody is called ill: three cost 1 each.
     assert (step.before, step.after, step.decision) == (0.25, 0.75, "kept")
-    assert step.evidence == {"rows": 4.0, "weight": 4.0, "cost_before": 1.0, "cost_after": 3.0}
+    counts = {"branch_leaves": 2.0, "rows": 4.0, "weight": 4.0}
+    assert step.evidence == {**counts, "cost_before": 1.0, "cost_after": 3.0}
     plain, _ = trained(JUDGED, None, division=by_part, pruning=ReducedErrorPruning(OnTie.CUT))
     assert (plain.history.steps[0].before, plain.history.steps[0].after) == (0.75, 0.75)
     assert plain.history.steps[0].decision == "cut"

@@ -225,6 +225,15 @@ def test_the_same_training_still_gives_the_stored_bytes(name, make):
     assert dump(load(stored(name))) == stored(name)
 
 
+def test_decisions_without_what_stood_below_are_still_read():
+    content = stored("without_branch_leaves")
+    earlier, now = load(content).history.steps, load(stored("classification")).history.steps
+    assert dump(load(content)) == content
+    for before, after in zip(earlier, now, strict=True):
+        assert {**before.evidence, "branch_leaves": after.evidence["branch_leaves"]} == after.evidence
+        assert "branch_leaves" not in before.evidence
+
+
 def test_a_single_leaf_is_a_model_too():
     model = model_of(samples_of({"a": [1, 2]}, ["p", "p"]), cart())
     assert_same_model(load(dump(model)), model)

@@ -12,6 +12,10 @@ from service.api.schemas.common import Answer, Page
 class PruningEvidence(Answer):
     """The counts behind a decision; null where they do not apply."""
 
+    branch_leaves: Annotated[
+        int | None,
+        Field(description="The leaves of the node's subtree before the decision; null in models of earlier versions."),
+    ]
     rows: Annotated[int | None, Field(description="How many validation rows judged.")]
     weight: Annotated[float | None, Field(description="Their weight.")]
     correct_before: Annotated[float | None, Field(description="The weight answered rightly as the tree stood.")]
@@ -32,12 +36,11 @@ class PruningEvidence(Answer):
     raised_estimate: Annotated[
         float | None, Field(description="Confidence pruning: errors expected of the heaviest branch in its place.")
     ]
-    raised_node: Annotated[float | None, Field(description="Confidence pruning: the child at the heaviest branch.")]
+    raised_node: Annotated[int | None, Field(description="Confidence pruning: the child at the heaviest branch.")]
     node_cost: Annotated[
         float | None, Field(description="Cost-complexity pruning: C(t), what the node costs as a leaf.")
     ]
     branch_cost: Annotated[float | None, Field(description="Cost-complexity pruning: C(T_t), what its subtree costs.")]
-    branch_leaves: Annotated[float | None, Field(description="Cost-complexity pruning: the leaves of its subtree.")]
     link: Annotated[
         float | None,
         Field(description="Cost-complexity pruning: g(t), what the subtree saves for each leaf beyond the first."),

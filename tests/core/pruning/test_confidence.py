@@ -191,6 +191,7 @@ def test_a_subtree_of_the_book():
     assert step.before == pytest.approx(3.273, abs=5e-3)
     assert step.after == pytest.approx(2.554, abs=1e-3)
     assert step.evidence == {
+        "branch_leaves": 3.0,
         "weight": 16.0,
         "errors": 1.0,
         "cf": 0.25,
@@ -198,6 +199,22 @@ def test_a_subtree_of_the_book():
         "leaf_estimate": step.after,
         "subtree_estimate": step.before,
     }
+
+
+@pytest.mark.parametrize("raising", [False, True])
+def test_the_leaves_that_stood_below_a_cut_are_those_that_go(raising):
+    chance, n_cuts = np.random.default_rng(5), 0
+    for _ in range(20):
+        samples = crowded_samples(chance, Task.CLASSIFICATION, min_rows=30, max_rows=60)
+        ledger = Ledger(grow(samples, RELEASE8)[0])
+        prune_by_confidence(ledger, ConfidencePruning(raising=raising), RELEASE8, samples)
+        history = ledger.finished()
+        for step, leaves in zip(history.steps, history.leaves_by_step[:-1], strict=True):
+            n_cuts += step.decision is Decision.CUT
+            if step.decision is Decision.CUT:
+                assert step.evidence["branch_leaves"] == leaves - step.leaves + 1
+            assert step.evidence["branch_leaves"] > 1
+    assert n_cuts > 20
 
 
 def test_a_raised_branch_is_stored_and_every_step_can_be_read():

@@ -37,7 +37,11 @@ def test_views_along_a_history_are_nested_and_as_large_as_the_ledger_says(traini
     for step in model.history.steps:
         view = views[step.number]
         assert (step.leaves, step.depth) == (len(view.leaves), view.max_depth)
-        assert (set(view.nodes) == set(views[step.number - 1].nodes)) == (step.decision is Decision.KEPT)
+        before = views[step.number - 1]
+        assert (set(view.nodes) == set(before.nodes)) == (step.decision is Decision.KEPT)
+        below = [leaf for leaf in before.leaves if step.node <= leaf < step.node + model.tree.size[step.node]]
+        stood = len(model.tree.children(step.node)) if step.method is Method.VALIDATE_SPLITS else len(below)
+        assert step.evidence["branch_leaves"] == stood
     assert [step.number for step in model.history.steps] == list(range(1, len(views)))
     errors = errors_as_of(model, np.arange(len(model.history.steps) + 1), validation)
     for error, view in zip(errors, views, strict=True):

@@ -76,7 +76,7 @@ def test_numbers_are_pruned_by_their_squared_error():
         (Decision.CUT, pytest.approx(8 / 3), pytest.approx(2 / 3)),
         (Decision.KEPT, pytest.approx(2 / 3), pytest.approx((3.5**2 + 5.5**2 + 4.5**2) / 3)),
     ]
-    assert set(model.history.steps[0].evidence) == {"rows", "weight"}
+    assert set(model.history.steps[0].evidence) == {"branch_leaves", "rows", "weight"}
 
 
 @settings(max_examples=80)
