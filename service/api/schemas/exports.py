@@ -7,7 +7,7 @@ from pydantic import Field
 from service.api.schemas.common import Answer
 from service.api.schemas.configuration import Configuration, Target
 from service.api.schemas.models import ModelAttribute, ModelStep, attributes_of, shown_target
-from service.api.schemas.pruning import PruningEntry
+from service.api.schemas.pruning import CrossValidationTable, PruningEntry
 from service.api.schemas.trees import Tree, tree_of
 from service.serving.loaded_models import LoadedModel
 
@@ -23,10 +23,14 @@ class ModelExport(Answer):
     configuration: Configuration
     tree: Annotated[Tree, Field(description="As of the step asked for; `step=full` has every node ever grown.")]
     pruning: Annotated[list[PruningEntry], Field(description="Every decision, in order.")]
+    cross_validation: Annotated[
+        CrossValidationTable | None,
+        Field(description="Every alpha, where it was chosen by cross-validation; else null."),
+    ]
 
     @classmethod
     def of(cls, loaded: LoadedModel, step: int) -> "ModelExport":
-        model = loaded.model
+        model, table = loaded.model, loaded.model.history.cross_validation
         return cls(
             format="niwaki-tree",
             format_version=1,
@@ -36,4 +40,5 @@ class ModelExport(Answer):
             configuration=Configuration.model_validate(loaded.record.configuration),
             tree=tree_of(loaded, step, None),
             pruning=[PruningEntry.of(entry, model) for entry in model.history.steps],
+            cross_validation=None if table is None else CrossValidationTable.of(table),
         )

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from core.model import Model
-from core.pruning.history import Decision, Method, PruningStep
+from core.pruning.history import CrossValidation, Decision, Method, PruningStep
 from service.api.schemas.common import Answer, Page
 
 
@@ -96,6 +96,38 @@ class PruningEntry(Answer):
             ),
             leaves=step.leaves,
             depth=step.depth,
+        )
+
+
+class CrossValidationEntry(Answer):
+    """How the trees of one alpha answered rows that they were grown without."""
+
+    alpha: Annotated[float, Field(description="From this alpha on, until the next, the tree is that of `step`.")]
+    step: int
+    leaves: Annotated[int, Field(description="Leaves of the tree of that step.")]
+    error: Annotated[
+        float,
+        Field(description="The share answered wrongly, the mean cost, or the mean squared error of rows left out."),
+    ]
+    standard_error: Annotated[float, Field(description="Of that error.")]
+
+
+class CrossValidationTable(Answer):
+    """The table by which alpha was chosen, from the full tree to the root."""
+
+    folds: int
+    items: list[CrossValidationEntry]
+
+    @classmethod
+    def of(cls, table: CrossValidation) -> "CrossValidationTable":
+        columns = (table.alpha, table.step, table.leaves, table.error, table.standard_error)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return cls(
+            folds=table.n_folds,
+            items=[
+                CrossValidationEntry(alpha=alpha, step=step, leaves=leaves, error=error, standard_error=spread)
+                for alpha, step, leaves, error, spread in rows
+            ],
         )
 
 

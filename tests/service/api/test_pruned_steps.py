@@ -123,7 +123,15 @@ async def test_the_curve_is_what_the_evaluation_of_each_step_says(workshop: Work
         assert of_step["baseline"] == evaluation["baseline"]
     has_table = [point["cross_validation"] is not None for point in evaluation["curve"]]
     assert any(has_table) == (way == "cross_validation")
+    table = (await workshop.get(f"{model}/export"))["cross_validation"]
+    assert (table is not None) == (way == "cross_validation")
     if way == "cross_validation":
+        assert (table["folds"], table["items"][-1]["leaves"]) == (4, 1)
+        by_step = {entry["step"]: (entry["error"], entry["standard_error"]) for entry in table["items"]}
+        of_curve = {point["step"]: (point["cross_validation"], point["spread"]) for point in evaluation["curve"]}
+        assert {step: judged for step, judged in of_curve.items() if judged[0] is not None} == by_step
+        alphas = [entry["alpha"] for entry in table["items"]]
+        assert alphas == sorted(set(alphas))
         chosen = next(point for point in evaluation["curve"] if point["step"] == shown["selected_step"])
         errors = [point["cross_validation"] for point in evaluation["curve"] if point["cross_validation"] is not None]
         assert chosen["cross_validation"] == min(errors)
