@@ -50,7 +50,7 @@ def prefers_kernels(engine: Engine, samples: Samples) -> bool:
         case Engine.AUTO:
             return len(samples) > SMALL_ROWS
         case Engine.AUTO_COLD:
-            return len(samples) > SMALL_ROWS and definition_seconds(samples) > COMPILE_SECONDS
+            return for_trees(engine, samples, 1) is Engine.AUTO and prefers_kernels(Engine.AUTO, samples)
         case _:
             return engine is Engine.KERNELS
 

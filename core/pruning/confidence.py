@@ -111,11 +111,8 @@ def steps_without_raising(view: TreeView, expected: Expectation, *, kernels: boo
     cut_at = np.full(len(tree), n_steps + 1)
     cut_at[nodes[is_cut[nodes]]] = np.flatnonzero(is_cut[nodes]) + 1
     until = loops.visible_until(size, np.where(is_inner, cut_at, 0), n_steps + 1)
-    since = np.where(view.is_leaf, 0, cut_at)
-    answers = since < until
-    begun = np.bincount(since[answers], minlength=n_steps + 2)
-    leaves = np.cumsum(begun - np.bincount(until[answers], minlength=n_steps + 2))
-    weight, is_cut = tree.weight[nodes], is_cut[nodes]
+    weight, is_cut, branch_leaves = tree.weight[nodes], is_cut[nodes], branch_leaves[nodes]
+    lost = np.where(is_cut, branch_leaves - 1, 0)
     cut, kept = DECISIONS.index(Decision.CUT), DECISIONS.index(Decision.KEPT)
     return Steps(
         node=nodes.astype(np.int32),
@@ -124,10 +121,10 @@ def steps_without_raising(view: TreeView, expected: Expectation, *, kernels: boo
         before=subtree[nodes],
         after=leaf[nodes],
         alpha=np.full(n_steps, np.nan),
-        leaves=leaves[1 : n_steps + 1].astype(np.int32),
+        leaves=(len(view.leaves) - np.cumsum(lost)).astype(np.int32),
         depth=loops.depths_left(size, until, n_steps + 1)[1:].astype(np.int32),
         evidence={
-            "branch_leaves": branch_leaves[nodes].astype(np.float64),
+            "branch_leaves": branch_leaves.astype(np.float64),
             "weight": weight,
             "errors": errors[nodes],
             "cf": np.full(n_steps, expected.pruning.cf),

@@ -320,11 +320,10 @@ class Ledger:
         self._is_leaf[steps.node[steps.is_cut]] = True
         self._counted = self._answering = None
 
-    def finished(self, *, selected: int | None = None, cross_validation: CrossValidation | None = None) -> History:
-        """The history; its last step is selected unless told."""
+    def finished(self) -> History:
+        """The history; its last step is selected."""
         steps = self._earlier.followed_by(Steps.of(self._new))
-        chosen = len(steps) if selected is None else selected
-        return History(self.tree, steps, chosen, dict(self._raises), cross_validation)
+        return History(self.tree, steps, len(steps), dict(self._raises))
 
     @property
     def _leaves_at_depth(self) -> Counter[int]:
