@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.bounds import bounds, possible_leaves
+from core.bounds import bounds, is_decided, possible_leaves
 from core.errors import Fault
 from core.explanation import Path, path_to
 from core.growth.held_out import labels_of
@@ -107,19 +107,14 @@ def _answer(
     tree = view.tree
     is_complete = not (records.missing[row] or records.unseen[row])
     possible = [leaf for leaf, _ in reached] if is_complete else possible_leaves(view, records.table, row)
-    label = None
-    if model.task is Task.CLASSIFICATION:
-        place = int(labels_of(answer[None, :], tree.costs)[0])
-        label, is_decided = model.classes[place], all(tree.labels[leaf] == place for leaf in possible)
-    else:
-        is_decided = all(np.array_equal(tree.answers[leaf], tree.answers[possible[0]]) for leaf in possible)
+    is_class = model.task is Task.CLASSIFICATION
     return Prediction(
         answer=answer,
-        label=label,
-        spread=_spread(view, reached, answer) if model.task is Task.REGRESSION else None,
+        label=model.classes[int(labels_of(answer[None, :], tree.costs)[0])] if is_class else None,
+        spread=None if is_class else _spread(view, reached, answer),
         count=sum(weight * float(tree.weight[tree.answering[leaf]]) for leaf, weight in reached),
         bounds=bounds(view, possible),
-        is_decided=is_decided,
+        is_decided=is_decided(view, possible, answer),
         missing=records.missing[row],
         unseen=records.unseen[row],
         paths=None if explain is None else tuple(explain(row, leaf, weight) for leaf, weight in reached),
