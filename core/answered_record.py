@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.explanation import Outcome
 from core.prediction import MissingPolicy
 from core.record_walk import Cells, Reached
+from core.records import State
 from core.table import FloatArray
 
 
@@ -18,7 +18,7 @@ class AnsweredRecord:
     """
 
     cells: Cells
-    holes: Mapping[int, Outcome]
+    holes: Mapping[int, State]
     reached: Reached
     answer: FloatArray
     policy: MissingPolicy

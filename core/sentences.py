@@ -8,15 +8,18 @@ how many more there are.
 
 from functools import lru_cache
 
+import numpy as np
+
 from core.answered_record import AnsweredRecord
-from core.explanation import Outcome
+from core.answers import Answers
 from core.growth.held_out import labels_of
 from core.model import Model
 from core.outlook import Outlook
 from core.prediction import MissingPolicy
 from core.predictor import Predictor
-from core.record_walk import branch_of
-from core.table import FloatArray
+from core.record_walk import branch_of, cells_of
+from core.records import EncodedRecords, State
+from core.table import FloatArray, Table
 from core.target import Task
 from core.tree_words import NODES_KEPT, TreeWords
 from core.wording import is_or_are, listed, percent_text, probability_text
@@ -36,10 +39,24 @@ class Sentences:
         self._outlook = Outlook(model.attributes, predictor, self._words)
         self._of_complete = lru_cache(maxsize=NODES_KEPT)(self._of_leaf)
 
+    def all(self, sent: EncodedRecords, taken: Table, answers: Answers, policy: MissingPolicy) -> list[str]:
+        """Why each record got its answer; `taken` are the records as the tree took them."""
+        reached = answers.ends.by_row()
+        if sent.states is None:
+            return [self._of_complete(ends[0][0]) for ends in reached]
+        has_holes = np.any(sent.states, axis=1)
+        cells, told = iter(cells_of(taken.take(np.flatnonzero(has_holes)))), []
+        for row, ends in enumerate(reached):
+            if not has_holes[row]:
+                told.append(self._of_complete(ends[0][0]))
+                continue
+            holes = {c: State(state) for c, state in enumerate(sent.states[row].tolist()) if state != State.KNOWN}
+            is_decided = bool(answers.is_decided[row])
+            told.append(self.why(AnsweredRecord(next(cells), holes, ends, answers.values[row], policy, is_decided)))
+        return told
+
     def why(self, record: AnsweredRecord) -> str:
-        """Why the record got its answer."""
-        if not record.holes:
-            return self._of_complete(record.reached[0][0])
+        """Why a record with holes got its answer."""
         told = self._by_one_path(record) if len(record.reached) == 1 else self._by_many_paths(record)
         return f"{told} {self._outlook.sentences(record, self._label(record.answer))}"
 
@@ -96,8 +113,8 @@ class Sentences:
         """Which values the record would have needed."""
         asked = self._outlook.asked(record)
         unknown, unseen = (
-            [self._words.name(column) for column, found in record.holes.items() if found is outcome and column in asked]
-            for outcome in (Outcome.MISSING, Outcome.UNSEEN)
+            [self._words.name(column) for column, found in record.holes.items() if found is state and column in asked]
+            for state in (State.MISSING, State.UNSEEN)
         )
         causes = [f"{listed(unknown)} {is_or_are(unknown)} not known"] if unknown else []
         if unseen:

@@ -52,6 +52,7 @@ async def test_an_answer_has_everything(workshop: Workshop, model: str) -> None:
             "bounds_kind": "exact",
             "missing": [],
             "unseen": [],
+            "explanation": None,
             "paths": None,
         }
     ]
@@ -82,13 +83,14 @@ async def test_the_sum_can_be_done_by_hand(workshop: Workshop, model: str) -> No
             assert nodes[path["leaf"]]["label"] == path["label"]
 
 
-async def test_explain_changes_nothing_but_the_paths(workshop: Workshop, model: str) -> None:
+async def test_explain_changes_nothing_but_the_paths_and_the_sentences(workshop: Workshop, model: str) -> None:
     records = [{}, {"size": 4}, {"colour": "pink"}]
     plain = await workshop.predict(model, {"records": records})
     explained = await workshop.predict(model, {"records": records, "explain": True})
     for prediction in explained["predictions"]:
         assert prediction["paths"]
-        prediction["paths"] = None
+        assert prediction["explanation"]
+        prediction["paths"] = prediction["explanation"] = None
     assert explained == plain
 
 
@@ -278,7 +280,7 @@ async def test_numbers_are_answered_with_their_spread(workshop: Workshop, number
     assert answer["task"] == "regression"
     known, unknown = answer["predictions"]
     assert set(known) == {
-        "mean", "spread", "count", "decided", "bounds", "bounds_kind", "missing", "unseen", "paths",
+        "mean", "spread", "count", "decided", "bounds", "bounds_kind", "missing", "unseen", "explanation", "paths",
     }  # fmt: skip
     assert (known["mean"], known["spread"], known["count"], known["bounds"], known["decided"]) == (
         5.0, 0.0, 2.0, [5.0, 5.0], True,

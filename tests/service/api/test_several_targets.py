@@ -96,6 +96,7 @@ async def test_an_answer_has_a_number_for_each_target(workshop: Workshop) -> Non
         "bounds_kind": "exact",
         "missing": [],
         "unseen": [],
+        "explanation": known["explanation"],
         "paths": known["paths"],
     }
     assert [path["mean"] for path in known["paths"]] == [{"height": 30.0, "width": 5.0}]
