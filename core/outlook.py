@@ -26,10 +26,8 @@ class Outlook:
 
     def sentences(self, record: AnsweredRecord, label: int | None) -> str:
         """Whether any value could change the answer, and which would change it most; `label` is None for numbers."""
-        names = [self._words.name(column) for column in record.holes]
         if record.is_decided:
-            stays = "" if label is None else f" {self._words.class_name(label)}"
-            return f"Whatever {listed(names)} {is_or_are(names)}, the answer stays{stays}."
+            return self.decided(record.holes, label)
         considered = self._considered(record)
         if considered is None:
             return "Knowing more could change the answer."
@@ -41,6 +39,12 @@ class Outlook:
             nothing = f"{others[0]} would not" if len(others) == 1 else f"None of {listed(others)} would"
             told.append(f"{nothing} change {'it' if able else 'the answer'} by itself.")
         return " ".join(told if able else [*told, "Several together could."])
+
+    def decided(self, holes: Iterable[int], label: int | None) -> str:
+        """That no value of these columns could change the answer."""
+        names = [self._words.name(column) for column in holes]
+        stays = "" if label is None else f" {self._words.class_name(label)}"
+        return f"Whatever {listed(names)} {is_or_are(names)}, the answer stays{stays}."
 
     def asked(self, record: AnsweredRecord) -> Tests:
         """The tests that a record could meet, by column: those on its paths, or all where another way may be taken."""

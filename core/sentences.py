@@ -6,6 +6,7 @@ What is said is of bounded length however large the tree is: of many paths, name
 how many more there are.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -37,7 +38,7 @@ class Sentences:
         self._view, self._tree = predictor.view, predictor.view.tree
         self._words = TreeWords(model)
         self._outlook = Outlook(model.attributes, predictor, self._words)
-        self._of_complete = lru_cache(maxsize=NODES_KEPT)(self._of_leaf)
+        self._of_complete = lru_cache(maxsize=NODES_KEPT)(self._complete)
 
     def all(self, sent: EncodedRecords, taken: Table, answers: Answers, policy: MissingPolicy) -> list[str]:
         """Why each record got its answer; `taken` are the records as the tree took them."""
@@ -60,7 +61,12 @@ class Sentences:
         told = self._by_one_path(record) if len(record.reached) == 1 else self._by_many_paths(record)
         return f"{told} {self._outlook.sentences(record, self._label(record.answer))}"
 
-    def _of_leaf(self, leaf: int) -> str:
+    def of_leaf(self, leaf: int, holes: Sequence[int]) -> str:
+        """Why a record is answered by one leaf, whatever the columns that it lacks are."""
+        told = self._of_complete(leaf)
+        return f"{told} {self._outlook.decided(holes, self._label_of(leaf))}" if holes else told
+
+    def _complete(self, leaf: int) -> str:
         return self._because(leaf, list(self._words.conditions(leaf).values()))
 
     def _because(self, node: int, reasons: list[str]) -> str:
@@ -136,6 +142,9 @@ class Sentences:
             return self._words.numbers(answer)
         likely = probability_text(float(answer[label]))
         return f"{self._words.class_name(label)} with probability {likely}{self._words.cheapest(answer, label)}"
+
+    def _label_of(self, leaf: int) -> int | None:
+        return int(self._tree.labels[leaf]) if self._tree.task is Task.CLASSIFICATION else None
 
     def _label(self, answer: FloatArray) -> int | None:
         if self._tree.task is not Task.CLASSIFICATION:
