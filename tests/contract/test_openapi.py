@@ -40,6 +40,7 @@ OPERATIONS = {
     "get_evaluation": "GET /v1/models/{model}/evaluation",
     "export_model": "GET /v1/models/{model}/export",
     "predict": "POST /v1/models/{model}/predict",
+    "compare": "POST /v1/models/{model}/compare",
     "get_livez": "GET /livez",
     "get_readyz": "GET /readyz",
     "get_metrics": "GET /metrics",

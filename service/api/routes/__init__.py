@@ -1,6 +1,6 @@
 """One file of routes for each resource; a new one is added to these lists and to nothing else."""
 
-from service.api.routes import datasets, health, models, predictions, problems, prunings, trainings
+from service.api.routes import comparisons, datasets, health, models, predictions, problems, prunings, trainings
 from service.api.schemas.datasets import CsvText, DatasetForm, DatasetUpload
 from service.api.schemas.predictions import PredictionRequest
 
@@ -10,6 +10,7 @@ ROUTERS = (
     models.router,
     prunings.router,
     predictions.router,
+    comparisons.router,
     health.router,
     problems.router,
 )
