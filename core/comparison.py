@@ -152,11 +152,12 @@ def _kind(first: Route, one: int, second: Route, other: int) -> PartingKind | No
 
 def _early_end(ended: Route, node: int, going: Route, other: int) -> PartingKind:
     """Why one way ends at a node where the other goes on."""
-    if not ended.view.is_leaf[node]:
-        return PartingKind.MISSING  # it stopped for want of a value
-    was_cut = ended.cut_at(node) is not None
-    is_known = was_cut and _ask_the_same(ended, ended.split(node), going, going.split(other))
-    return PartingKind.CUT if is_known else PartingKind.TEST
+    is_leaf, was_cut = ended.view.is_leaf[node], ended.cut_at(node) is not None
+    if is_leaf and not was_cut:
+        return PartingKind.TEST  # it was never grown further
+    if not _ask_the_same(ended, ended.split(node), going, going.split(other)):
+        return PartingKind.TEST
+    return PartingKind.CUT if is_leaf else PartingKind.MISSING
 
 
 def _ask_the_same(first: Route, one: Split, second: Route, other: Split) -> bool:

@@ -49,6 +49,10 @@ def parting_text(place: Parting, first: Route, second: Route, names: tuple[str, 
 def attribute_asked(place: Parting, first: Route, second: Route) -> str:
     """The attribute that is asked for where two ways part."""
     route, node = (second, place.second) if first.view.is_leaf[place.first] else (first, place.first)
+    return _asked(route, node)
+
+
+def _asked(route: Route, node: int) -> str:
     return shortened(route.model.attributes[route.split(node).column].name)
 
 
@@ -58,7 +62,9 @@ def _told(condition: Condition, route: Route) -> str:
 
 def _goes(route: Route, node: int) -> str:
     taken = route.taken(node)
-    return "answers" if taken is None else f"goes on with {_told(taken, route)}"
+    if taken is not None:
+        return f"goes on with {_told(taken, route)}"
+    return "answers" if route.view.is_leaf[node] else f"stops at {_asked(route, node)}, which is not known"
 
 
 def _treats(route: Route) -> str:
