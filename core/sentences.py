@@ -7,7 +7,7 @@ how many more there are.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -26,12 +26,13 @@ from core.tree_words import NODES_KEPT, TreeWords
 from core.wording import is_or_are, listed, percent_text, probability_text
 
 MOST_PATHS = 3
+MOST_ENDS = 64  # of a record whose sentences are kept for others like it
 
 
 class Sentences:
     """What can be said about the answers of one tree; `model` as of the step that the predictor is for.
 
-    A complete record's sentence depends on its leaf alone, and is kept.
+    What is said of a complete record depends on its leaf alone, and is kept.
     """
 
     def __init__(self, model: Model, predictor: Predictor) -> None:
@@ -39,22 +40,46 @@ class Sentences:
         self._words = TreeWords(model)
         self._outlook = Outlook(model.attributes, predictor, self._words)
         self._of_complete = lru_cache(maxsize=NODES_KEPT)(self._complete)
+        self._kept: dict[tuple[bytes, tuple[int, ...]], str] = {}
 
     def all(self, sent: EncodedRecords, taken: Table, answers: Answers, policy: MissingPolicy) -> list[str]:
         """Why each record got its answer; `taken` are the records as the tree took them."""
         reached = answers.ends.by_row()
         if sent.states is None:
             return [self._of_complete(ends[0][0]) for ends in reached]
-        has_holes = np.any(sent.states, axis=1)
-        cells, told = iter(cells_of(taken.take(np.flatnonzero(has_holes)))), []
+        has_holes, told = np.any(sent.states, axis=1), []
+        cells = iter(cells_of(taken.take(np.flatnonzero(has_holes))))
+        is_told_by_ends = self._is_told_by_ends and policy is MissingPolicy.WEIGHTED and taken is sent.table
         for row, ends in enumerate(reached):
             if not has_holes[row]:
                 told.append(self._of_complete(ends[0][0]))
                 continue
-            holes = {c: State(state) for c, state in enumerate(sent.states[row].tolist()) if state != State.KNOWN}
+            states = sent.states[row].tobytes()
+            holes = {column: State(state) for column, state in enumerate(states) if state != State.KNOWN}
             is_decided = bool(answers.is_decided[row])
-            told.append(self.why(AnsweredRecord(next(cells), holes, ends, answers.values[row], policy, is_decided)))
+            record = AnsweredRecord(next(cells), holes, ends, answers.values[row], policy, is_decided)
+            told.append(self._by_ends(record, states) if is_told_by_ends else self.why(record))
         return told
+
+    @cached_property
+    def _is_told_by_ends(self) -> bool:
+        """Whether the leaves that a record reaches by weight tell the outcomes of all tests that it could meet.
+
+        They do unless there are tests below a branch that no training sample took.
+        """
+        is_inner = self._view.is_visible & ~self._view.is_leaf
+        return bool((self._tree.share[is_inner] > 0).all())
+
+    def _by_ends(self, record: AnsweredRecord, states: bytes) -> str:
+        """`why`, put together once for all records that lack the same and reach the same leaves."""
+        key = states, tuple(node for node, _ in record.reached[:MOST_ENDS])
+        if len(record.reached) > MOST_ENDS:
+            return self.why(record)
+        if key not in self._kept:
+            if len(self._kept) >= NODES_KEPT:
+                self._kept.clear()
+            self._kept[key] = self.why(record)
+        return self._kept[key]
 
     def why(self, record: AnsweredRecord) -> str:
         """Why a record with holes got its answer."""

@@ -19,6 +19,8 @@ from core.table import is_missing
 from tests.core.building import cart, cart_for_numbers, model_of
 from tests.core.strategies import trainings
 from tests.core.test_answers import sent as as_sent
+from tests.core.test_bounds import with_holes
+from tests.core.wild_trees import some_view
 
 MELONS = Path(__file__).parent.parent.parent / "docs" / "examples" / "watermelons.csv"
 REDUCED = {
@@ -227,3 +229,16 @@ def test_every_record_of_any_tree_gets_a_true_sentence(training, seed):
             assert ("the answer stays" in sentence) == (has_holes and is_decided(view, leaves, answers[row]))
             if is_class:
                 assert sentence.startswith(model.classes[labels_of(answers[row : row + 1])[0]])
+
+
+@settings(max_examples=60)
+@given(trainings(max_columns=3, max_rows=14), st.integers(0, 2**32))
+def test_what_is_kept_for_records_like_one_is_what_would_be_said_of_each(training, seed):
+    samples, algorithm = training
+    chance = np.random.default_rng(seed)
+    model, records = model_of(samples, algorithm), with_holes(samples.attributes, chance)
+    view = some_view(chance, model.tree)
+    together = why(model, view, records, records, MissingPolicy.WEIGHTED)
+    for row, sentence in enumerate(together):
+        alone = records.take(np.array([row]))
+        assert why(model, view, alone, alone, MissingPolicy.WEIGHTED) == [sentence]
