@@ -64,5 +64,9 @@ def category_schema(attribute: Attribute) -> dict[str, Any]:
     others = [{"description": "Any other counts as never seen.", "type": types}, *numbers, {"type": "null"}]
     order = "From low to high. " if attribute.kind is Kind.ORDINAL else ""
     more = len(attribute.categories) - len(known)
-    listed = f"{order}The first {len(known)} of {len(known) + more}." if more else f"{order}Those known in training."
+    listed = (
+        f"{order}The first {len(known)} of {len(known) + more} values that the model knows."
+        if more
+        else f"{order}The values that the model knows."
+    )
     return {"anyOf": [{"description": listed, "enum": known}, *others] if known else others}

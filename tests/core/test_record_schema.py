@@ -87,7 +87,7 @@ def test_the_schema_tells_people_what_is_known(model):
     assert described["title"] == "A record to predict target from"
     assert described["properties"]["size"]["description"] == "In training from 1.5 to 3."
     known = described["properties"]["grade"]["anyOf"][0]
-    assert known == {"description": "From low to high. Those known in training.", "enum": ["lo", "hi"]}
+    assert known == {"description": "From low to high. The values that the model knows.", "enum": ["lo", "hi"]}
     assert described["examples"] == [example_record(model)]
 
 
@@ -95,4 +95,4 @@ def test_of_very_many_categories_the_first_are_listed():
     many = Attribute("c", Kind.CATEGORICAL, tuple(f"c{i}" for i in range(MOST_LISTED + 5)))
     known = category_schema(many)["anyOf"][0]
     assert len(known["enum"]) == MOST_LISTED
-    assert known["description"] == f"The first {MOST_LISTED} of {MOST_LISTED + 5}."
+    assert known["description"] == f"The first {MOST_LISTED} of {MOST_LISTED + 5} values that the model knows."
