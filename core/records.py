@@ -170,13 +170,13 @@ def encode_categories(values: Sequence[Value], attribute: Attribute) -> tuple[Co
 
 
 def takes_numbers(attribute: Attribute) -> bool:
-    """Whether a number may stand for a category: some category reads as one, or none is known."""
+    """Whether numbers are taken for categories: some category reads as one, or none is known."""
     return not attribute.categories or any(map(reads_as_number, attribute.categories))
 
 
 def takes_booleans(attribute: Attribute) -> bool:
-    """Whether true and false may stand for a category."""
-    return not attribute.categories or "true" in attribute.categories or "false" in attribute.categories
+    """Whether truth values are taken for categories."""
+    return not attribute.categories or not {"true", "false"}.isdisjoint(attribute.categories)
 
 
 def reads_as_number(text: str) -> bool:
