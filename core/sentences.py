@@ -72,14 +72,15 @@ class Sentences:
 
     def _by_ends(self, record: AnsweredRecord, states: bytes) -> str:
         """`why`, put together once for all records that lack the same and reach the same leaves."""
-        key = states, tuple(node for node, _ in record.reached[:MOST_ENDS])
         if len(record.reached) > MOST_ENDS:
             return self.why(record)
-        if key not in self._kept:
+        key = states, tuple(node for node, _ in record.reached)
+        told = self._kept.get(key)
+        if told is None:
             if len(self._kept) >= NODES_KEPT:
                 self._kept.clear()
-            self._kept[key] = self.why(record)
-        return self._kept[key]
+            told = self._kept[key] = self.why(record)
+        return told
 
     def why(self, record: AnsweredRecord) -> str:
         """Why a record with holes got its answer."""
