@@ -11,6 +11,7 @@ import numpy as np
 from core.criteria.binomial import two_sided_limits
 from core.criteria.student import mean_limits
 from core.rules.extraction import Rule
+from core.table import RowArray
 from core.tree import Tree
 
 SURE = 0.95
@@ -43,9 +44,9 @@ class NumberEvidence:
 def class_evidence(tree: Tree, rules: Sequence[Rule]) -> list[ClassEvidence]:
     """The evidence for each rule of a classification tree, or made from one."""
     labels = np.array([rule.label for rule in rules], dtype=np.int64)
-    weights = np.array([rule.weights for rule in rules], dtype=np.float64).reshape(len(rules), -1)
+    weights = np.array([rule.weights for rule in rules], dtype=np.float64).reshape(len(rules), tree.values.shape[1])
     total, own = weights.sum(axis=1), np.take_along_axis(weights, labels[:, None], axis=1)[:, 0]
-    instead = tree.answers[[rule.leaf for rule in rules], labels]
+    instead = tree.answers[_leaves(rules), labels]
     confidences = np.where(total > 0, own / np.where(total > 0, total, 1.0), instead)
     limits = two_sided_limits(own, total, SURE)
     return [
@@ -58,7 +59,7 @@ def class_evidence(tree: Tree, rules: Sequence[Rule]) -> list[ClassEvidence]:
 
 def number_evidence(tree: Tree, rules: Sequence[Rule]) -> list[NumberEvidence]:
     """The evidence for each rule of a tree that predicts numbers."""
-    leaves = [rule.leaf for rule in rules]
+    leaves = _leaves(rules)
     means, variances = tree.answers[leaves], tree.variances[tree.answering[leaves]]
     limits = mean_limits(means, variances, tree.weight[leaves], SURE)
     is_known = [bool(np.isfinite(ends).all()) for ends in limits]
@@ -68,3 +69,7 @@ def number_evidence(tree: Tree, rules: Sequence[Rule]) -> list[NumberEvidence]:
             means.tolist(), np.sqrt(variances).tolist(), limits.tolist(), is_known, strict=True
         )
     ]
+
+
+def _leaves(rules: Sequence[Rule]) -> RowArray:
+    return np.array([rule.leaf for rule in rules], dtype=np.int64)

@@ -36,7 +36,8 @@ def path_matches(rules: Sequence[Rule], record: Table, reached: Mapping[int, flo
     matches = []
     for rule in rules:
         weight = reached.get(rule.leaf, 0.0)
-        state = state_of(rule, record) if weight > 0 else MatchState.NONE
+        is_full = weight > 0 and state_of(rule, record) is MatchState.FULL
+        state = MatchState.FULL if is_full else MatchState.PARTIAL if weight > 0 else MatchState.NONE
         matches.append(Match(state, weight, weight == 1.0))
     return matches
 

@@ -1,7 +1,7 @@
 """Rules as expressions of SQL, for SQLite and Postgres: what to put between SELECT and FROM.
 
-Names and texts are quoted as the standard says, so whatever they hold is a name or a text. Numbers are written such
-that both databases read back the same float64.
+Names and texts are quoted as the standard says, so whatever they hold is a name or a text. Thresholds and predicted
+numbers are written such that both databases read back the same float64.
 """
 
 import math
@@ -49,7 +49,7 @@ def _answer(model: Model, rule: Rule, output: int) -> str:
 
 
 def weighted_sql(model: Model, view: TreeView) -> str:
-    """For each class its probability, or for each target its mean, also where values are NULL.
+    """For each class its probability, or for each target its mean, also where values are NULL; right to 12 digits.
 
     Every leaf adds its answer times a weight, the product of its tests: each is 1 if it holds, 0 if not, and r_v where
     the value is NULL or a category that the model does not know.
@@ -62,17 +62,17 @@ def weighted_sql(model: Model, view: TreeView) -> str:
 
 def _weighted(view: TreeView, weights: dict[int, list[str] | None], output: int) -> str:
     terms = [
-        " * ".join([as_float(answer), *tests])
+        " * ".join([f"CAST({answer!r} AS DOUBLE PRECISION)", *tests])
         for leaf, tests in weights.items()
         if tests is not None and (answer := float(view.tree.answers[leaf][output])) != 0
     ]
-    return _sum(terms) if terms else as_float(0.0)
+    return summed(terms) if terms else "CAST(0.0 AS DOUBLE PRECISION)"
 
 
-def _sum(terms: Sequence[str]) -> str:
+def summed(terms: Sequence[str]) -> str:
     """The terms added up, in nested groups where there are very many."""
     while len(terms) > MOST_TERMS:
-        terms = [_sum(terms[start : start + MOST_TERMS]) for start in range(0, len(terms), MOST_TERMS)]
+        terms = [summed(terms[start : start + MOST_TERMS]) for start in range(0, len(terms), MOST_TERMS)]
     return "(" + "\n  + ".join(terms) + ")"
 
 
@@ -100,7 +100,7 @@ def _factor(split: Split, branch: int, share: float, schema: Schema) -> str | No
     else:
         codes = sorted({code for one in others if isinstance(one, IsOneOf) for code in one.codes})
         fails = condition_sql(IsOneOf(split.column, tuple(codes)), attribute)
-    return f"CASE WHEN {holds} THEN 1 WHEN {fails} THEN 0 ELSE {number(share)} END"
+    return f"CASE WHEN {holds} THEN 1 WHEN {fails} THEN 0 ELSE {share!r} END"
 
 
 def conditions_sql(conditions: Iterable[Condition], schema: Schema) -> str:

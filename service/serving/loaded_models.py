@@ -6,7 +6,9 @@ from collections import OrderedDict
 from typing import Any
 
 from core.model import Model
+from core.rules.simplification import OrderedRules
 from core.serialization import load
+from service.serving.kept import Kept
 from service.serving.served_steps import STEPS_KEPT, ServedSteps
 from service.store import models
 from service.store.models import ModelRecord
@@ -16,12 +18,13 @@ FRESH_SECONDS = 1.0
 
 
 class LoadedModel(ServedSteps):
-    """A model with its record, its steps, and the measures of those asked for last."""
+    """A model with its record, its steps, and the measures and simplified rules of those asked for last."""
 
     def __init__(self, record: ModelRecord, model: Model) -> None:
         super().__init__(model)
         self.record = record
-        self._parts: OrderedDict[int, dict[str, Any]] = OrderedDict()  # measures by step, the newest at the end
+        self._parts: Kept[int, dict[str, Any]] = Kept(STEPS_KEPT)  # measures by step
+        self.simplified: Kept[tuple[int, str], OrderedRules] = Kept(STEPS_KEPT)  # by step and kind of thresholds
 
     def parts(self, step: int) -> dict[str, Any] | None:
         """The measures of each part as of a step, if they were stored with the model or found out before."""
@@ -30,9 +33,7 @@ class LoadedModel(ServedSteps):
 
     def keep_parts(self, step: int, parts: dict[str, Any]) -> None:
         """Remember the measures as of a step."""
-        self._parts[step] = parts
-        while len(self._parts) > STEPS_KEPT:
-            self._parts.popitem(last=False)
+        self._parts.keep(step, parts)
 
 
 class LoadedModels:
