@@ -29,7 +29,7 @@ from core.training import train, training_samples
 from core.tree import TreeView
 
 FOLDS = 10
-ROOT = Path(__file__).parent.parent
+WATERMELONS = Path(__file__).parent.parent / "tests" / "golden" / "watermelon_3.0.csv"
 ORDER = {"target": "class", "algorithm": {"kind": "c45"}, "division": {"kind": "none"}}
 
 Columns = dict[str, Any]
@@ -47,14 +47,14 @@ def diabetes() -> Columns:
     return from_scikit_learn(loaded, np.searchsorted(np.quantile(loaded.target, [1 / 3, 2 / 3]), loaded.target))
 
 
-def watermelons(path: str) -> Columns:
+def watermelons() -> Columns:
     """Seventeen watermelons; the first column only numbers them, the last is the class."""
-    with (ROOT / path).open(encoding="utf-8", newline="") as file:
+    with WATERMELONS.open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    columns = {name: [row[place] or None for row in rows] for place, name in enumerate(header)}
-    numeric = {name: [float(cell) for cell in columns.get(name, ())] for name in ("密度", "含糖率") if name in columns}
-    kept = {**columns, **numeric}
-    return {**{name: kept[name] for name in header[1:-1]}, "class": kept[header[-1]]}
+    columns: Columns = {name: [row[place] or None for row in rows] for place, name in enumerate(header)}
+    for name in ("密度", "含糖率"):
+        columns[name] = [float(cell) for cell in columns[name]]
+    return {**{name: columns[name] for name in header[1:-1]}, "class": columns[header[-1]]}
 
 
 TABLES: dict[str, Callable[[], Columns]] = {
@@ -63,7 +63,7 @@ TABLES: dict[str, Callable[[], Columns]] = {
     "breast cancer": lambda: from_scikit_learn(datasets.load_breast_cancer()),
     "digits": lambda: from_scikit_learn(datasets.load_digits()),
     "diabetes, in thirds": diabetes,
-    "watermelons 3.0": lambda: watermelons("tests/golden/watermelon_3.0.csv"),
+    "watermelons": watermelons,
 }
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.conditions import Above, AtMost, Condition, IsOneOf
-from core.schema import Kind
+from core.conditions import Above, AtMost, Between, Condition, IsOneOf
+from core.schema import Attribute, Kind, Schema
 from core.sums import weights_by
 from core.table import BoolArray, FloatArray, RowArray, Table, is_missing
 from core.ties import TIE
@@ -44,28 +44,33 @@ class Coverage:
         return Coverage(self.covers[:, first], self.bits, right, wrong)
 
 
-def condition_bits(conditions: Sequence[Condition], table: Table) -> float:
+def numbers_of_values(table: Table) -> list[int]:
+    """How many different values each column has: categories declared, or numbers known."""
+    return [
+        len(np.unique(values[~is_missing(values)])) if attribute.is_numeric else len(attribute.categories)
+        for attribute, values in zip(table.schema, table.columns, strict=True)
+    ]
+
+
+def condition_bits(conditions: Sequence[Condition], schema: Schema, n_values: Sequence[int]) -> float:
     """How many bits tell a rule's conditions: which attribute, which value or values, which side of which threshold."""
     told = 0.0
     for condition in conditions:
-        told += math.log2(len(table.schema)) + _value_bits(condition, table)
+        told += math.log2(len(schema)) + _value_bits(condition, schema[condition.column], n_values[condition.column])
     return told - math.lgamma(len(conditions) + 1) / LOG_2
 
 
-def _value_bits(condition: Condition, table: Table) -> float:
-    attribute, values = table.schema[condition.column], table.columns[condition.column]
+def _value_bits(condition: Condition, attribute: Attribute, n_values: int) -> float:
     match condition:
         case IsOneOf(_, codes) if attribute.kind is Kind.CATEGORICAL:
-            n_categories = len(attribute.categories)
-            size = math.log2(n_categories) if len(codes) > 1 else 0.0
-            return size + float(log2_choices(np.array(float(n_categories)), np.array(float(len(codes)))))
+            size = math.log2(n_values) if len(codes) > 1 else 0.0
+            return size + float(log2_choices(np.array(float(n_values)), np.array(float(len(codes)))))
         case IsOneOf(_, codes):
-            n_sides = 1 + (0 not in codes and len(attribute.categories) - 1 not in codes)
-            return n_sides * _side_bits(len(attribute.categories))
+            return _side_bits(n_values) * (1 + (0 not in codes and n_values - 1 not in codes))
         case AtMost() | Above():
-            return _side_bits(len(np.unique(values[~is_missing(values)])))
-        case _:
-            return 2 * _side_bits(len(np.unique(values[~is_missing(values)])))
+            return _side_bits(n_values)
+        case Between():
+            return 2 * _side_bits(n_values)
 
 
 def _side_bits(n_values: int) -> float:

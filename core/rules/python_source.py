@@ -10,6 +10,7 @@ import numpy as np
 from core.conditions import Above, AtMost, Between, Condition, IsOneOf
 from core.model import Model
 from core.rules.simplification import OrderedRules
+from core.rules.text import conclusion
 from core.schema import Schema
 from core.splits.split import Split, SplitKind
 from core.target import Task
@@ -143,8 +144,7 @@ def tree_python(model: Model, view: TreeView) -> str:
 def ordered_python(model: Model, ordered: OrderedRules) -> str:
     """Simplified rules as a function."""
     rules = [
-        ([_wanted(c, model.attributes) for c in rule.conditions], model.classes[rule.label or 0])
-        for rule in ordered.rules
+        ([_wanted(c, model.attributes) for c in rule.conditions], conclusion(model, rule)) for rule in ordered.rules
     ]
     return ORDERED.format(
         rules="".join(f"    {rule!r},\n" for rule in rules), default=repr(model.classes[ordered.default]), text=TEXT

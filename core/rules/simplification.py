@@ -25,7 +25,7 @@ from core.criteria.impurity import shares
 from core.growth.held_out import labels_of
 from core.growth.samples import Samples
 from core.prediction import predict
-from core.rules.description_length import Coverage, condition_bits, shortest_subset
+from core.rules.description_length import Coverage, condition_bits, numbers_of_values, shortest_subset
 from core.rules.extraction import Rule, path_rules, rule_id
 from core.schema import Kind, Schema
 from core.sums import weights_by
@@ -97,6 +97,7 @@ class _Rows:
         assert isinstance(samples.target, ClassTarget)
         self.table, self.weights, self.codes = samples.attributes, samples.weights, samples.target.codes
         self.schema, self.n_classes = samples.attributes.schema, len(samples.target.classes)
+        self.n_values = numbers_of_values(samples.attributes)
         self._fails: dict[Condition, BoolArray] = {}
 
     def fails(self, condition: Condition) -> BoolArray:
@@ -171,9 +172,9 @@ def _parts(condition: Condition, schema: Schema) -> list[Condition]:
     match condition:
         case Between(column, above, at_most):
             return [Above(column, above), AtMost(column, at_most)]
-        case IsOneOf(column, (first, *_, last)) if schema[column].kind is Kind.ORDINAL:
+        case IsOneOf(column, codes) if codes and schema[column].kind is Kind.ORDINAL:
             end = len(schema[column].categories)
-            ends = [IsOneOf(column, tuple(range(first, end))), IsOneOf(column, tuple(range(last + 1)))]
+            ends = [IsOneOf(column, tuple(range(codes[0], end))), IsOneOf(column, tuple(range(codes[-1] + 1)))]
             return [part for part in ends if len(part.codes) < end]
         case _:
             return [condition]
@@ -209,7 +210,8 @@ class _Candidates:
         own = np.flatnonzero(self._labels[:n_rules] == label)
         if not len(own):
             return own
-        bits = np.array([condition_bits(self.rules[place].conditions, self._rows.table) for place in own.tolist()])
+        asked = [self.rules[place].conditions for place in own.tolist()]
+        bits = np.array([condition_bits(conditions, self._rows.schema, self._rows.n_values) for conditions in asked])
         wrong = self._rows.wrong(label)
         left = own[shortest_subset(Coverage(self._covers[own], bits, self._rows.weights - wrong, wrong))]
         return left[np.argsort(_pessimistic_rates(self._errors[left], self._weight[left]), kind="stable")]

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from itertools import pairwise
 
 from tests.contract.test_readme import MARK, ROOT, SHOWN_ADDRESS, blocks, commands, matches
 from tests.journeys.running import Service
@@ -10,7 +11,7 @@ from tests.journeys.running import Service
 
 def test_the_commands_answer_as_shown(live: Service) -> None:
     found = blocks((ROOT / "docs" / "rules.md").read_text("utf-8"))
-    shown = [(block.text, after) for block, after in zip(found, found[1:], strict=False) if block.kind == "bash"]
+    shown = [(block.text, after) for block, after in pairwise(found) if block.kind == "bash"]
     training = "".join(f"{command}\n" for command, _ in commands() if re.search("datasets|trainings", command))
     script = training + "".join(f"echo '{MARK}'\n{command}\n" for command, _ in shown)
     ran = subprocess.run(

@@ -119,10 +119,11 @@ def test_from_a_table_to_rules(client: Any) -> None:
     assert isinstance(rules.items[0].conditions[0], models.IsIn)
     assert (rules.ordered, rules.items[0].match, rules.items[0].interval[1]) == (False, None, 1.0)
     simplified = part("api.models.get_rules").sync(
-        "瓜", client=client, style=models.RulesStyle.SIMPLIFIED, matching='{"纹理": "模糊"}'
+        "瓜", client=client, step="full", style=models.RulesStyle.SIMPLIFIED, matching='{"纹理": "模糊"}'
     )
-    assert (simplified.ordered, simplified.exclusive, simplified.default) == (True, False, "否")
-    assert (simplified.matching.by_default, simplified.items[0].match.state) == (True, models.MatchState.NONE)
+    assert (simplified.ordered, simplified.exclusive, simplified.matching.missing) == (True, False, [])
+    assert {rule.match.state for rule in simplified.items} <= {models.MatchState.FULL, models.MatchState.NONE}
+    assert [rule.label for rule in simplified.items if rule.match.decides] in (["否"], [])
     tree = part("api.models.get_tree").sync(ended.model_id, client=client, candidates=True)
     assert isinstance(tree, models.ClassTree)
     assert tree.nodes[0].split.attribute == "纹理"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.conditions import Above, AtMost, Between, IsOneOf
 from core.rules import description_length
-from core.rules.description_length import Coverage, condition_bits, log2_choices, shortest_subset
+from core.rules.description_length import Coverage, condition_bits, log2_choices, numbers_of_values, shortest_subset
 from core.schema import Attribute, Kind
 from tests.core.building import table_of
 
@@ -29,7 +29,7 @@ TABLE = table_of({"a": list("uvwu"), "n": [1, 2, 3, None], "size": ["S", "M", "L
     ],
 )
 def test_bits_of_a_rule(conditions, bits):
-    assert condition_bits(conditions, TABLE) == pytest.approx(bits)
+    assert condition_bits(conditions, TABLE.schema, numbers_of_values(TABLE)) == pytest.approx(bits)
 
 
 @given(st.integers(0, 200), st.data())
