@@ -66,7 +66,7 @@ async def read_candidates(
             return considered
         return lowered_candidates(considered, samples.attributes)
 
-    return await _with_data(database, artifacts, loaded, compute)
+    return await with_data(database, artifacts, loaded, compute)
 
 
 async def read_evaluation(database: Database, artifacts: Artifacts, loaded: LoadedModel, step: int) -> dict[str, Any]:
@@ -103,7 +103,7 @@ async def read_parts(
     def compute(prepared: Prepared) -> dict[int, dict[str, Any]]:
         return {step: parts_json(measure_parts(loaded.model, step, prepared.parts)) for step in unknown}
 
-    for step, parts in (await _with_data(database, artifacts, loaded, compute) if unknown else {}).items():
+    for step, parts in (await with_data(database, artifacts, loaded, compute) if unknown else {}).items():
         loaded.keep_parts(step, parts)
         found[step] = parts
     return [found[step] for step in steps]
@@ -151,12 +151,13 @@ async def read_falls(
             raise InvalidParameter("part", detail, hint="use another part")
         return falls
 
-    return await _with_data(database, artifacts, loaded, compute)
+    return await with_data(database, artifacts, loaded, compute)
 
 
-async def _with_data(
+async def with_data(
     database: Database, artifacts: Artifacts, loaded: LoadedModel, compute: Callable[[Prepared], Result]
 ) -> Result:
+    """What `compute` makes of the rows behind a model, in a thread; TooBusy where too many wait for such rows."""
     record = loaded.record
     async with database.reading() as session:
         digests = await models.file_digests(session, record.id)

@@ -1,6 +1,6 @@
 """Models: list them, read them as of any step of their pruning, delete them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,6 @@ from core.drawing.curve import curve_svg
 from core.drawing.dot import tree_dot
 from core.drawing.svg import tree_svg
 from core.drawing.text import tree_text
-from core.rules.extraction import Rule, path_rule
 from service.api.bodies import StrictRoute
 from service.api.dependencies import (
     WITH_ETAG,
@@ -35,7 +34,6 @@ from service.api.schemas.exports import ModelExport
 from service.api.schemas.importance import Importance
 from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep, task_of
 from service.api.schemas.pruning import PruningEntry, PruningPage
-from service.api.schemas.rules import Rules, rules_of, text_of
 from service.api.schemas.trees import Tree, tree_of
 from service.errors import ModelNotFound, ModelNotReady, StepNotFound, TooBusy
 from service.kernel_cache import compiled_code_is_ready
@@ -81,13 +79,6 @@ class TreeFormat(StrEnum):
     TEXT = "text"
     DOT = "dot"
     SVG = "svg"
-
-
-class RulesFormat(StrEnum):
-    """How rules are shown."""
-
-    JSON = "json"
-    TEXT = "text"
 
 
 class EvaluationFormat(StrEnum):
@@ -230,37 +221,6 @@ async def compare_pruning_steps(
         return not_modified(response)
     difference = await read_difference(database, files, loaded, before, after)
     return await to_thread.run_sync(difference_of, loaded, before, after, difference, paging)
-
-
-@router.get("/{model}/rules", responses=READ_STEP | other_formats("text/plain"), response_model=Rules)
-async def get_rules(
-    model: ModelRef,
-    loaded_models: Models,
-    paging: Paging,
-    request: Request,
-    response: Response,
-    step: StepQuery = "selected",
-    style: Annotated[Literal["paths"], Query(description="One rule per leaf.")] = "paths",  # noqa: ARG001
-    format: Annotated[RulesFormat, Query(description="JSON in pages, or all rules as text.")] = RulesFormat.JSON,
-    thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
-) -> Rules | Response:
-    """Show the tree as if-then rules: each complete record satisfies exactly one."""
-    loaded = await loaded_models.get(model)
-    number, reported = loaded.number(step), as_reported(loaded, thresholds)
-    if is_unchanged(request, response, etag_of(loaded)):
-        return not_modified(response)
-    view, as_of = reported.view(number), loaded.as_of(number)
-
-    def rules(leaves: Sequence[int]) -> list[Rule]:
-        return [path_rule(view.tree, leaf, loaded.model.attributes) for leaf in leaves]
-
-    if format is RulesFormat.TEXT:
-        every = await to_thread.run_sync(rules, view.leaves)
-        text = "".join(f"{text_of(as_of, rule)}\n" for rule in every)
-        return Response(text, media_type="text/plain", headers={"ETag": response.headers["ETag"]})
-    leaves, next_cursor = page_of(view.leaves, paging)
-    shown = await to_thread.run_sync(rules, leaves)
-    return rules_of(as_of, ModelStep.of(loaded, number), shown, next_cursor)
 
 
 @router.get("/{model}/evaluation", responses=READ_DATA | other_formats("image/svg+xml"), response_model=Evaluation)
