@@ -12,7 +12,7 @@ from core.errors import RecordsDoNotFit
 from core.record_reader import ReadRecord
 from core.records import EncodedRecords
 from service.api.bodies import INLINE_BYTES, StrictRoute, require_media_type
-from service.api.prediction_bodies import PredictionBody, read_body, read_strictly, read_usual, scan_body
+from service.api.prediction_bodies import PredictionBody, read_body, read_usual, scan_body
 from service.api.prediction_json import PredictionWriter
 from service.api.problems import documented
 from service.api.routes.models import MODEL_REF, MODEL_REFS
@@ -118,12 +118,7 @@ def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
     if scanned is not None:
         return _answer_table(loaded, *scanned, kernels=kernels)
     asked = read_body(body)
-    try:
-        records = _encoded(loaded, asked)
-    except RecordsDoNotFit:
-        # A number beyond float64 is a fault of the body, which the quick decoder does not see.
-        asked = read_strictly(body)
-        records = _encoded(loaded, asked)
+    records = encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
     return _answer_table(loaded, asked, records, kernels=kernels)
 
 
@@ -131,10 +126,6 @@ def _scan(loaded: LoadedModel, body: bytes) -> tuple[PredictionBody, EncodedReco
     with suppress(KernelNotCompiled):
         return scan_body(body, loaded.scanner)
     return None
-
-
-def _encoded(loaded: LoadedModel, asked: PredictionBody) -> EncodedRecords:
-    return encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
 
 
 def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, *, kernels: bool) -> Written:
