@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from core.config import from_json
 from core.errors import Fault, RecordsDoNotFit
-from core.prediction import policy_as_grown
 from core.preparation import Prepared
 from core.records import EncodedRecords, State, Value, encode_records
 from core.rules.simplification import OrderedRules, simplified_rules
@@ -19,6 +18,7 @@ from service.errors import InvalidParameter
 from service.serving.loaded_models import LoadedModel
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
+from service.usecases.predict import Order, answer
 from service.usecases.read_model import Thresholds, as_reported, with_data
 
 # Leaves times training rows. About ten seconds of work; more would keep others from reading their data for too long.
@@ -62,7 +62,7 @@ async def read_simplified(
 
 
 @dataclass(frozen=True)
-class ReadRecord:
+class RecordToMatch:
     """A record to match rules with: as the tree takes it, which leaves answer it, and what was missing or unseen."""
 
     table: Table
@@ -71,13 +71,12 @@ class ReadRecord:
     unseen: list[str]
 
 
-def read_record(loaded: LoadedModel, step: int, record: Mapping[str, Value]) -> ReadRecord:
+def read_record(loaded: LoadedModel, step: int, record: Mapping[str, Value]) -> RecordToMatch:
     """The record that stands in the parameter `matching`, routed as the model was trained."""
-    encoded = _encoded(loaded, record)
-    taken = loaded.model.as_trained(encoded.table)
-    predictor = loaded.answering(step).predictor
-    (reached,) = predictor.ends(taken, policy_as_grown(loaded.model.tree), kernels=False).by_row()
-    return ReadRecord(taken, dict(reached), encoded.names(0, State.MISSING), encoded.names(0, State.UNSEEN))
+    answered = answer(loaded, Order(step, policy=None), _encoded(loaded, record), kernels=False)
+    (reached,) = answered.answers.ends.by_row()
+    missing, unseen = (answered.records.names(0, state) for state in (State.MISSING, State.UNSEEN))
+    return RecordToMatch(answered.taken.table, dict(reached), missing, unseen)
 
 
 def _encoded(loaded: LoadedModel, record: Mapping[str, Value]) -> EncodedRecords:

@@ -32,7 +32,7 @@ from service.api.schemas.rules import AnyRules, MatchedRecord, Rules, RulesPage,
 from service.errors import InvalidParameter, MalformedBody
 from service.serving.loaded_models import LoadedModel
 from service.usecases.read_model import Thresholds, as_reported
-from service.usecases.read_rules import ReadRecord, RulesStyle, read_record, read_simplified, refuse_numbers
+from service.usecases.read_rules import RecordToMatch, RulesStyle, read_record, read_simplified, refuse_numbers
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 
@@ -156,7 +156,7 @@ def _document(format: RulesFormat, model: Model, view: TreeView, ordered: Ordere
     return (rules_markdown if format is RulesFormat.MARKDOWN else rules_text)(model, rules, default)
 
 
-def _page_of_paths(model: Model, view: TreeView, paging: PageRequest, record: ReadRecord | None) -> RulesPage:
+def _page_of_paths(model: Model, view: TreeView, paging: PageRequest, record: RecordToMatch | None) -> RulesPage:
     leaves, next_cursor = page_of(view.leaves, paging)
     rules = [path_rule(view.tree, leaf, model.attributes) for leaf in leaves]
     if record is None:
@@ -166,7 +166,7 @@ def _page_of_paths(model: Model, view: TreeView, paging: PageRequest, record: Re
     return RulesPage(RulesStyle.PATHS, rules, None, matches, found, next_cursor)
 
 
-def _page_of(ordered: OrderedRules, paging: PageRequest, record: ReadRecord | None) -> RulesPage:
+def _page_of(ordered: OrderedRules, paging: PageRequest, record: RecordToMatch | None) -> RulesPage:
     rules, next_cursor = page_of(ordered.rules, paging)
     if record is None:
         return RulesPage(RulesStyle.SIMPLIFIED, rules, ordered.default, None, None, next_cursor)
