@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.prediction import Ends, Met, MissingPolicy, ends_of
+from core.splits.split import weighted_sums
 from core.table import Column, FloatArray, RowArray, Table
 from core.tree import Tree, TreeView
 from core.tree_layout import IN_FLIGHT, THRESHOLD, Layout
@@ -167,15 +168,20 @@ class BlockWalk:
 
     def _blocks(self, table: Table, n_rows: int) -> Iterator[Block]:
         """The table, so many rows at a time."""
-        columns = [table.columns[column] for column in self._layout.columns]
+        layout = self._layout
         for start in range(0, table.n_rows, n_rows):
-            end = min(start + n_rows, table.n_rows)
-            yield Block(start, end - start, [as_numbers(cells[start:end]) for cells in columns])
+            rows = slice(start, min(start + n_rows, table.n_rows))
+            tested, stand_ins = (
+                [as_numbers(table.columns[column][rows]) for column in columns]
+                for columns in (layout.tested, layout.only_stand_ins)
+            )
+            sums = [weighted_sums(terms, table.columns, rows) for terms in layout.sums]
+            yield Block(start, rows.stop - start, [*tested, *sums, *stand_ins])
 
     def _room(self) -> Room:
         """Room for rows to go down quickly."""
         return Room(
-            tiles=np.zeros(N_TILES * (len(self._layout.columns) + 1) * IN_FLIGHT),
+            tiles=np.zeros(N_TILES * (self._layout.n_columns + 1) * IN_FLIGHT),
             totals=np.empty(N_TILES * IN_FLIGHT),
             slots=np.empty(IN_FLIGHT, dtype=np.uint32),
             copies=np.empty(MOST_COPIES, dtype=COPY),
@@ -195,7 +201,7 @@ class BlockWalk:
         left = np.arange(block.n_rows, dtype=np.uint32)
         if not self._takes_all:
             return reached[: block.n_rows], left
-        tested = block.addresses[: len(self._layout.tested)]
+        tested = block.addresses[: self._layout.n_tested]
         n = answer_rows(
             tested, self._nodes, self._depth, self._only_thresholds, by_copies, room, reached, left, answers
         )

@@ -2,7 +2,9 @@
 
 Every way to fill in a record's missing values leads to one leaf. Which leaves can be reached is exact for
 axis-parallel trees: attributes can be filled in independently of each other, and each has one value however often a
-path tests it, so a leaf is possible when, attribute by attribute, the tests on its path leave some value.
+path tests it, so a leaf is possible when, attribute by attribute, the tests on its path leave some value. A linear test
+that lacks a value is taken to leave both ways open, whatever else is known: with such tests the leaves found are all
+that can be reached, and perhaps some that cannot.
 
 What the tests of a path leave does not depend on the record. So a record can reach the leaves that it comes to when it
 goes down every branch at a missing value, but for those whose own tests contradict each other: `opened` makes the tree
@@ -19,7 +21,7 @@ from core.conditions import interval_of
 from core.growth.held_out import labels_of
 from core.schema import Kind, Schema
 from core.splits.split import Split, SplitKind
-from core.table import FloatArray, Table, is_missing
+from core.table import FloatArray, Table
 from core.target import Task
 from core.ties import TIE
 from core.tree import TreeView
@@ -37,9 +39,12 @@ def possible_leaves(view: TreeView, records: Table, row: int) -> list[int]:
             leaves.append(node)
             continue
         split, children = view.tree.split(node), view.tree.children(node)
-        cell = records.columns[split.column][row : row + 1]
-        if not is_missing(cell)[0]:
-            waiting.append((children[int(split.branches(cell)[0])], left_over))
+        branch = int(split.branches_of(records.columns, slice(row, row + 1))[0])
+        if branch >= 0:
+            waiting.append((children[branch], left_over))
+            continue
+        if split.kind is SplitKind.LINEAR:
+            waiting.extend((child, left_over) for child in reversed(children))
             continue
         before = left_over.get(split.column) or every_value(records.schema, split.column)
         for branch in reversed(range(len(children))):
@@ -59,6 +64,9 @@ def opened(view: TreeView, schema: Schema) -> TreeView:
         if view.is_leaf[node]:
             continue
         split, children = view.tree.split(node), view.tree.children(node)
+        if split.kind is SplitKind.LINEAR:
+            waiting.extend((child, left_over) for child in children)
+            continue
         before = left_over.get(split.column) or every_value(schema, split.column)
         for branch, child in enumerate(children):
             values = narrowed(before, split, branch)

@@ -362,6 +362,10 @@ def missing_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     task = task_of(schema_of(columns.values()), config.target, config.target_kind)
     if algorithm.missing is MissingStrategy.CLASS_MAJORITY and task is Task.REGRESSION:
         yield Fault("class_majority fills from rows of the same class, and numbers have none", path, "use majority")
+    if algorithm.missing is MissingStrategy.SURROGATE and algorithm.linear is not None:
+        yield Fault(
+            "surrogates stand in for tests on one attribute, and this has sums of several", path, "use weighted"
+        )
     is_multiway = algorithm.categorical is Categorical.MULTIWAY or algorithm.numeric.makes_intervals
     if algorithm.missing is MissingStrategy.SURROGATE and is_multiway:
         hint = 'use "categorical": "two_groups" or "one_vs_rest", and bins as thresholds'

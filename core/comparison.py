@@ -162,9 +162,17 @@ def _early_end(ended: Route, node: int, going: Route, other: int) -> PartingKind
 
 def _ask_the_same(first: Route, one: Split, second: Route, other: Split) -> bool:
     """Whether two tests are the same, whatever the columns of the two models are."""
-    mine, theirs = first.model.attributes[one.column], second.model.attributes[other.column]
+    mine, theirs = (
+        [(route.model.attributes[column], *told) for column, *told in _asked(split)]
+        for route, split in ((first, one), (second, other))
+    )
     same_outcomes = (one.kind, one.branch_of, one.cuts) == (other.kind, other.branch_of, other.cuts)
     return mine == theirs and same_outcomes and np.array_equal(one.threshold, other.threshold, equal_nan=True)
+
+
+def _asked(split: Split) -> list[tuple[int, float, int]]:
+    """The columns that a test asks for, each with its weight in a sum, and the category where it is of one."""
+    return [(term.column, term.weight, term.code) for term in split.terms] or [(split.column, 1.0, -1)]
 
 
 def _shares(route: Route, node: int) -> dict[int, float]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.schema import Attribute, Kind, Schema
-from core.splits.split import Split, SplitKind
-from core.table import BoolArray, Column
+from core.splits.split import Split, SplitKind, Term, weighted_sums
+from core.table import BoolArray, Column, Table
 from core.tree import Tree
 
 
@@ -48,11 +48,29 @@ class IsOneOf:
     codes: tuple[int, ...]
 
 
-Condition = AtMost | Above | Between | IsOneOf
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A weighted sum is at most the threshold, or above it; `column` is that of its first term."""
+
+    column: int
+    terms: tuple[Term, ...]
+    threshold: float
+    is_above: bool
+
+    @property
+    def side(self) -> str:
+        """How the sum compares with the threshold."""
+        return ">" if self.is_above else "<="
+
+
+OnOneAttribute = AtMost | Above | Between | IsOneOf
+Condition = OnOneAttribute | Linear
 
 
 def branch_condition(split: Split, branch: int, attribute: Attribute) -> Condition:
-    """What sends a record down this branch."""
+    """What sends a record down this branch; `attribute` is the split's, of a linear test the first one's."""
+    if split.kind is SplitKind.LINEAR:
+        return Linear(split.column, split.terms, split.threshold, branch == 1)
     if split.kind is SplitKind.MULTIWAY:  # branch and code are the same number, and there may be very many
         return IsOneOf(split.column, (branch,))
     if split.kind not in (SplitKind.THRESHOLD, SplitKind.INTERVALS):
@@ -83,6 +101,14 @@ def path_conditions(tree: Tree, node: int, schema: Schema) -> list[Condition]:
 
 
 def merged(conditions: Iterable[Condition]) -> list[Condition]:
+    """One condition per attribute, in the order in which attributes first appear; linear ones stay in their places."""
+    every = list(conditions)
+    by_column = {one.column: one for one in merged_by_attribute(one for one in every if not isinstance(one, Linear))}
+    in_order = (one if isinstance(one, Linear) else by_column.pop(one.column, None) for one in every)
+    return [one for one in in_order if one is not None]
+
+
+def merged_by_attribute(conditions: Iterable[OnOneAttribute]) -> list[OnOneAttribute]:
     """One condition per attribute, in the order in which attributes first appear: an interval or a set."""
     intervals: dict[int, tuple[float, float]] = {}
     sets: dict[int, tuple[int, ...]] = {}
@@ -105,13 +131,13 @@ def merged(conditions: Iterable[Condition]) -> list[Condition]:
     ]
 
 
-def _interval(column: int, above: float, at_most: float) -> Condition:
+def _interval(column: int, above: float, at_most: float) -> OnOneAttribute:
     if above == -math.inf:
         return AtMost(column, at_most)
     return Above(column, above) if at_most == math.inf else Between(column, above, at_most)
 
 
-def holds(condition: Condition, value: float | int) -> bool:
+def holds(condition: OnOneAttribute, value: float | int) -> bool:
     """Whether a known value (a number, or a code) satisfies the condition."""
     match condition:
         case AtMost(_, threshold):
@@ -124,7 +150,7 @@ def holds(condition: Condition, value: float | int) -> bool:
             return value in codes
 
 
-def satisfied(condition: Condition, values: Column) -> BoolArray:
+def satisfied(condition: OnOneAttribute, values: Column) -> BoolArray:
     """Which cells of the condition's column are known and satisfy it."""
     match condition:
         case AtMost(_, threshold):
@@ -137,7 +163,15 @@ def satisfied(condition: Condition, values: Column) -> BoolArray:
             return np.isin(values, codes)
 
 
-def says(condition: Condition, attribute: Attribute) -> str:
+def satisfied_by(condition: Condition, records: Table) -> BoolArray:
+    """Which records know what the condition needs, and satisfy it."""
+    if not isinstance(condition, Linear):
+        return satisfied(condition, records.columns[condition.column])
+    sums = weighted_sums(condition.terms, records.columns, slice(None))
+    return sums > condition.threshold if condition.is_above else sums <= condition.threshold
+
+
+def says(condition: OnOneAttribute, attribute: Attribute) -> str:
     """The condition in words, without the attribute's name in front where the form allows it."""
     match condition:
         case AtMost(_, threshold):
@@ -152,11 +186,46 @@ def says(condition: Condition, attribute: Attribute) -> str:
             return "in {" + ", ".join(attribute.categories[code] for code in codes) + "}"
 
 
-def sentence(condition: Condition, attribute: Attribute) -> str:
+def sentence(condition: OnOneAttribute, attribute: Attribute) -> str:
     """The condition as a reader says it: `纹理 = 清晰`, `0.38 < 密度 <= 0.6`."""
     if isinstance(condition, Between):
         return f"{number_text(condition.above)} < {attribute.name} <= {number_text(condition.at_most)}"
     return f"{attribute.name} {says(condition, attribute)}"
+
+
+def outcome_text(condition: Condition, schema: Schema) -> str:
+    """The condition in words, without the attribute's name in front; a linear one is told in full."""
+    if isinstance(condition, Linear):
+        return condition_text(condition, schema)
+    return says(condition, schema[condition.column])
+
+
+def condition_text(condition: Condition, schema: Schema) -> str:
+    """The condition as a reader says it; of a linear one the numbers are rounded."""
+    if isinstance(condition, Linear):
+        return f"{sum_text(condition.terms, schema)} {condition.side} {rounded(condition.threshold, 4)}"
+    return sentence(condition, schema[condition.column])
+
+
+def sum_text(terms: Iterable[Term], schema: Schema) -> str:
+    """A weighted sum: what is added first, then what is taken away, with weights to three digits."""
+    in_order = sorted(terms, key=lambda term: term.weight < 0)
+    parts = [
+        f"{'- ' if term.weight < 0 else '+ '}{rounded(abs(term.weight), 3)} {term_name(term, schema)}"
+        for term in in_order
+    ]
+    return " ".join(parts).removeprefix("+ ")
+
+
+def term_name(term: Term, schema: Schema) -> str:
+    """What a term multiplies: an attribute, or `attribute=category`."""
+    attribute = schema[term.column]
+    return attribute.name if term.code < 0 else f"{attribute.name}={attribute.categories[term.code]}"
+
+
+def rounded(number: float, digits: int) -> str:
+    """A number to so many digits."""
+    return number_text(float(f"{number:.{digits}g}"))
 
 
 def number_text(number: float) -> str:

@@ -84,6 +84,14 @@ class MissingStrategy(StrEnum):
         return self in (MissingStrategy.MAJORITY, MissingStrategy.CLASS_MAJORITY, MissingStrategy.DISTRIBUTION)
 
 
+class LinearFit(StrEnum):
+    """How the weights of a linear test are learnt."""
+
+    OC1 = "oc1"  # least squares, then one coefficient at a time by gain
+    LDA = "lda"  # least squares: the direction of the linear discriminant
+    LOGISTIC = "logistic"
+
+
 class OnTie(StrEnum):
     """What reduced-error pruning does when accuracy stays the same."""
 
@@ -197,6 +205,14 @@ AttributeCosts = TanSchlimmer | Nunez
 
 
 @dataclass(frozen=True, slots=True)
+class LinearTests:
+    """Tests on weighted sums of attributes; `max_terms` is how many a sum has at most."""
+
+    fit: LinearFit = LinearFit.OC1
+    max_terms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Algorithm:
     """A preset's name and the parts it is made of."""
 
@@ -210,6 +226,7 @@ class Algorithm:
     min_category_weight: float = 0.0
     dialect: Dialect = Dialect.TEXTBOOK
     collapse: bool = False
+    linear: LinearTests | None = None
 
     def cost_of(self, attribute: str) -> float:
         """What it costs to ask for an attribute; 1 where nobody said."""
@@ -341,6 +358,7 @@ def to_json(config: TrainingConfig) -> dict[str, Any]:
         del algorithm["criterion"]["filter"], algorithm["criterion"]["numeric_correction"]
     if config.algorithm.kind != "c45":
         del algorithm["dialect"], algorithm["collapse"]
+    algorithm |= algorithm.pop("linear") or {}
     return {
         "target": config.target if isinstance(config.target, str) else list(config.target),
         "target_kind": config.target_kind,
@@ -384,6 +402,7 @@ def from_json(plain: Mapping[str, Any]) -> TrainingConfig:
             min_category_weight=algorithm.get("min_category_weight", 0.0),
             dialect=Dialect(algorithm.get("dialect", Dialect.TEXTBOOK)),
             collapse=algorithm.get("collapse", False),
+            linear=linear_from_json(algorithm),
         ),
     )
 
@@ -413,6 +432,11 @@ def attribute_costs_from_json(plain: Mapping[str, Any] | None) -> AttributeCosts
         return None
     costs: AttributeCosts = _member(get_args(AttributeCosts), plain)
     return costs
+
+
+def linear_from_json(plain: Mapping[str, Any]) -> LinearTests | None:
+    """The options of linear tests in an algorithm's own; none where it has no such tests."""
+    return LinearTests(LinearFit(plain["fit"]), plain["max_terms"]) if "fit" in plain else None
 
 
 def division_from_json(plain: Mapping[str, Any]) -> Division:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.conditions import branch_condition, says
+from core.conditions import branch_condition, outcome_text
 from core.prediction import MissingPolicy
 from core.records import EncodedRecords, State
 from core.schema import Schema
@@ -26,7 +26,10 @@ OUTCOMES = {State.KNOWN: Outcome.TRUE, State.MISSING: Outcome.MISSING, State.UNS
 
 @dataclass(frozen=True, slots=True)
 class PathTest:
-    """A test on the way to a leaf; `weight` is what it multiplies the record's weight by."""
+    """A test on the way to a leaf; `weight` is what it multiplies the record's weight by.
+
+    Of a linear test `attribute` is the first one whose value is not known, or simply the first.
+    """
 
     node: int
     attribute: str
@@ -49,28 +52,28 @@ class Explainer:
 
     def __init__(self, view: TreeView, attributes: Schema) -> None:
         self._tree, self._attributes = view.tree, attributes
-        self._branches: dict[int, tuple[int, int, str, str]] = {}
+        self._branches: dict[int, tuple[int, tuple[int, ...], str]] = {}
 
     def path(self, leaf: int, weight: float, policy: MissingPolicy, holes: Mapping[int, Outcome]) -> Path:
         """How a record came to a leaf; `holes` are the outcomes of tests on the columns whose value is not known."""
         tests: list[PathTest] = []
         node = leaf
         while node > 0:
-            parent, column, attribute, test = self._branches.get(node) or self._branch(node)
+            parent, columns, test = self._branches.get(node) or self._branch(node)
+            column = next((column for column in columns if column in holes), columns[0])
             outcome = holes.get(column, Outcome.TRUE)
             is_shared = policy is MissingPolicy.WEIGHTED and outcome is not Outcome.TRUE
             factor = float(self._tree.share[node]) if is_shared else 1.0
-            tests.append(PathTest(parent, attribute, test, outcome, factor))
+            tests.append(PathTest(parent, self._attributes[column].name, test, outcome, factor))
             node = parent
         return Path(leaf, weight, tuple(reversed(tests)))
 
-    def _branch(self, node: int) -> tuple[int, int, str, str]:
-        """The node above, the column that it tests, the attribute's name, and what leads here."""
+    def _branch(self, node: int) -> tuple[int, tuple[int, ...], str]:
+        """The node above, the columns that it tests, and what leads here."""
         parent = int(self._tree.parent[node])
         split = self._tree.split(parent)
-        attribute = self._attributes[split.column]
-        condition = branch_condition(split, int(self._tree.branch[node]), attribute)
-        told = self._branches[node] = (parent, split.column, attribute.name, says(condition, attribute))
+        condition = branch_condition(split, int(self._tree.branch[node]), self._attributes[split.column])
+        told = self._branches[node] = (parent, split.columns, outcome_text(condition, self._attributes))
         return told
 
 

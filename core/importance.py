@@ -33,8 +33,9 @@ def measure_of(model: Model) -> Measure:
 
 
 def times_selected(view: TreeView, n_columns: int) -> RowArray:
-    """`[column]`: how many nodes ask the attribute."""
-    return np.bincount(view.tree.column[_asking(view)], minlength=n_columns)
+    """`[column]`: how many nodes ask the attribute, alone or in a sum."""
+    columns, _, _ = _asked(view)
+    return np.bincount(columns, minlength=n_columns)
 
 
 def impurity_decrease(view: TreeView, n_columns: int) -> FloatArray:
@@ -42,21 +43,32 @@ def impurity_decrease(view: TreeView, n_columns: int) -> FloatArray:
 
         N_t H(t) - sum_v N_v H(v)       summed over the nodes t that ask the attribute; in the end all parts sum to 1
 
-    N is the weight of a node, H its impurity, v its children. All are 0 where the tree takes nothing away. Breiman,
-    Friedman, Olshen and Stone 1984.
+    N is the weight of a node, H its impurity, v its children. Attributes that are asked in one sum share alike. All
+    are 0 where the tree takes nothing away. Breiman, Friedman, Olshen and Stone 1984.
     """
-    tree, asking = view.tree, _asking(view)
+    tree, (columns, nodes, parts) = view.tree, _asked(view)
     impurities = tree.weight * tree.impurity
     below = np.flatnonzero(view.is_visible)[1:]
     left_over = np.bincount(tree.parent[below], impurities[below], minlength=len(tree))
     taken = np.maximum(impurities - left_over, 0.0)  # never less than 0 but for rounding
-    by_column: FloatArray = np.bincount(tree.column[asking], taken[asking], minlength=n_columns).astype(np.float64)
+    by_column: FloatArray = np.bincount(columns, parts * taken[nodes], minlength=n_columns).astype(np.float64)
     total = by_column.sum()
     return by_column / total if total > 0 else by_column
 
 
 def _asking(view: TreeView) -> RowArray:
     return np.flatnonzero(view.is_visible & ~view.is_leaf)
+
+
+def _asked(view: TreeView) -> tuple[RowArray, RowArray, FloatArray]:
+    """The attributes that nodes ask, each with the node, and with its part of what that node tells."""
+    nodes = _asking(view)
+    if not view.tree.has_linear_tests:
+        return view.tree.column[nodes], nodes, np.ones(len(nodes))
+    of_nodes = [view.tree.split(node).columns for node in nodes.tolist()]
+    lengths = np.array([len(columns) for columns in of_nodes], dtype=np.int64)
+    columns = np.array([column for columns in of_nodes for column in columns], dtype=np.int64)
+    return columns, np.repeat(nodes, lengths), 1 / np.repeat(lengths, lengths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +115,9 @@ def worth(measures: Measures) -> float | None:
 def _columns_read(view: TreeView) -> list[int]:
     """The attributes that can change an answer: those that nodes ask, and those that stand in for them."""
     tree, asking = view.tree, _asking(view)
+    columns, _, _ = _asked(view)
     stand_ins = {one.split.column for node in asking.tolist() for one in tree.surrogates_of(node)}
-    return sorted({*tree.column[asking].tolist(), *stand_ins})
+    return sorted({*columns.tolist(), *stand_ins})
 
 
 def _with_shuffled(table: Table, column: int, seed: int, repeat: int) -> Table:

@@ -64,14 +64,14 @@ class Outlook:
         return f"{words.name(chosen.telling.column)} {most}: {known} the answer would be {answer}."
 
     def _considered(self, record: AnsweredRecord) -> list[WhatIf] | None:
-        """What each value that is not known would make of the answer; None where there are too many to try."""
+        """What each value that is not known would make of the answer; None where there are too many to try, or sums."""
         asked, work, considered = self.asked(record), 0, []
         for column in record.holes:
             if column not in asked:
                 continue
             attribute, splits = self._schema[column], asked[column]
             work += (len(attribute.categories) or 2) * len(splits) * len(record.reached)
-            if work > MOST_WORK:
+            if work > MOST_WORK or any(split.terms for split in splits):  # what a sum asks of one value, others decide
                 return None
             telling = telling_values(column, attribute, splits)
             considered.append(what_if(self._predictor, record.cells, telling, record.policy))
@@ -89,5 +89,6 @@ def by_column(splits: Iterable[Split]) -> Tests:
     """Tests by the column that they ask for."""
     tests: Tests = {}
     for split in splits:
-        tests.setdefault(split.column, []).append(split)
+        for column in split.columns:
+            tests.setdefault(column, []).append(split)
     return tests

@@ -53,11 +53,11 @@ def attribute_asked(place: Parting, first: Route, second: Route) -> str:
 
 
 def _asked(route: Route, node: int) -> str:
-    return shortened(route.model.attributes[route.split(node).column].name)
+    return shortened(" and ".join(route.model.attributes[column].name for column in route.split(node).columns))
 
 
 def _told(condition: Condition, route: Route) -> str:
-    return spoken(condition, route.model.attributes[condition.column])
+    return spoken(condition, route.model.attributes)
 
 
 def _goes(route: Route, node: int) -> str:

@@ -18,6 +18,7 @@ from core.config import (
     CriterionKind,
     Dialect,
     GainFilter,
+    LinearFit,
     MissingStrategy,
     NumericCorrection,
     OnTie,
@@ -230,7 +231,13 @@ ORDER: Fields = {
             "column": {"column": name},
         }
     ),
-    "algorithm": one_of(dict.fromkeys(PRESETS, PARTS) | {"c45": {**PARTS, "dialect": word(Dialect), "collapse": flag}}),
+    "algorithm": one_of(
+        dict.fromkeys(PRESETS, PARTS)
+        | {
+            "c45": {**PARTS, "dialect": word(Dialect), "collapse": flag},
+            "multivariate": {**PARTS, "fit": word(LinearFit), "max_terms": number(2, 1_000, whole=True)},
+        }
+    ),
     "pruning": one_of(
         {
             "none": {},

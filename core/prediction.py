@@ -64,7 +64,7 @@ def visits(
             yield Visit(node, rows, here, np.ones(len(rows), dtype=np.bool_))
             continue
         split, children = view.tree.split(node), view.tree.children(node)
-        branch, shares = split.branches(records.columns[split.column][rows]), view.tree.share[children]
+        branch, shares = split.branches_of(records.columns, rows), view.tree.share[children]
         ends = np.zeros(len(rows), dtype=np.bool_)
         if policy is MissingPolicy.MAJORITY_BRANCH:
             branch = np.where(branch < 0, first_within_tie(shares), branch)

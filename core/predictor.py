@@ -58,7 +58,7 @@ class Predictor:
         if self._is_small(table.n_rows, kernels=kernels):
             answers = [self._record_walk.answer(cells, policy) for cells in cells_of(table)]
             return np.array(answers, dtype=np.float64).reshape(table.n_rows, self.view.tree.values.shape[1])
-        if kernels:
+        if kernels and self._shared.layout.suits_blocks:
             with suppress(KernelNotCompiled):
                 return self._block_walk.answers(table, policy)
         return predict(self.view, table, policy)
@@ -68,7 +68,7 @@ class Predictor:
         policy = policy or self.as_grown
         if self._is_small(table.n_rows, kernels=kernels):
             return ends_of_lists([self._record_walk.reached(cells, policy) for cells in cells_of(table)])
-        if kernels:
+        if kernels and self._shared.layout.suits_blocks:
             with suppress(KernelNotCompiled):
                 return self._block_walk.ends(table, policy)
         return ends(self.view, table, policy)

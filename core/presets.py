@@ -17,6 +17,8 @@ from core.config import (
     CriterionKind,
     Dialect,
     GainFilter,
+    LinearFit,
+    LinearTests,
     MissingStrategy,
     NoPruning,
     Numeric,
@@ -57,6 +59,7 @@ class Preset:
     attribute_kinds: tuple[Kind, ...] = EVERY_KIND
     stopping: Stopping = field(default_factory=Stopping)
     pruning: str = NoPruning.kind
+    linear: LinearTests | None = None
 
     def takes(self, kind: Kind, numeric: Numeric) -> bool:
         """Whether it can learn from attributes of a kind; cut into intervals, every kind is like categories."""
@@ -87,6 +90,13 @@ PRESETS: dict[str, Preset] = {
         categorical=Categorical.TWO_GROUPS,
         pruning=CostComplexityPruning.kind,
     ),
+    "multivariate": Preset(
+        title="Multivariate trees",
+        criteria={Task.CLASSIFICATION: GINI},
+        categorical=Categorical.ONE_HOT,
+        pruning=CostComplexityPruning.kind,
+        linear=LinearTests(),
+    ),
 }
 
 
@@ -113,7 +123,14 @@ def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
         min_category_weight=overrides.get("min_category_weight", 0.0),
         dialect=dialect,
         collapse=overrides.get("collapse", dialect is Dialect.RELEASE8),
+        linear=_linear(preset.linear, overrides),
     )
+
+
+def _linear(default: LinearTests | None, overrides: Mapping[str, Any]) -> LinearTests | None:
+    if default is None:
+        return None
+    return LinearTests(LinearFit(overrides.get("fit", default.fit)), overrides.get("max_terms", default.max_terms))
 
 
 def _criterion(plain: Mapping[str, Any]) -> Criterion:

@@ -15,7 +15,7 @@ from core.table import RowArray
 ALL_BITS = 0xFFFFFFFFFFFFFFFF
 
 # What the draws of a node are for; different purposes share none.
-FOR_CUTS, FOR_ROWS = 1, 2
+FOR_CUTS, FOR_ROWS, FOR_DIRECTIONS = 1, 2, 3
 
 
 def stream(seed: int, purpose: str) -> np.random.PCG64:

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.missing.surrogates import Surrogate
 from core.prediction import Ends, MissingPolicy
-from core.splits.split import Split, SplitKind
+from core.splits.split import Split, SplitKind, Term
 from core.table import Column, Table
 from core.ties import first_within_tie
 from core.tree import TreeView
@@ -28,7 +28,8 @@ class TreeLists:
         self.tree = layout.tree
         self.nodes: list[int] = layout.order.tolist()
         self.columns: list[int] = self.tree.column[layout.order].tolist()
-        self.thresholds: list[float] = layout.full.threshold.tolist()
+        is_linear = layout.is_linear[layout.order]
+        self.thresholds: list[float] = np.where(is_linear, nan, layout.full.threshold).tolist()
         self.first: list[int] = layout.full.first.tolist()
         self.n_branches: list[int] = layout.full.n_branches.tolist()
         self.shares: list[float] = layout.full.share.tolist()
@@ -81,7 +82,7 @@ class RecordWalk:
             elif value > thresholds[place]:
                 place = first[place] + 1
             else:  # missing, or not a threshold
-                branch = branch_of(self._lists.tree.split(self._lists.nodes[place]), value)
+                branch = taken_branch(self._lists.tree.split(self._lists.nodes[place]), cells)
                 if branch < 0:
                     return place
                 place = first[place] + branch
@@ -115,6 +116,25 @@ class RecordWalk:
             if branch >= 0:
                 return branch
         return first_within_tie(np.array(shares))
+
+
+def taken_branch(split: Split, cells: Cells) -> int:
+    """`Split.branches_of` one record."""
+    if split.kind is not SplitKind.LINEAR:
+        return branch_of(split, cells[split.column])
+    total = weighted_sum(split.terms, cells)
+    return -1 if total != total else int(total > split.threshold)
+
+
+def weighted_sum(terms: Sequence[Term], cells: Cells) -> float:
+    """`weighted_sums` of one record."""
+    total = 0.0
+    for term in terms:
+        value = cells[term.column]
+        if value != value:
+            return nan
+        total += term.weight * (value if term.code < 0 else value == term.code)
+    return total
 
 
 def branch_of(split: Split, value: float) -> int:

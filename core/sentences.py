@@ -103,23 +103,24 @@ class Sentences:
     def _by_one_path(self, record: AnsweredRecord) -> str:
         """All of the record came to one node."""
         node = record.reached[0][0]
-        known = {column: told for column, told in self._words.conditions(node).items() if column not in record.holes}
-        reasons = []
+        known, reasons = dict(self._words.conditions(node)), []
         for parent, child in self._words.way(node):
-            column = int(self._tree.column[parent])
-            if column in record.holes:
+            split = self._tree.split(parent)
+            asked = self._words.linear(split, int(self._tree.branch[child])) or split.column
+            if not record.holes.keys().isdisjoint(split.columns):
                 reasons.append(self._passed(record, parent, child))
-            elif column in known:
-                reasons.append(known.pop(column))
+            elif asked in known:
+                reasons.append(known.pop(asked))
         if not self._view.is_leaf[node]:
-            reasons.append(f"{self._words.name(int(self._tree.column[node]))}, which is asked next, is not known")
+            names = [self._words.name(column) for column in self._tree.split(node).columns if column in record.holes]
+            reasons.append(f"{listed(names)}, which is asked next, {is_or_are(names)} not known")
         return self._because(node, reasons)
 
     def _passed(self, record: AnsweredRecord, parent: int, child: int) -> str:
         """A test that was passed without the value, and how."""
         split = self._tree.split(parent)
         passed = self._words.branch(split, int(self._tree.branch[child]))
-        if record.cells[split.column] == record.cells[split.column]:
+        if all(record.cells[column] == record.cells[column] for column in split.columns):
             return f"{passed} (not known; filled in as in training)"
         stand_ins = self._tree.surrogates_of(parent) if record.policy is MissingPolicy.SURROGATE else ()
         for stand_in in (surrogate.split for surrogate in stand_ins):

@@ -21,7 +21,7 @@ from core.missing.surrogates import Surrogate
 from core.model import Model
 from core.pruning.history import DECISIONS, METHODS, CrossValidation, Decision, History, Method, Steps
 from core.schema import Attribute, Kind, Schema
-from core.splits.split import Split, SplitKind
+from core.splits.split import Split, SplitKind, Term
 from core.target import Task
 from core.tree import RaisedBranch, Tree
 
@@ -29,7 +29,7 @@ MAGIC = b"NIWAKI"
 FORMAT = 1
 ArrayOf = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
-NOT_ARRAYS = ("task", "cuts", "surrogates", "costs", "gone")  # or not always there, or never stored
+NOT_ARRAYS = ("task", "cuts", "surrogates", "costs", "gone", "terms")  # or not always there, or never stored
 TREE_ARRAYS = tuple(field.name for field in fields(Tree) if field.name not in NOT_ARRAYS)
 FIRST_METHODS, FIRST_DECISIONS = (Method.VALIDATE_SPLITS, Method.REDUCED_ERROR), (Decision.CUT, Decision.KEPT)
 RAISED_FIGURES = ("weight", "share", "impurity", "values")
@@ -43,6 +43,7 @@ class UnknownFormatError(ValueError):
 def dump(model: Model) -> bytes:
     """The model in the newest format."""
     arrays = {f"tree.{name}": getattr(model.tree, name) for name in TREE_ARRAYS} | surrogate_arrays(model.tree)
+    arrays |= term_arrays(model.tree)
     if model.tree.costs is not None:
         arrays["tree.costs"] = model.tree.costs
     if model.data_thresholds is not None:
@@ -111,6 +112,7 @@ def _load(content: bytes) -> Model:
         cuts=cuts if any(a is not None for a in cuts) else (),
         surrogates=read_surrogates(arrays),
         costs=arrays.get("tree.costs"),
+        terms=read_terms(arrays),
     )
     return Model(
         task=tree.task,
@@ -174,6 +176,28 @@ def _surrogate_split(columns: Mapping[str, ArrayOf], place: int) -> Split:
     threshold = float(columns["threshold"][place])
     kind = SplitKind.GROUPS if np.isnan(threshold) else SplitKind.THRESHOLD
     return Split(int(columns["column"][place]), kind, 2, threshold=threshold, branch_of=branch_of)
+
+
+def term_arrays(tree: Tree) -> dict[str, ArrayOf]:
+    """The terms of all linear tests, one after the other; nothing for a tree without such tests."""
+    if not tree.terms:
+        return {}
+    every = [term for of_node in tree.terms for term in of_node]
+    return {
+        "term.start": np.cumsum([0, *map(len, tree.terms)], dtype=np.int64),
+        "term.column": np.array([term.column for term in every], dtype=np.int32),
+        "term.code": np.array([term.code for term in every], dtype=np.int32),
+        "term.weight": np.array([term.weight for term in every], dtype=np.float64),
+    }
+
+
+def read_terms(arrays: Mapping[str, ArrayOf]) -> tuple[tuple[Term, ...], ...]:
+    """The terms of each node from their columns; empty for a tree without linear tests."""
+    if "term.start" not in arrays:
+        return ()
+    columns = (arrays[f"term.{name}"].tolist() for name in ("column", "weight", "code"))
+    every = [Term(*values) for values in zip(*columns, strict=True)]
+    return tuple(tuple(every[start:end]) for start, end in pairwise(arrays["term.start"].tolist()))
 
 
 def methods_of(history: History) -> tuple[Method, ...]:

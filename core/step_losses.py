@@ -152,8 +152,9 @@ def routes(tree: Tree, records: Table, *, kernels: bool, watch: Watch = nobody) 
     leaf = np.full(records.n_rows, -1)
     left = np.arange(records.n_rows)
     watch(0.0)
-    if kernels:
-        walk = BlockWalk(Layout(tree), view)
+    layout = Layout(tree)
+    if kernels and layout.suits_blocks:
+        walk = BlockWalk(layout, view)
         leaf = walk.leaves_of_complete(records)
         left = np.flatnonzero(leaf < 0)
         arrivals = list(walk.arrivals(records.take(left), policy))

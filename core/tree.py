@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from core.criteria.impurity import shares
 from core.misclassification import cheapest_classes
 from core.missing.surrogates import Surrogate
-from core.splits.split import Cuts, Split, SplitKind
+from core.splits.split import Cuts, Split, SplitKind, Term
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
 from core.ties import majorities
@@ -49,7 +49,8 @@ class RaisedBranch:
 class Tree:
     """Every node as grown, before any pruning.
 
-    column      the attribute tested, -1 in a leaf          kind        of the split, a place in SPLIT_KINDS
+    column      the attribute tested (of a linear test the first one), -1 in a leaf
+    kind        of the split, a place in SPLIT_KINDS
     threshold   NaN unless the split has one                branch_of   codes -> branch, rows of `branch_start`
     share       r_v: the part of the parent's known weight that came here; 1 at the root
     weight      of the samples here                         impurity    by the criterion
@@ -58,6 +59,7 @@ class Tree:
     cuts        by column, found before growth; empty when there are none
     costs       `[actual, predicted]` of wrong answers; None when all cost the same
     surrogates  the stand-ins of each node, best first; empty unless the tree was grown with surrogates
+    terms       of the linear test of each node; empty unless the tree has such tests
     gone        nodes that raised branches have replaced; None where none was raised
     """
 
@@ -79,6 +81,7 @@ class Tree:
     surrogates: tuple[tuple[Surrogate, ...], ...] = ()
     costs: FloatArray | None = None
     gone: BoolArray | None = None
+    terms: tuple[tuple[Term, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.size)
@@ -151,12 +154,18 @@ class Tree:
         starts = np.append(0, np.cumsum(lengths))
         codes = np.arange(starts[-1]) + np.repeat(self.branch_start[tested_by] - starts[:-1], lengths)
         surrogates = tuple(self.surrogates[node] for node in tested_by) if self.surrogates else ()
+        terms = tuple(self.terms[node] for node in tested_by) if self.terms else ()
         taken = {"branch_start": starts, "branch_of": self.branch_of[codes], "surrogates": surrogates, "gone": gone}
-        return replace(self, **figures, **tests, **taken)
+        return replace(self, **figures, **tests, **taken, terms=terms)
 
     def surrogates_of(self, node: int) -> tuple[Surrogate, ...]:
         """The stand-ins for a node's split, best first."""
         return self.surrogates[node] if self.surrogates else ()
+
+    @cached_property
+    def has_linear_tests(self) -> bool:
+        """Whether some node asks for a weighted sum."""
+        return any(self.terms)
 
     def split(self, node: int) -> Split:
         """The test of an inner node."""
@@ -178,6 +187,7 @@ class Tree:
             threshold=float(self.threshold[node]),
             branch_of=tuple(int(branch) for branch in self.branch_of[start:end]),
             cuts=(self.cuts[column] or ()) if kind is SplitKind.INTERVALS else (),
+            terms=self.terms[node] if self.terms else (),
         )
 
     @cached_property

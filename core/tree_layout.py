@@ -7,7 +7,8 @@
            2   3
 
 Branch v of the node at place p leads to place first[p] + v, and a leaf leads to itself. A view of the tree has the
-same places; a node that was cut is a leaf there.
+same places; a node that was cut is a leaf there. To walk down, a linear test is a threshold on a column of its own: the
+weighted sums that it asks for.
 """
 
 from dataclasses import dataclass
@@ -18,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.missing.surrogates import Surrogate
-from core.splits.split import SplitKind
-from core.table import FloatArray, RowArray
+from core.splits.split import SplitKind, Term
+from core.table import BoolArray, FloatArray, RowArray
 from core.tree import SPLIT_KINDS, Tree, TreeView
 
 THRESHOLD, LOOKUP, INTERVALS = 0, 1, 2  # how a branch is found: compared, read from a table of codes, or searched
@@ -27,10 +28,15 @@ THRESHOLD, LOOKUP, INTERVALS = 0, 1, 2  # how a branch is found: compared, read 
 IN_FLIGHT = 64  # rows that go down together: their values, `tile[column * IN_FLIGHT + row]`, stay near the processor
 LANES = 4  # the processor adds so many numbers at once
 
+MOST_SUMS = 64  # linear tests of a tree whose sums are all computed beforehand, on the way of a row or not
+
 TEST = np.dtype([("threshold", np.float64), ("first", np.uint32), ("offset", np.uint32)])
 
 _FOUND_BY = np.array(
-    [{SplitKind.THRESHOLD: THRESHOLD, SplitKind.INTERVALS: INTERVALS}.get(kind, LOOKUP) for kind in SPLIT_KINDS],
+    [
+        {SplitKind.THRESHOLD: THRESHOLD, SplitKind.LINEAR: THRESHOLD, SplitKind.INTERVALS: INTERVALS}.get(kind, LOOKUP)
+        for kind in SPLIT_KINDS
+    ],
     dtype=np.uint8,
 )
 
@@ -86,22 +92,50 @@ class Layout:
 
     @cached_property
     def tested(self) -> tuple[int, ...]:
-        """The columns that tests read."""
-        return tuple(np.unique(self.tree.column[self.tree.size > 1]).tolist())
+        """The columns that tests on one attribute read."""
+        return tuple(np.unique(self.tree.column[(self.tree.size > 1) & ~self.is_linear]).tolist())
 
     @cached_property
-    def columns(self) -> tuple[int, ...]:
-        """The columns that are read: by tests, then those that only surrogates read."""
+    def is_linear(self) -> BoolArray:
+        """Which nodes ask for weighted sums."""
+        return np.array([bool(terms) for terms in self.tree.terms] or np.zeros(len(self.tree)), dtype=np.bool_)
+
+    @cached_property
+    def sums(self) -> tuple[tuple[Term, ...], ...]:
+        """The weighted sums that linear tests read, in the order of their nodes; they stand after `tested`."""
+        return tuple(terms for terms in self.tree.terms if terms)
+
+    @property
+    def suits_blocks(self) -> bool:
+        """Whether rows are best sent down in blocks, with all weighted sums computed before."""
+        return len(self.sums) <= MOST_SUMS
+
+    @cached_property
+    def only_stand_ins(self) -> tuple[int, ...]:
+        """The columns that only surrogates read; they stand last."""
         read = {one.split.column for of_node in self.tree.surrogates for one in of_node}
-        return (*self.tested, *sorted(read.difference(self.tested)))
+        return tuple(sorted(read.difference(self.tested)))
+
+    @property
+    def n_tested(self) -> int:
+        """How many columns tests read, weighted sums among them."""
+        return len(self.tested) + len(self.sums)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns are read."""
+        return self.n_tested + len(self.only_stand_ins)
 
     @cached_property
     def full(self) -> Nodes:
         """The nodes of the tree as grown."""
         tree, order = self.tree, self.order
-        cuts = [(tree.cuts[column] or ()) if tree.cuts else () for column in self.columns]
+        read = (*self.tested, *(None for _ in self.sums), *self.only_stand_ins)
+        cuts = [(tree.cuts[column] or ()) if tree.cuts and column is not None else () for column in read]
+        own = len(self.tested) + np.cumsum(self.is_linear) - 1
+        column = np.where(self.is_linear, own, np.searchsorted(np.array(self.tested), tree.column))
         return Nodes(
-            column=np.searchsorted(np.array(self.tested), tree.column[order]).astype(np.uint32),
+            column=column[order].astype(np.uint32),
             threshold=tree.threshold[order],
             first=np.minimum(tree.children_start[order], len(tree) - 1).astype(np.uint32),
             n_branches=tree.n_children[order].astype(np.uint32),
@@ -120,7 +154,8 @@ class Layout:
         """The surrogates of every node."""
         by_place = [self.tree.surrogates_of(node) for node in self.order.tolist()]
         every = [surrogate for surrogates in by_place for surrogate in surrogates]
-        places = {column: place for place, column in enumerate(self.columns)}
+        places = {column: place for place, column in enumerate(self.tested)}
+        places |= {column: self.n_tested + place for place, column in enumerate(self.only_stand_ins)}
         return StandIns(
             start=np.cumsum([0, *map(len, by_place)], dtype=np.int64),
             column=np.array([places[one.split.column] for one in every], dtype=np.uint32),
@@ -135,7 +170,7 @@ class Layout:
         """The nodes of a view: those of the tree, with its leaves made leaves."""
         is_leaf, full = view.is_leaf[self.order], self.full
         nodes = full._replace(
-            column=np.where(is_leaf, np.uint32(len(self.columns)), full.column),
+            column=np.where(is_leaf, np.uint32(self.n_columns), full.column),
             threshold=np.where(is_leaf, np.nan, full.threshold),
             first=np.where(is_leaf, np.arange(len(is_leaf), dtype=np.uint32), full.first),
             n_branches=np.where(is_leaf, np.uint32(0), full.n_branches),

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.conditions import Condition, branch_condition, merged, path_conditions
+from core.conditions import Condition, Linear, branch_condition, merged, path_conditions
 from core.model import Model
 from core.splits.split import Split
 from core.suggestion import shortened
@@ -54,14 +54,22 @@ class TreeWords:
             node = parent
         return tuple(reversed(steps))
 
-    def _conditions(self, node: int) -> dict[int, str]:
-        """What leads to a node: one condition for each attribute, by column, in the order in which they are asked."""
+    def _conditions(self, node: int) -> dict[int | Linear, str]:
+        """What leads to a node, in the order in which it is asked: one condition for each attribute, by column.
+
+        Linear conditions are told by themselves.
+        """
         found = merged(path_conditions(self._tree, node, self._schema))
-        return {one.column: self.condition(one) for one in found}
+        return {one if isinstance(one, Linear) else one.column: self.condition(one) for one in found}
 
     def condition(self, condition: Condition) -> str:
         """A condition, with the attribute's name."""
-        return spoken(condition, self._schema[condition.column])
+        return spoken(condition, self._schema)
+
+    def linear(self, split: Split, branch: int) -> Linear | None:
+        """What leads down a branch of a linear test; None for other tests."""
+        condition = branch_condition(split, branch, self._schema[split.column])
+        return condition if isinstance(condition, Linear) else None
 
     def branch(self, split: Split, branch: int) -> str:
         """What leads down a branch."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from core.conditions import Condition, IsOneOf, number_text, sentence
-from core.schema import Attribute
+from core.conditions import Condition, IsOneOf, condition_text, number_text
+from core.schema import Schema
 from core.suggestion import shortened
 
 MOST_TOLD = 5  # of a list
@@ -16,13 +16,14 @@ def listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
 
 
-def spoken(condition: Condition, attribute: Attribute) -> str:
+def spoken(condition: Condition, schema: Schema) -> str:
     """The condition as a reader says it; of many categories the first few are named."""
     if isinstance(condition, IsOneOf) and len(condition.codes) > 1:
+        attribute = schema[condition.column]
         names = [shortened(attribute.categories[code]) for code in condition.codes[:MOST_TOLD]]
         more = len(condition.codes) - MOST_TOLD
         return f"{shortened(attribute.name)} in {{{', '.join(names)}{f' and {more} more' if more > 0 else ''}}}"
-    return shortened(sentence(condition, attribute))
+    return shortened(condition_text(condition, schema))
 
 
 def is_or_are(parts: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """The words on a drawn tree."""
 
-from core.conditions import branch_condition, number_text, says
+from core.conditions import Linear, branch_condition, number_text, outcome_text, rounded, sum_text
 from core.model import Model
 from core.target import Task
 from core.tree import TreeView
@@ -12,13 +12,16 @@ def branch_text(model: Model, node: int) -> str:
     if parent < 0:
         return ""
     split = model.tree.split(parent)
-    attribute = model.attributes[split.column]
-    return says(branch_condition(split, model.tree.children(parent).index(node), attribute), attribute)
+    condition = branch_condition(split, model.tree.children(parent).index(node), model.attributes[split.column])
+    if isinstance(condition, Linear):
+        return f"{condition.side} {rounded(condition.threshold, 4)}"
+    return outcome_text(condition, model.attributes)
 
 
 def test_text(model: Model, node: int) -> str:
-    """The attribute that an inner node asks for."""
-    return model.attributes[int(model.tree.column[node])].name
+    """The attribute, or the weighted sum, that an inner node asks for."""
+    split = model.tree.split(node)
+    return sum_text(split.terms, model.attributes) if split.terms else model.attributes[split.column].name
 
 
 def answer_text(model: Model, node: int) -> str:

@@ -340,7 +340,18 @@ def with_figures(
     gain  = rho (H(D~) - sum_v r_v H(D~_v))
     score = gain / IV for the gain ratio, else the gain
     """
-    branch = split.branches(values)
+    return with_figures_of(split, split.branches(values), node, criterion, objective, n_thresholds)
+
+
+def with_figures_of(
+    split: Split,
+    branch: RowArray,
+    node: NodeSamples,
+    criterion: CriterionKind,
+    objective: Objective,
+    n_thresholds: int | None,
+) -> Candidate | None:
+    """`with_figures`, from the branch that each row takes."""
     known = branch >= 0
     branches = sums_by(branch[known], node.sums[known], split.n_branches)
     branch_weights = weights_by(branch[known], node.weights[known], split.n_branches)

@@ -48,6 +48,7 @@ def finished_tree(root: GrowingNode, task: Task, cuts: Cuts = (), *, has_surroga
     for node in reversed(nodes):
         sizes[node.number] += sum(int(sizes[child.number]) for child in node.children)
     branch_of = [() if node.chosen is None else node.chosen.split.branch_of for node in nodes]
+    terms = tuple(() if node.chosen is None else node.chosen.split.terms for node in nodes)
     return Tree(
         task=task,
         size=sizes,
@@ -65,6 +66,7 @@ def finished_tree(root: GrowingNode, task: Task, cuts: Cuts = (), *, has_surroga
         variances=np.array([n.variances for n in nodes]),
         cuts=cuts,
         surrogates=tuple(n.surrogates for n in nodes) if has_surrogates else (),
+        terms=terms if any(terms) else (),
     )
 
 

@@ -28,7 +28,7 @@ def divided(
 
     Rows filled before growth know every value; what is still missing then is missing everywhere.
     """
-    branch = way.split.branches(samples.attributes.columns[way.split.column][rows])
+    branch = way.split.branches_of(samples.attributes.columns, rows)
     match algorithm.missing:
         case MissingStrategy.DISTRIBUTION:
             branch = drawn_branches(rows, branch, way.shares, way.key)
@@ -43,5 +43,5 @@ def divided(
 
 def surrogates_of(samples: Samples, rows: RowArray, weights: FloatArray, split: Split) -> tuple[Surrogate, ...]:
     """The stand-ins for a split, found on the rows of its node."""
-    branch = split.branches(samples.attributes.columns[split.column][rows])
+    branch = split.branches_of(samples.attributes.columns, rows)
     return find_surrogates(samples.attributes, rows, weights, split, branch)

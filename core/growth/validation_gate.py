@@ -44,7 +44,7 @@ class ValidationGate:
         """Whether the node's split, whose children stand ready, is to be made; the trial is kept either way."""
         rows, weights = self._arrived.pop(node)
         attributes, shares = self.held_out.samples.attributes, np.array([child.share for child in node.children])
-        branch = split.branches(attributes.columns[split.column][rows])
+        branch = split.branches_of(attributes.columns, rows)
         if self.has_surrogates:
             branch = followed(attributes, rows, branch, node.surrogates, shares)
         arrivals = send_down(rows, weights, branch, shares)

@@ -318,7 +318,7 @@ class Raising:
     def _new_shares(self, node: int, arrived: Visit) -> FloatArray:
         """r_v from the samples that know the value; where none does, all branches share alike, as in the programs."""
         split = self._split(node)
-        branch = split.branches(self._samples.attributes.columns[split.column][arrived.rows])
+        branch = split.branches_of(self._samples.attributes.columns, arrived.rows)
         is_known: BoolArray = branch >= 0
         known = weights_by(branch[is_known], arrived.weights[is_known], split.n_branches)
         return branch_shares(known) if known.sum() > 0 else np.full(split.n_branches, 1 / split.n_branches)

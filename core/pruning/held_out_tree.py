@@ -51,8 +51,9 @@ class Arrivals:
 
 def way_to_send(view: TreeView, *, kernels: bool) -> Callable[[Table], Iterator[Arrival]]:
     """What sends rows down the tree, and tells which of them arrive at each node."""
-    if kernels:
-        walk, policy = BlockWalk(Layout(view.tree), view), policy_as_grown(view.tree)
+    layout = Layout(view.tree)
+    if kernels and layout.suits_blocks:
+        walk, policy = BlockWalk(layout, view), policy_as_grown(view.tree)
         return lambda records: walk.arrivals(records, policy)
     return lambda records: ((visit.node, visit.rows, visit.weights) for visit in visits(view, records))
 

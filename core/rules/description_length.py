@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.conditions import Above, AtMost, Between, Condition, IsOneOf
+from core.conditions import Above, AtMost, Between, Condition, IsOneOf, Linear, OnOneAttribute
 from core.schema import Attribute, Kind, Schema
 from core.sums import weights_by
 from core.table import BoolArray, FloatArray, RowArray, Table, is_missing
@@ -56,11 +56,14 @@ def condition_bits(conditions: Sequence[Condition], schema: Schema, n_values: Se
     """How many bits tell a rule's conditions: which attribute, which value or values, which side of which threshold."""
     told = 0.0
     for condition in conditions:
+        if isinstance(condition, Linear):  # as much as a threshold on each of its attributes
+            told += sum(math.log2(len(schema)) + _side_bits(n_values[term.column]) for term in condition.terms)
+            continue
         told += math.log2(len(schema)) + _value_bits(condition, schema[condition.column], n_values[condition.column])
     return told - math.lgamma(len(conditions) + 1) / LOG_2
 
 
-def _value_bits(condition: Condition, attribute: Attribute, n_values: int) -> float:
+def _value_bits(condition: OnOneAttribute, attribute: Attribute, n_values: int) -> float:
     match condition:
         case IsOneOf(_, codes) if attribute.kind is Kind.CATEGORICAL:
             size = math.log2(n_values) if len(codes) > 1 else 0.0

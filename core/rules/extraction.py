@@ -8,8 +8,18 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from core.conditions import Condition, IsOneOf, merged, path_conditions, says, sentence
-from core.schema import Attribute, Schema
+from core.conditions import (
+    Condition,
+    IsOneOf,
+    Linear,
+    condition_text,
+    merged,
+    number_text,
+    path_conditions,
+    says,
+    term_name,
+)
+from core.schema import Schema
 from core.target import Task
 from core.tree import Tree, TreeView
 
@@ -50,19 +60,23 @@ def path_rule(tree: Tree, leaf: int, schema: Schema) -> Rule:
 
 def rule_id(conditions: tuple[Condition, ...], schema: Schema) -> str:
     """A short name for a set of conditions: the same in every step, version and model that has them."""
-    said = sorted([schema[c.column].name, *_spelled(c, schema[c.column])] for c in conditions)
+    said = sorted(_spelled(condition, schema) for condition in conditions)
     return "rule_" + hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
-def _spelled(condition: Condition, attribute: Attribute) -> list[str]:
+def _spelled(condition: Condition, schema: Schema) -> list[str]:
     """The condition in words that no other has: a list keeps `a, b` and `c` apart from `a` and `b, c`."""
+    attribute = schema[condition.column]
+    if isinstance(condition, Linear):
+        terms = (text for term in condition.terms for text in (term_name(term, schema), number_text(term.weight)))
+        return ["", *terms, condition.side, number_text(condition.threshold)]
     if isinstance(condition, IsOneOf):
-        return ["in", *(attribute.categories[code] for code in condition.codes)]
-    return [says(condition, attribute)]
+        return [attribute.name, "in", *(attribute.categories[code] for code in condition.codes)]
+    return [attribute.name, says(condition, attribute)]
 
 
 def rule_text(rule: Rule, schema: Schema, answer: str) -> str:
     """`if 纹理 = 清晰 and 密度 <= 0.38 then 是`; a rule without conditions is `always 是`."""
     if not rule.conditions:
         return f"always {answer}"
-    return f"if {' and '.join(sentence(c, schema[c.column]) for c in rule.conditions)} then {answer}"
+    return f"if {' and '.join(condition_text(c, schema) for c in rule.conditions)} then {answer}"

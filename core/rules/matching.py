@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.conditions import holds
+from core.conditions import Condition, Linear, holds, satisfied_by
 from core.rules.extraction import Rule
 from core.rules.simplification import OrderedRules
 from core.table import Table, is_missing
@@ -54,9 +54,17 @@ def state_of(rule: Rule, record: Table) -> MatchState:
     """Whether all conditions of a rule hold, none is known to fail, or one fails."""
     state = MatchState.FULL
     for condition in rule.conditions:
-        cell = record.columns[condition.column][:1]
-        if is_missing(cell)[0]:
+        if lacks_values(condition, record):
             state = MatchState.PARTIAL
-        elif not holds(condition, cell[0]):
+        elif isinstance(condition, Linear):
+            if not satisfied_by(condition, record)[0]:
+                return MatchState.NONE
+        elif not holds(condition, record.columns[condition.column][0]):
             return MatchState.NONE
     return state
+
+
+def lacks_values(condition: Condition, record: Table) -> bool:
+    """Whether a value that the condition asks for is missing."""
+    columns = [term.column for term in condition.terms] if isinstance(condition, Linear) else [condition.column]
+    return any(is_missing(record.columns[column][:1])[0] for column in columns)

@@ -3,16 +3,16 @@
 All that comes from the data is written by `repr`, so whatever it holds is a text or a number.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from core.conditions import Above, AtMost, Between, Condition, IsOneOf
+from core.conditions import Above, AtMost, Between, Condition, IsOneOf, Linear
 from core.model import Model
 from core.rules.simplification import OrderedRules
 from core.rules.text import conclusion
 from core.schema import Schema
-from core.splits.split import Split, SplitKind
+from core.splits.split import Split, SplitKind, Term
 from core.target import Task
 from core.ties import TIE
 from core.tree import TreeView
@@ -45,7 +45,7 @@ def predict(record):
             total = [so_far + weight * part for so_far, part in zip(total, ANSWERS[node])]
             continue
         attribute, branches, below, shares = TESTS[node]
-        branch = branch_of(record.get(attribute), branches)
+        branch = branch_of({value}, branches)
         if branch is not None:
             waiting.append((below[branch], weight))
             continue
@@ -64,7 +64,7 @@ def branch_of(value, branches):
     return sum(value > cut for cut in branches)
 
 {label}
-{text}'''
+{sums}{text}'''
 
 TEXT = '''
 def text_of(value):
@@ -74,6 +74,24 @@ def text_of(value):
     if isinstance(value, (int, float)):
         return str(int(value)) if value == int(value) else repr(value)
     return value
+'''
+
+SUMS = '''
+def value_of(record, attribute):
+    """The value of an attribute, or of a sum: a list of attributes, each with a weight, or one for every category."""
+    if not isinstance(attribute, list):
+        return record.get(attribute)
+    total = 0.0
+    for name, weight in attribute:
+        value = record.get(name)
+        if value is None or value != value:
+            return None
+        part = weight.get(text_of(value)) if isinstance(weight, dict) else weight * value
+        if part is None:
+            return None
+        total += part
+    return total
+
 '''
 
 LABEL = f'''
@@ -107,7 +125,7 @@ DEFAULT = {default}
 def predict(record):
     """The answer for a record."""
     for conditions, label in RULES:
-        if all(holds(record.get(attribute), wanted) for attribute, wanted in conditions):
+        if all(holds({value}, wanted) for attribute, wanted in conditions):
             return {{"label": label}}
     return {{"label": DEFAULT}}
 
@@ -121,7 +139,7 @@ def holds(value, wanted):
     above, at_most = wanted
     return (above is None or value > above) and (at_most is None or value <= at_most)
 
-{text}'''
+{sums}{text}'''
 
 
 def tree_python(model: Model, view: TreeView) -> str:
@@ -138,6 +156,7 @@ def tree_python(model: Model, view: TreeView) -> str:
         result=_result(model),
         label="" if not is_class else LABEL if costs is None else CHEAPEST_LABEL,
         text=TEXT,
+        **_reading(tree.has_linear_tests),
     )
 
 
@@ -147,8 +166,17 @@ def ordered_python(model: Model, ordered: OrderedRules) -> str:
         ([_wanted(c, model.attributes) for c in rule.conditions], conclusion(model, rule)) for rule in ordered.rules
     ]
     return ORDERED.format(
-        rules="".join(f"    {rule!r},\n" for rule in rules), default=repr(model.classes[ordered.default]), text=TEXT
+        rules="".join(f"    {rule!r},\n" for rule in rules),
+        default=repr(model.classes[ordered.default]),
+        text=TEXT,
+        **_reading(any(isinstance(one, Linear) for rule in ordered.rules for one in rule.conditions)),
     )
+
+
+def _reading(has_sums: bool) -> dict[str, str]:
+    """How a test finds the value that it asks for."""
+    value = "value_of(record, attribute)" if has_sums else "record.get(attribute)"
+    return {"value": value, "sums": SUMS if has_sums else ""}
 
 
 def _entries(entries: Iterable[tuple[int, object]]) -> str:
@@ -158,8 +186,25 @@ def _entries(entries: Iterable[tuple[int, object]]) -> str:
 def _test(view: TreeView, node: int, schema: Schema) -> tuple[object, ...]:
     split, children = view.tree.split(node), view.tree.children(node)
     attribute = schema[split.column]
+    if split.terms:
+        asked = _sum(split.terms, schema)
+        return asked, (split.threshold,), tuple(children), tuple(view.tree.share[children].tolist())
     branches = _cuts(split) if attribute.is_numeric else _branch_by_category(split, attribute.categories)
     return attribute.name, branches, tuple(children), tuple(view.tree.share[children].tolist())
+
+
+def _sum(terms: Sequence[Term], schema: Schema) -> list[tuple[str, float | dict[str, float]]]:
+    """Each attribute of a sum with its weight, or with one for every category."""
+    weights: dict[str, float | dict[str, float]] = {}
+    for term in terms:
+        attribute = schema[term.column]
+        if term.code < 0:
+            weights[attribute.name] = term.weight
+        else:
+            of_all = weights.setdefault(attribute.name, dict.fromkeys(attribute.categories, 0.0))
+            assert isinstance(of_all, dict)
+            of_all[attribute.categories[term.code]] = term.weight
+    return list(weights.items())
 
 
 def _cuts(split: Split) -> tuple[float, ...]:
@@ -182,9 +227,11 @@ def _result(model: Model) -> str:
     return 'return {"mean": dict(zip(NAMES, total))}'
 
 
-def _wanted(condition: Condition, schema: Schema) -> tuple[str, list[str] | tuple[float | None, float | None]]:
+def _wanted(condition: Condition, schema: Schema) -> tuple[object, list[str] | tuple[float | None, float | None]]:
     attribute = schema[condition.column]
     match condition:
+        case Linear(_, terms, threshold, is_above):
+            return _sum(terms, schema), (threshold, None) if is_above else (None, threshold)
         case IsOneOf(_, codes):
             return attribute.name, [attribute.categories[code] for code in codes]
         case AtMost(_, threshold):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.conditions import Above, AtMost, Between, Condition, IsOneOf, merged, satisfied
+from core.conditions import Above, AtMost, Between, Condition, IsOneOf, merged, satisfied_by
 from core.criteria.binomial import upper_limits
 from core.criteria.impurity import shares
 from core.growth.held_out import labels_of
@@ -59,7 +59,7 @@ def covered(rules: Sequence[Rule], records: Table) -> BoolArray:
     covers = np.ones((len(rules), records.n_rows), dtype=np.bool_)
     for place, rule in enumerate(rules):
         for condition in rule.conditions:
-            covers[place] &= satisfied(condition, records.columns[condition.column])
+            covers[place] &= satisfied_by(condition, records)
     return covers
 
 
@@ -102,7 +102,7 @@ class _Rows:
 
     def fails(self, condition: Condition) -> BoolArray:
         if condition not in self._fails:
-            self._fails[condition] = ~satisfied(condition, self.table.columns[condition.column])
+            self._fails[condition] = ~satisfied_by(condition, self.table)
         return self._fails[condition]
 
     def wrong(self, label: int) -> FloatArray:

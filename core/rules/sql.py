@@ -7,11 +7,11 @@ numbers are written such that both databases read back the same float64.
 import math
 from collections.abc import Iterable, Sequence
 
-from core.conditions import Above, AtMost, Between, Condition, IsOneOf, branch_condition
+from core.conditions import Above, AtMost, Between, Condition, IsOneOf, Linear, OnOneAttribute, branch_condition
 from core.model import Model
 from core.rules.extraction import Rule
 from core.schema import Attribute, Schema
-from core.splits.split import Split
+from core.splits.split import Split, Term
 from core.target import Task
 from core.tree import TreeView
 
@@ -91,11 +91,13 @@ def _weight(view: TreeView, leaf: int, schema: Schema) -> list[str] | None:
 
 def _factor(split: Split, branch: int, share: float, schema: Schema) -> str | None:
     attribute = schema[split.column]
-    holds = condition_sql(branch_condition(split, branch, attribute), attribute)
+    holds = conditions_sql([branch_condition(split, branch, attribute)], schema)
     others = [branch_condition(split, other, attribute) for other in range(split.n_branches) if other != branch]
     if share == 0:
         return None if holds == NEVER else f"CASE WHEN {holds} THEN 1 ELSE 0 END"
-    if attribute.is_numeric:
+    if split.terms:
+        fails = conditions_sql(others, schema)
+    elif attribute.is_numeric:
         fails = f"{identifier(attribute.name)} IS NOT NULL"
     else:
         codes = sorted({code for one in others if isinstance(one, IsOneOf) for code in one.codes})
@@ -105,10 +107,31 @@ def _factor(split: Split, branch: int, share: float, schema: Schema) -> str | No
 
 def conditions_sql(conditions: Iterable[Condition], schema: Schema) -> str:
     """All conditions together."""
-    return " AND ".join(condition_sql(condition, schema[condition.column]) for condition in conditions) or ALWAYS
+    every = (
+        linear_sql(condition, schema)
+        if isinstance(condition, Linear)
+        else condition_sql(condition, schema[condition.column])
+        for condition in conditions
+    )
+    return " AND ".join(every) or ALWAYS
 
 
-def condition_sql(condition: Condition, attribute: Attribute) -> str:
+def linear_sql(condition: Linear, schema: Schema) -> str:
+    """A condition on a weighted sum; it is NULL where a value is NULL, or a category that the model does not know."""
+    terms = " + ".join(_term(term, schema[term.column]) for term in condition.terms)
+    return f"{terms} {condition.side} {number(condition.threshold)}"
+
+
+def _term(term: Term, attribute: Attribute) -> str:
+    name = identifier(attribute.name)
+    if term.code < 0:
+        return f"{as_float(term.weight)} * {name}"
+    categories = [literal(category) for category in attribute.categories]
+    is_it, known = f"{name} = {categories[term.code]}", f"{name} IN ({', '.join(categories)})"
+    return f"CASE WHEN {is_it} THEN {as_float(term.weight)} WHEN {known} THEN 0.0 END"
+
+
+def condition_sql(condition: OnOneAttribute, attribute: Attribute) -> str:
     """A condition; NULL satisfies none."""
     name = identifier(attribute.name)
     match condition:

@@ -1,11 +1,12 @@
-"""A test on one attribute, with one branch per outcome."""
+"""A test on one attribute, or on a weighted sum of several, with one branch per outcome."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
-from core.table import Column, RowArray, is_missing
+from core.table import Column, FloatArray, RowArray, is_missing
 
 
 class SplitKind(StrEnum):
@@ -16,6 +17,7 @@ class SplitKind(StrEnum):
     GROUPS = "groups"  # two groups of values
     ONE_VS_REST = "one_vs_rest"  # one value, all the others
     INTERVALS = "intervals"  # one branch per interval between cuts found before growth
+    LINEAR = "linear"  # weighted sum <= t, weighted sum > t
 
     @property
     def spends(self) -> bool:
@@ -28,10 +30,20 @@ Cuts = tuple[tuple[float, ...] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Term:
+    """A part of a weighted sum: the weight times a number, or the weight itself where a category has this code."""
+
+    column: int
+    weight: float
+    code: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class Split:
     """`threshold` divides a numeric or ordinal column, `cuts` make intervals of one, `(-inf, cuts[0]]` the first.
 
-    Else `branch_of[code]` is the branch of each declared value.
+    Else `branch_of[code]` is the branch of each declared value. A linear test has `terms`, in the order of columns, and
+    compares their sum with the threshold; `column` is that of the first.
     """
 
     column: int
@@ -40,12 +52,36 @@ class Split:
     threshold: float = np.nan
     branch_of: tuple[int, ...] = ()
     cuts: tuple[float, ...] = ()
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The attributes that it asks for, each once."""
+        return tuple(dict.fromkeys(term.column for term in self.terms)) or (self.column,)
+
+    def branches_of(self, columns: Sequence[Column], rows: RowArray | slice) -> RowArray:
+        """The branch each of these rows of a table takes, -1 where a value that it needs is missing."""
+        if self.kind is SplitKind.LINEAR:
+            sums = weighted_sums(self.terms, columns, rows)
+            return np.where(np.isnan(sums), -1, (sums > self.threshold).astype(np.int64))
+        return self.branches(columns[self.column][rows])
 
     def branches(self, values: Column) -> RowArray:
-        """The branch each cell takes, -1 where it is missing."""
+        """The branch each cell takes, -1 where it is missing; of tests on one attribute."""
         if self.kind is SplitKind.THRESHOLD:
             return np.where(is_missing(values), -1, (values > self.threshold).astype(np.int64))
         if self.kind is SplitKind.INTERVALS:
             return np.where(is_missing(values), -1, np.searchsorted(self.cuts, values, side="left"))
         table = np.array([*self.branch_of, -1], dtype=np.int64)  # code -1 reads the last entry
         return table[values.astype(np.int64)]
+
+
+def weighted_sums(terms: Sequence[Term], columns: Sequence[Column], rows: RowArray | slice) -> FloatArray:
+    """The sum of the terms for each of these rows, added up in their order; NaN where a value is missing."""
+    sums = np.zeros(len(columns[terms[0].column][rows]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for term in terms:
+            values = columns[term.column][rows]
+            amounts = values if term.code < 0 else (values == term.code)
+            sums += np.where(is_missing(values), np.nan, term.weight * amounts)
+    return sums

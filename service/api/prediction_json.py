@@ -46,6 +46,7 @@ class PredictionWriter:
         asked = {*(fields or ()), *(EXPLAINING if explain else ())}
         self._explains, self._says_why = Part.PATHS in asked, Part.EXPLANATION in asked
         self._sentences = loaded.sentences(step)
+        self._bounds_kind = b',"bounds_kind":"%b"' % (b"outer" if self._tree.has_linear_tests else b"exact")
         self._explainer = Explainer(loaded.view(step), model.attributes)
         self._complete: dict[int, bytes] = {}  # a leaf's answer to a complete record
         self._around_lacking: dict[int, tuple[bytes, bytes]] = {}  # and what stands around the names of what one lacks
@@ -143,7 +144,7 @@ class PredictionWriter:
                 values = ([self._path(path) for path in of_record] for of_record in paths)
             case _:
                 values = [None] * len(answers)
-        name, end = b'"%b":' % part.encode(), b',"bounds_kind":"exact"' if part is Part.BOUNDS else b""
+        name, end = b'"%b":' % part.encode(), self._bounds_kind if part is Part.BOUNDS else b""
         return [name + encode(value) + end for value in values]
 
     def _path(self, path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from core.missing.surrogates import Surrogate
 from core.schema import Attribute, Kind, Schema
-from core.splits.split import Cuts, Split, SplitKind
+from core.splits.split import Cuts, Split, SplitKind, Term
 from core.table import Column, Table
 from core.target import Task
 from core.tree import LEAF, SPLIT_KINDS, Tree, TreeView
@@ -31,18 +31,22 @@ def wild_tree(
     deepest: int = 6,
     surrogates: bool = False,
     thresholds: bool = False,
+    sums: bool = True,
 ) -> Tree:
     """A tree with up to a branch for every category; shares may be 0, tiny, or equal, answers negative zeros."""
     cuts = tuple(_cuts(chance) if attribute.has_order else None for attribute in schema)
     task = Task.CLASSIFICATION if chance.random() < 0.5 else Task.REGRESSION
     n_values = int(chance.integers(1, 7))
     nodes: list[dict[str, Any]] = []
+    turns = chance.spawn(1)[0]
 
     def add(depth: int, share: float) -> int:
         place = len(nodes)
         nodes.append({"size": 1, "share": share, "split": None, "stand_ins": ()})
         if depth < deepest and len(nodes) < MOST_NODES and chance.random() < 0.85:
             split = _split(chance, schema, cuts, only_two=surrogates, thresholds=thresholds)
+            if sums and split.n_branches == 2 and turns.random() < 0.3:
+                split = _linear(turns, schema)
             shares = _shares(chance, split.n_branches)
             nodes[place]["split"] = split
             if surrogates:
@@ -75,6 +79,7 @@ def wild_tree(
         variances=np.empty((len(nodes), 0)),
         cuts=cuts,
         surrogates=tuple(node["stand_ins"] for node in nodes) if surrogates else (),
+        terms=tuple(() if s is None else s.terms for s in splits) if any(s and s.terms for s in splits) else (),
     )
 
 
@@ -116,6 +121,19 @@ def _split(chance: np.random.Generator, schema: Schema, cuts: Cuts, *, only_two:
         first = int(chance.integers(n_codes))
         return Split(column, SplitKind.ONE_VS_REST, 2, branch_of=tuple(int(code != first) for code in range(n_codes)))
     return Split(column, SplitKind.GROUPS, 2, branch_of=_groups(chance, n_codes, -1 if chance.random() < 0.1 else 0))
+
+
+def _linear(chance: np.random.Generator, schema: Schema) -> Split:
+    """A weighted sum of some numbers and categories, compared with a number that it may well meet."""
+    places = [
+        (column, code)
+        for column, attribute in enumerate(schema)
+        for code in ([-1] if attribute.kind is Kind.NUMERIC else range(len(attribute.categories)))
+    ]
+    chosen = sorted(chance.choice(len(places), size=min(len(places), 3), replace=False).tolist())
+    terms = tuple(Term(places[i][0], float(chance.choice([0.5, -1.0, 2.0, 0.1])), places[i][1]) for i in chosen)
+    threshold = float(chance.integers(-2, 5)) / 2
+    return Split(terms[0].column, SplitKind.LINEAR, 2, threshold=threshold, terms=terms)
 
 
 def _surrogate(chance: np.random.Generator, schema: Schema) -> Surrogate:

@@ -1,5 +1,6 @@
 """Conditions of nodes and rules, told apart by `op`."""
 
+from collections.abc import Iterable
 from typing import Annotated, Literal, assert_never
 
 from pydantic import ConfigDict, Field
@@ -7,7 +8,20 @@ from typing_extensions import TypeAliasType
 
 from core import conditions as core
 from core.schema import Schema
+from core.splits.split import Term
 from service.api.schemas.common import Answer
+
+Weights = TypeAliasType(
+    "Weights",
+    Annotated[
+        dict[str, float],
+        Field(
+            description="The weight of each number by the attribute's name, and of each category by `name=category`: "
+            "it is added where the attribute has that category.",
+            examples=[{"密度": 0.82, "纹理=清晰": 0.57}],
+        ),
+    ],
+)
 
 
 class IsIn(Answer):
@@ -45,10 +59,26 @@ class Between(Answer):
     at_most: float
 
 
-Condition = TypeAliasType("Condition", Annotated[IsIn | AtMost | Above | Between, Field(discriminator="op")])
+class Linear(Answer):
+    """A weighted sum is at most the threshold, or above it."""
+
+    model_config = ConfigDict(title="Linear")
+
+    op: Literal["linear"]
+    weights: Weights
+    threshold: float
+    side: Literal["<=", ">"]
 
 
-def condition_of(condition: core.Condition, schema: Schema) -> IsIn | AtMost | Above | Between:
+Condition = TypeAliasType("Condition", Annotated[IsIn | AtMost | Above | Between | Linear, Field(discriminator="op")])
+
+
+def weights_of(terms: Iterable[Term], schema: Schema) -> dict[str, float]:
+    """The weights of a sum by what they multiply."""
+    return {core.term_name(term, schema): term.weight for term in terms}
+
+
+def condition_of(condition: core.Condition, schema: Schema) -> IsIn | AtMost | Above | Between | Linear:
     """The condition with names in place of columns and codes."""
     attribute = schema[condition.column]
     match condition:
@@ -60,5 +90,8 @@ def condition_of(condition: core.Condition, schema: Schema) -> IsIn | AtMost | A
             return Above(attribute=attribute.name, op=">", threshold=threshold)
         case core.Between(_, above, at_most):
             return Between(attribute=attribute.name, op="between", above=above, at_most=at_most)
+        case core.Linear(_, terms, threshold, is_above):
+            side: Literal["<=", ">"] = ">" if is_above else "<="
+            return Linear(op="linear", weights=weights_of(terms, schema), threshold=threshold, side=side)
         case _:
             assert_never(condition)

@@ -370,9 +370,36 @@ class CartOptions(TreeMethodOptions):
     kind: Literal["cart"]
 
 
-Algorithm = TypeAliasType("Algorithm", Annotated[Id3 | C45 | Cart, Field(discriminator="kind")])
+Fit = Annotated[
+    config.LinearFit,
+    Field(
+        description="How weights are learnt. `oc1`: least squares, then one coefficient at a time by gain. `lda`: by "
+        "least squares only, the direction of the linear discriminant. `logistic`: by logistic regression."
+    ),
+]
+MostTerms = Annotated[WholeNumber, Field(ge=2, le=1_000, description="How many terms a sum has; null for no limit.")]
+
+
+class Multivariate(TreeMethod):
+    """Multivariate trees: tests on weighted sums of attributes where those gain more than tests on one; for a class."""
+
+    kind: Literal["multivariate"]
+    fit: Fit
+    max_terms: MostTerms | None
+
+
+class MultivariateOptions(TreeMethodOptions):
+    """Multivariate trees: tests on weighted sums of attributes where those gain more than tests on one; for a class."""
+
+    kind: Literal["multivariate"]
+    fit: Fit | None = None
+    max_terms: MostTerms | None = None
+
+
+Algorithm = TypeAliasType("Algorithm", Annotated[Id3 | C45 | Cart | Multivariate, Field(discriminator="kind")])
 AlgorithmOptions = TypeAliasType(
-    "AlgorithmOptions", Annotated[Id3Options | C45Options | CartOptions, Field(discriminator="kind")]
+    "AlgorithmOptions",
+    Annotated[Id3Options | C45Options | CartOptions | MultivariateOptions, Field(discriminator="kind")],
 )
 
 TrainShare = Annotated[Number, Field(gt=0, le=1)]

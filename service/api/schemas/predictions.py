@@ -89,8 +89,10 @@ class PathTest(Answer):
     """A test on the way to a leaf."""
 
     node: int
-    attribute: str
-    test: Annotated[str, Field(examples=["= 清晰"])]
+    attribute: Annotated[
+        str, Field(description="Of a linear test the first one whose value is not known, or simply the first.")
+    ]
+    test: Annotated[str, Field(examples=["= 清晰"], description="A linear test is told in full, its numbers rounded.")]
     outcome: Annotated[Outcome, Field(description="`true` when the value is known and passes.")]
     weight: Annotated[float, Field(description="What the test multiplies the record's weight by.")]
 
@@ -144,7 +146,10 @@ class Prediction(Answer):
 PATHS = "Every way that the record took; null unless it was asked for."
 
 Decided = Annotated[bool, Field(description="Whether no value that is missing could change this answer.")]
-BoundsKind = Annotated[Literal["exact"], Field(description="How tight the bounds are.")]
+BoundsKind = Annotated[
+    Literal["exact", "outer"],
+    Field(description="How tight the bounds are: in a tree with linear tests they may be wider than they had to be."),
+]
 MissingNames = Annotated[list[str], Field(description="The attributes without a value.")]
 ReachedLeaves = Annotated[
     list[ReachedLeaf], Field(description="The leaves reached, from left to right; only where `fields` asks for them.")

@@ -14,7 +14,7 @@ from core.model import Model
 from core.splits import split as core
 from core.splits.split import SplitKind
 from service.api.schemas.common import Answer
-from service.api.schemas.conditions import Condition, condition_of
+from service.api.schemas.conditions import Condition, Weights, condition_of, weights_of
 from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
 from service.serving.loaded_models import LoadedModel
 
@@ -26,15 +26,16 @@ CandidatesByNode = dict[int, list[Candidate]]
 
 
 class SplitCandidate(Answer):
-    """An attribute that the node could have been split on."""
+    """An attribute, or a sum of several, that the node could have been split on."""
 
-    attribute: str
+    attribute: Annotated[str, Field(description="Of a linear test the first one.")]
     gain: Annotated[float, Field(description="The fall of impurity, times the share of weight that is known.")]
     score: Annotated[float, Field(description="What attributes are compared by.")]
     threshold: Annotated[float | None, Field(description="For numbers: the best one.")]
     values: Annotated[
         list[str] | None, Field(description="For categories in two groups: the values that go to the first child.")
     ]
+    weights: Annotated[Weights | None, Field(description="For a linear test: the sum that is compared.")]
     known: Annotated[float, Field(description="The share of the node's weight whose value is known.")]
     n_thresholds: Annotated[int | None, Field(description="How many thresholds were tried.")]
 
@@ -42,9 +43,10 @@ class SplitCandidate(Answer):
 class NodeSplit(Answer):
     """What an inner node asks."""
 
-    attribute: str
+    attribute: Annotated[str, Field(description="Of a linear test the first one.")]
     kind: SplitKind
-    threshold: Annotated[float | None, Field(description="For numbers: `<=` goes to the first child.")]
+    threshold: Annotated[float | None, Field(description="For numbers and sums: `<=` goes to the first child.")]
+    weights: Annotated[Weights | None, Field(description="For a linear test: the sum that is compared.")]
     score: float
     gain: float
     candidates: Annotated[list[SplitCandidate] | None, Field(description="With `candidates=true`: every valid one.")]
@@ -253,7 +255,8 @@ def _split(model: Model, node: int, candidates: CandidatesByNode | None) -> Node
     return NodeSplit(
         attribute=model.attributes[split.column].name,
         kind=split.kind,
-        threshold=_threshold(model, split.column, split.threshold),
+        threshold=_threshold(model, split),
+        weights=_weights(model, split),
         score=float(model.tree.score[node]),
         gain=float(model.tree.gain[node]),
         candidates=None if candidates is None else [_candidate(model, one) for one in candidates[node]],
@@ -267,7 +270,7 @@ def _surrogate(model: Model, surrogate: Surrogate) -> SurrogateSplit:
     return SurrogateSplit(
         attribute=attribute.name,
         agreement=surrogate.agreement,
-        threshold=_threshold(model, split.column, split.threshold),
+        threshold=_threshold(model, split),
         values=None if attribute.is_numeric else [attribute.categories[code] for code in first],
         reversed=attribute.is_numeric and surrogate.is_reversed,
     )
@@ -279,7 +282,8 @@ def _candidate(model: Model, candidate: Candidate) -> SplitCandidate:
         attribute=model.attributes[split.column].name,
         gain=candidate.gain,
         score=candidate.score,
-        threshold=_threshold(model, split.column, split.threshold),
+        threshold=_threshold(model, split),
+        weights=_weights(model, split),
         values=_first_values(model, split),
         known=candidate.known,
         n_thresholds=candidate.n_thresholds,
@@ -294,6 +298,11 @@ def _first_values(model: Model, split: core.Split) -> list[str] | None:
     return [name for name, branch in zip(categories, split.branch_of, strict=True) if branch == 0]
 
 
-def _threshold(model: Model, column: int, threshold: float) -> float | None:
+def _threshold(model: Model, split: core.Split) -> float | None:
     """A threshold says something about numbers only; ordinals show the values on each side instead, intervals none."""
-    return threshold if model.attributes[column].is_numeric and not math.isnan(threshold) else None
+    is_told = bool(split.terms) or model.attributes[split.column].is_numeric
+    return split.threshold if is_told and not math.isnan(split.threshold) else None
+
+
+def _weights(model: Model, split: core.Split) -> dict[str, float] | None:
+    return weights_of(split.terms, model.attributes) if split.terms else None
