@@ -11,6 +11,8 @@ from core.config import (
     Categorical,
     ColumnDivision,
     DatasetsDivision,
+    LinearFit,
+    LinearTests,
     NoDivision,
     ReducedErrorPruning,
     Stopping,
@@ -69,6 +71,21 @@ FRUIT = table_of(
 )
 
 
+# Two columns that tell the class only together; 8 and 8 rows, and weights that are as many halves of a square.
+OBLIQUE = TrainingConfig(
+    target="side",
+    algorithm=Algorithm("multivariate", GINI, Categorical.ONE_HOT, linear=LinearTests(LinearFit.LDA)),
+    division=NoDivision(),
+)
+SQUARE = table_of(
+    {
+        "east": [float(place % 4) for place in range(16)],
+        "north": [float(place // 4) for place in range(16)],
+        "side": ["below" if place % 4 > place // 4 or place in (0, 5) else "above" for place in range(16)],
+    }
+)
+
+
 def classification_model() -> Model:
     others = {Part.VALIDATION: golden_table("watermelon_2.0_validation")}
     return train(prepare(golden_table("watermelon_2.0_train"), CLASSIFICATION, others), CLASSIFICATION)
@@ -80,6 +97,10 @@ def regression_model() -> Model:
 
 def several_numbers_model() -> Model:
     return train(prepare(FRUIT, SEVERAL, {}), SEVERAL)
+
+
+def linear_model() -> Model:
+    return train(prepare(SQUARE, OBLIQUE, {}), OBLIQUE)
 
 
 def stored(name: str) -> bytes:
