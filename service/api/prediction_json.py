@@ -135,15 +135,17 @@ class PredictionWriter:
 
     def _lacks(self, states: bytes) -> bytes:
         """The names of the attributes that are missing or unseen, by the states of all."""
-        if states not in self._lacking:
-            if len(self._lacking) >= MOST_LACKING:
-                self._lacking.clear()
-            self._lacking[states] = b",".join(
+        names = self._lacking.get(states)
+        if names is None:
+            names = b",".join(
                 b'"%b":%b' % (part.encode(), encode(self._names(states, STATES[part])))
                 for part in self._parts
                 if part in STATES
             )
-        return self._lacking[states]
+            if len(self._lacking) >= MOST_LACKING:
+                self._lacking.clear()
+            self._lacking[states] = names
+        return names
 
     def _names(self, states: bytes, state: State) -> list[str]:
         return [self._model.attributes[column].name for column, found in enumerate(states) if found == state]
