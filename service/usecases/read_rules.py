@@ -6,9 +6,8 @@ from enum import StrEnum
 
 from core.config import from_json
 from core.errors import Fault, RecordsDoNotFit
-from core.prediction import policy_as_grown
 from core.preparation import Prepared
-from core.records import EncodedRecords, Value, encode_records
+from core.records import EncodedRecords, State, Value
 from core.rules.simplification import OrderedRules, simplified_rules
 from core.schema import Schema
 from core.suggestion import did_you_mean
@@ -19,6 +18,7 @@ from service.errors import InvalidParameter
 from service.serving.loaded_models import LoadedModel
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
+from service.usecases.predict import encode
 from service.usecases.read_model import Thresholds, as_reported, with_data
 
 # Leaves times training rows. About ten seconds of work; more would keep others from reading their data for too long.
@@ -62,7 +62,7 @@ async def read_simplified(
 
 
 @dataclass(frozen=True)
-class ReadRecord:
+class RecordToMatch:
     """A record to match rules with: as the tree takes it, which leaves answer it, and what was missing or unseen."""
 
     table: Table
@@ -71,20 +71,19 @@ class ReadRecord:
     unseen: list[str]
 
 
-def read_record(loaded: LoadedModel, step: int, record: Mapping[str, Value]) -> ReadRecord:
+def read_record(loaded: LoadedModel, step: int, record: Mapping[str, Value]) -> RecordToMatch:
     """The record that stands in the parameter `matching`, routed as the model was trained."""
     encoded = _encoded(loaded, record)
     taken = loaded.model.as_trained(encoded.table)
-    (reached,) = loaded.predictor(step).leaves(taken, policy_as_grown(loaded.model.tree), kernels=False)
-    return ReadRecord(taken, dict(reached), encoded.missing[0], encoded.unseen[0])
+    (reached,) = loaded.answering(step).predictor.ends(taken, kernels=False).by_row()
+    return RecordToMatch(taken, dict(reached), encoded.names(0, State.MISSING), encoded.names(0, State.UNSEEN))
 
 
 def _encoded(loaded: LoadedModel, record: Mapping[str, Value]) -> EncodedRecords:
-    attributes, ignorable = loaded.model.attributes, loaded.record.facts["unused_columns"]
     try:
-        return encode_records([record], attributes, ignorable=ignorable, ignore_unknown=False)
+        return encode(loaded, records=[record], columns=None, ignore_unknown=False)
     except RecordsDoNotFit as error:
-        faults = [_in_parameter(fault, attributes) for fault in error.faults]
+        faults = [_in_parameter(fault, loaded.model.attributes) for fault in error.faults]
         raise InvalidParameter("matching", "the record does not fit this model", faults=faults) from error
 
 

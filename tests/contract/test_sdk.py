@@ -130,6 +130,8 @@ def test_from_a_table_to_rules(client: Any) -> None:
     evaluation = part("api.models.get_evaluation").sync("瓜", client=client)
     assert isinstance(evaluation, models.ClassEvaluation)
     assert evaluation.parts.train.accuracy == 1.0
+    importance = part("api.models.get_importance").sync("瓜", client=client, part=models.Part.TRAIN)
+    assert [(one.attribute, one.permutation.part) for one in importance.items] == [("纹理", "train")]
     schema = part("api.models.get_schema").sync("瓜", client=client)
     assert schema.example.to_dict() == {"纹理": "清晰"}
     assert isinstance(part("api.models.export_model").sync("瓜", client=client), models.ModelExport)

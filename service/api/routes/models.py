@@ -8,6 +8,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from core import model as core
+from core.division import Part
 from core.drawing.curve import curve_svg
 from core.drawing.dot import tree_dot
 from core.drawing.svg import tree_svg
@@ -16,6 +17,7 @@ from service.api.bodies import StrictRoute
 from service.api.dependencies import (
     WITH_ETAG,
     AppDatabase,
+    AppSettings,
     Files,
     Models,
     Paging,
@@ -29,15 +31,24 @@ from service.api.problems import documented
 from service.api.schemas.differences import AnyDifference, PruningDifference, difference_of
 from service.api.schemas.evaluations import Evaluation
 from service.api.schemas.exports import ModelExport
+from service.api.schemas.importance import Importance
 from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep, task_of
 from service.api.schemas.pruning import PruningEntry, PruningPage
 from service.api.schemas.trees import Tree, tree_of
 from service.errors import ModelNotFound, ModelNotReady, StepNotFound, TooBusy
+from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
 from service.store import models
 from service.usecases import delete_model as deletion
 from service.usecases.evaluation_json import curve_from_json
-from service.usecases.read_model import Thresholds, as_reported, read_candidates, read_difference, read_evaluation
+from service.usecases.read_model import (
+    Thresholds,
+    as_reported,
+    read_candidates,
+    read_difference,
+    read_evaluation,
+    read_falls,
+)
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 
@@ -235,6 +246,37 @@ async def get_evaluation(
         drawn = await to_thread.run_sync(curve_svg, loaded.model, curve_from_json(evaluation["curve"]), number)
         return Response(drawn, media_type="image/svg+xml", headers={"ETag": response.headers["ETag"]})
     return {"model": ModelStep.of(loaded, number), "task": task_of(loaded.model), **evaluation}
+
+
+@router.get("/{model}/importance", responses=READ_DATA, response_model=Importance)
+async def get_importance(
+    model: ModelRef,
+    loaded_models: Models,
+    database: AppDatabase,
+    files: Files,
+    settings: AppSettings,
+    request: Request,
+    response: Response,
+    step: StepQuery = "selected",
+    part: Annotated[
+        Part | None,
+        Query(
+            description="Also shuffle the values of each attribute among the rows of this part, and show how much "
+            "worse the answers become. Rows that the tree did not learn from say most: test."
+        ),
+    ] = None,
+    repeats: Annotated[int, Query(ge=1, le=100, description="How often each attribute is shuffled.")] = 5,
+) -> Importance | Response:
+    """Show which attributes the tree relies on: how often it asks each, and how much each tells apart."""
+    loaded = await loaded_models.get(model)
+    number = loaded.number(step)
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    falls = None
+    if part is not None:
+        kernels = compiled_code_is_ready(settings)
+        falls = await read_falls(database, files, loaded, number, part, repeats=repeats, kernels=kernels)
+    return await to_thread.run_sync(Importance.of, loaded, number, part, falls)
 
 
 @router.get("/{model}/export", responses=READ_STEP, response_model=ModelExport)

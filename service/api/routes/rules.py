@@ -32,7 +32,7 @@ from service.api.schemas.rules import AnyRules, Rules, RulesPage, rules_of
 from service.errors import InvalidParameter, MalformedBody
 from service.serving.loaded_models import LoadedModel
 from service.usecases.read_model import Thresholds, as_reported
-from service.usecases.read_rules import ReadRecord, RulesStyle, read_record, read_simplified, refuse_numbers
+from service.usecases.read_rules import RecordToMatch, RulesStyle, read_record, read_simplified, refuse_numbers
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 
@@ -156,7 +156,7 @@ def _document(format: RulesFormat, model: Model, view: TreeView, ordered: Ordere
 
 
 def _page_of(
-    model: Model, view: TreeView, ordered: OrderedRules | None, paging: PageRequest, record: ReadRecord | None
+    model: Model, view: TreeView, ordered: OrderedRules | None, paging: PageRequest, record: RecordToMatch | None
 ) -> RulesPage:
     """Some of the rules, with how they match the record; `model` as of their step."""
     if ordered is None:

@@ -17,7 +17,7 @@ from service.api.schemas.common import Answer
 from service.api.schemas.conditions import Condition, condition_of
 from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
 from service.api.schemas.trees import Distribution, by_target
-from service.usecases.read_rules import ReadRecord, RulesStyle
+from service.usecases.read_rules import RecordToMatch, RulesStyle
 
 RuleId = Annotated[str, Field(description="The same wherever the conditions are the same.")]
 Leaf = Annotated[int, Field(description="The leaf whose path the rule is, or was before it was simplified.")]
@@ -122,7 +122,7 @@ class MatchedRecord(Answer):
     by_default: Annotated[bool, Field(description="Whether no rule holds fully, so that the default answers.")]
 
     @classmethod
-    def of(cls, record: ReadRecord, *, by_default: bool) -> "MatchedRecord":
+    def of(cls, record: RecordToMatch, *, by_default: bool) -> "MatchedRecord":
         return cls(missing=record.missing, unseen=record.unseen, by_default=by_default)
 
 
@@ -181,7 +181,7 @@ class RulesPage:
     rules: Sequence[Rule]
     default: int | None
     matches: Sequence[Match] | None
-    record: ReadRecord | None
+    record: RecordToMatch | None
     by_default: bool
     next_cursor: str | None
 
