@@ -21,8 +21,8 @@ from service.store.transactions import Database
 from service.usecases.predict import encode
 from service.usecases.read_model import Thresholds, as_reported, with_data
 
-# Leaves times training rows. About ten seconds of work; more would keep others from reading their data for too long.
-MOST_WORK = 20_000_000
+# Leaves times training rows. Some seconds of work; more would keep others from reading their data for too long.
+MOST_WORK = 5_000_000
 
 
 class RulesStyle(StrEnum):
