@@ -18,7 +18,7 @@ from service.errors import InvalidParameter
 from service.serving.loaded_models import LoadedModel
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
-from service.usecases.predict import encode
+from service.usecases.predict import Order, answer, encode
 from service.usecases.read_model import Thresholds, as_reported, with_data
 
 # Leaves times training rows. Some seconds of work; more would keep others from reading their data for too long.
@@ -73,10 +73,10 @@ class RecordToMatch:
 
 def read_record(loaded: LoadedModel, step: int, record: Mapping[str, Value]) -> RecordToMatch:
     """The record that stands in the parameter `matching`, routed as the model was trained."""
-    encoded = _encoded(loaded, record)
-    taken = loaded.model.as_trained(encoded.table)
-    (reached,) = loaded.answering(step).predictor.ends(taken, kernels=False).by_row()
-    return RecordToMatch(taken, dict(reached), encoded.names(0, State.MISSING), encoded.names(0, State.UNSEEN))
+    answered = answer(loaded, Order(step, policy=None), _encoded(loaded, record), kernels=False)
+    (reached,) = answered.answers.ends.by_row()
+    missing, unseen = (answered.records.names(0, state) for state in (State.MISSING, State.UNSEEN))
+    return RecordToMatch(answered.taken.table, dict(reached), missing, unseen)
 
 
 def _encoded(loaded: LoadedModel, record: Mapping[str, Value]) -> EncodedRecords:
