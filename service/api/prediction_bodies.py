@@ -6,10 +6,10 @@ way past it.
 """
 
 import re
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import astuple
 
 from core.errors import Fault
@@ -27,6 +27,8 @@ FAR_COLONS = (b" :", b"\t:", b"\n:", b"\r:")
 EMPTY = "the body is empty, but this call needs one"
 
 Given = TypeVar("Given")
+# A larger number may be beyond float64, which strict JSON is not.
+Cell = str | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | float | bool | None
 
 
 class PredictionBody(msgspec.Struct, frozen=True):
@@ -44,8 +46,8 @@ class PredictionBody(msgspec.Struct, frozen=True):
 class _Sent(msgspec.Struct, forbid_unknown_fields=True):
     """A body as it stands, to see which keys were sent."""
 
-    records: list[dict[str, Value]] | UnsetType | None = UNSET
-    columns: dict[str, list[Value]] | UnsetType | None = UNSET
+    records: list[dict[str, Cell]] | UnsetType | None = UNSET
+    columns: dict[str, list[Cell]] | UnsetType | None = UNSET
     missing: MissingPolicy | UnsetType | None = UNSET
     step: int | str | UnsetType = UNSET
     explain: bool | UnsetType = UNSET

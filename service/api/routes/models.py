@@ -52,9 +52,8 @@ from service.usecases.read_model import (
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 
-ModelRef = Annotated[
-    str, Path(description="An id, a name (its newest version) or `name@3`.", examples=["melon", "melon@3"])
-]
+MODEL_REF, MODEL_REFS = "An id, a name (its newest version) or `name@3`.", ["melon", "melon@3"]
+ModelRef = Annotated[str, Path(description=MODEL_REF, examples=MODEL_REFS)]
 StepQuery = Annotated[
     str,
     Query(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01."),

@@ -12,29 +12,38 @@ from core.errors import RecordsDoNotFit
 from core.record_reader import ReadRecord
 from core.records import EncodedRecords
 from service.api.bodies import INLINE_BYTES, StrictRoute, require_media_type
-from service.api.prediction_bodies import PredictionBody, read_body, read_strictly, read_usual, scan_body
+from service.api.prediction_bodies import PredictionBody, read_body, read_usual, scan_body
 from service.api.prediction_json import PredictionWriter
 from service.api.problems import documented
-from service.api.routes.models import ModelRef
+from service.api.routes.models import MODEL_REF, MODEL_REFS
 from service.api.schemas.predictions import Predictions
 from service.errors import ModelNotFound, ModelNotReady, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
+from service.settings import Settings
 from service.usecases.predict import Order, Predicted, encode, order_of, predict_few, predict_table
 
-# Records times nodes; more than this is answered in a thread, so that nobody waits for it. A record with holes may
-# come to every node.
-INLINE_WORK = 10_000
+INLINE_WORK = 10_000  # records that lack something times nodes; more is answered in a thread, so that nobody waits
+FEW_BYTES = 4 * 1024  # of a body that plain Python reads faster than NumPy and compiled code
 
 JSON = "application/json"
 JSON_HEADER = (b"content-type", JSON.encode())
 
-# For `openapi_extra`: the route reads the body by itself, since FastAPI's way takes longer than most predictions.
-DOCUMENTED_BODY: dict[str, Any] = {
+# For `openapi_extra`: what the route reads by itself, since FastAPI's way takes longer than most predictions.
+DOCUMENTED: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {JSON: {"schema": {"$ref": "#/components/schemas/PredictionRequest"}}},
-    }
+    },
+    "parameters": [
+        {
+            "name": "model",
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "description": MODEL_REF, "examples": MODEL_REFS, "title": "Model"},
+            "description": MODEL_REF,
+        }
+    ],
 }
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predictions"])
@@ -42,19 +51,19 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predicti
 
 @router.post(
     "/{model}/predict",
-    openapi_extra=DOCUMENTED_BODY,
+    openapi_extra=DOCUMENTED,
     responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit),
     response_model=Predictions,
 )
-async def predict(request: Request, model: ModelRef) -> Response:
+async def predict(request: Request) -> Response:
     """Answer each record; one with missing values goes down every branch with part of its weight."""
     app = request.app.state
     body = await request.body()
     if body and JSON_HEADER not in request.scope["headers"]:
         require_media_type(request, JSON)
-    loaded: LoadedModel = await app.models.get(model)
+    loaded: LoadedModel = await app.models.get(request.path_params["model"])
     started = time.perf_counter()
-    answered = answer_few(loaded, body) if len(body) <= INLINE_BYTES else None
+    answered = answer_here(loaded, body, app.settings)
     if answered is None:
         kernels = compiled_code_is_ready(app.settings)
         answered = await to_thread.run_sync(answer_any, loaded, body, kernels)
@@ -67,46 +76,59 @@ async def predict(request: Request, model: ModelRef) -> Response:
 Written = tuple[bytes, int]  # the answer, and to how many records
 
 
-def answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
-    """Answer a small and usual body without NumPy, one record after the other; None for `answer_any` to do it."""
+def answer_here(loaded: LoadedModel, body: bytes, settings: Settings) -> Written | None:
+    """Answer a small and usual body at once; None where others would have to wait, or `answer_any` has to look."""
+    if len(body) > INLINE_BYTES:
+        return None
+    if len(body) <= FEW_BYTES or not compiled_code_is_ready(settings):
+        return _answer_few(loaded, body)
+    scanned = _scan(loaded, body)
+    if scanned is None:
+        return _answer_few(loaded, body)
+    asked, records = scanned
+    n_holes = 0 if records.states is None else int(records.states.any(axis=1).sum())
+    return _answer_table(loaded, asked, records, kernels=True) if _is_little(loaded, n_holes) else None
+
+
+def _answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
+    """Answer without NumPy, one record after the other."""
     asked = read_usual(body)
     if asked is None or asked.records is None:
         return None
     read: list[ReadRecord] = []
-    n_holes = 0
     for record in asked.records:
         one = loaded.reader.read(record, ignore_unknown=asked.ignore_unknown)
         if one is None:
             return None
-        n_holes += one[1] != b""
         read.append(one)
-    if n_holes * len(loaded.model.tree) > INLINE_WORK:
+    if not _is_little(loaded, sum(states != b"" for _, states in read)):
         return None
     order = order_of(loaded, step=asked.step, policy=asked.missing)
-    return _written(loaded, order, asked, predict_few(loaded, order, read, kernels=False))
+    return _written(loaded, order, asked, predict_few(loaded, order, read))
+
+
+def _is_little(loaded: LoadedModel, n_holes: int) -> bool:
+    """Whether so many records that lack something are soon answered: each may come to every node."""
+    return n_holes * len(loaded.model.tree) <= INLINE_WORK
 
 
 def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
     """Answer any body, or say all that is wrong with it."""
-    if kernels:
-        with suppress(KernelNotCompiled):
-            scanned = scan_body(body, loaded.scanner)
-            if scanned is not None:
-                return _answer_table(loaded, *scanned, kernels)
-    try:
-        asked = read_body(body)
-        return _answer_table(loaded, asked, _encoded(loaded, asked), kernels)
-    except RecordsDoNotFit:
-        # A number beyond float64 is a fault of the body, which the quick decoder does not see.
-        asked = read_strictly(body)
-        return _answer_table(loaded, asked, _encoded(loaded, asked), kernels)
+    scanned = _scan(loaded, body) if kernels else None
+    if scanned is not None:
+        return _answer_table(loaded, *scanned, kernels=kernels)
+    asked = read_body(body)
+    records = encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
+    return _answer_table(loaded, asked, records, kernels=kernels)
 
 
-def _encoded(loaded: LoadedModel, asked: PredictionBody) -> EncodedRecords:
-    return encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
+def _scan(loaded: LoadedModel, body: bytes) -> tuple[PredictionBody, EncodedRecords] | None:
+    with suppress(KernelNotCompiled):
+        return scan_body(body, loaded.scanner)
+    return None
 
 
-def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, kernels: bool) -> Written:
+def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, *, kernels: bool) -> Written:
     order = order_of(loaded, step=asked.step, policy=asked.missing)
     return _written(loaded, order, asked, predict_table(loaded, order, records, kernels=kernels))
 
