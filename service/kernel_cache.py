@@ -25,6 +25,7 @@ from pathlib import Path
 
 import core
 from core.compilation import forbid_compilation
+from service.importing import importing
 from service.logs import log_event
 from service.settings import Settings
 
@@ -207,8 +208,8 @@ class _Loader:
             cache = find_cache(self.settings)
             if cache.is_complete:
                 cache.use()
-                from core.warm_up import run_prediction_kernels
-
+                with importing():
+                    from core.warm_up import run_prediction_kernels
                 run_prediction_kernels()
                 self._is_loaded = True
         except Exception as error:

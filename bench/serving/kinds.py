@@ -17,7 +17,7 @@ from bench.growing import NotMeasured
 from bench.serving.claims import claims
 from bench.serving.client import Connection, Refused, at_rate, saturate
 from bench.serving.requests import CONSTANT, Request, records
-from bench.serving.servers import ROOT, Server, niwaki, order, send_table, status, train_claims, worker
+from bench.serving.servers import ROOT, Server, ended, niwaki, order, send_table, status, train_claims, worker
 
 LOADING_SECONDS = 3.0  # compiled code is loaded in the background, from the first request on
 SLICE_SECONDS, SLICES = 0.25, 4  # of one kind before the next has its turn; in each round
@@ -28,6 +28,7 @@ RATE, LATENCY_SECONDS, N_CONNECTIONS = 100.0, 10.0, 8
 ALONE, BESIDE = WHO = ("alone", "beside it")
 WHAT = {"p50": 0.5, "p99": 0.99}
 N_BUSY, MANY_FOLDS = 100_000, 50
+N_FIRST = 5_000
 
 MakeRequest = Callable[[], Request]
 
@@ -245,3 +246,25 @@ class TrainingOnAllCores(Neighbour):
         for training in trainings:
             assert status(server, training) == "running", "a training ended before the measurement did"
             server.call("POST", f"/v1/trainings/{training}/cancel")
+
+
+@dataclass(frozen=True)
+class WorkerStart:
+    """From the start of a worker's process to the first tree it has stored; compiled code is on disk."""
+
+    name: str
+    title: str
+    floor: float
+    goal: float
+
+    def run(self, setting: Setting) -> Result:
+        measured = Measured("first tree stored")
+        with niwaki() as server:
+            dataset_id = send_table(server, claims(np.random.default_rng(3), N_FIRST))
+            for _ in range(setting.repeat):
+                training = order(server, dataset_id, name="first")
+                started = time.time()
+                with worker(server):
+                    measured.seconds.append(ended(server, training) - started)
+        finding = Finding("seconds", measured.median, self.floor, self.goal, at_most=True)
+        return Result(self.name, self.title, (measured,), (finding,))

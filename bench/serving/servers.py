@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from http import HTTPStatus
 from http.client import HTTPConnection
 from pathlib import Path
@@ -86,8 +87,9 @@ def niwaki(**settings: Any) -> Iterator[Server]:
 
 
 def niwaki_environment(settings: dict[str, Any]) -> Environment:
-    """The variables that say these settings, and none that somebody else has said."""
-    others = {name: value for name, value in os.environ.items() if not name.startswith("NIWAKI_")}
+    """The variables that say these settings, and nobody else's; bytecode is kept, as it usually is."""
+    unwanted = ("NIWAKI_", "PYTHONDONTWRITEBYTECODE")
+    others = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     return others | {f"NIWAKI_{name.upper()}": str(value) for name, value in settings.items()}
 
 
@@ -132,9 +134,16 @@ def order(server: Server, dataset_id: str, *, name: str, **options: Any) -> str:
     return str(server.call("POST", "/v1/trainings", body)["id"])
 
 
-def status(server: Server, training_id: str, *, wait: int = 0) -> str:
-    """How far a training is, at its end or after so many seconds."""
-    return str(server.call("GET", f"/v1/trainings/{training_id}?wait={wait}")["status"])
+def status(server: Server, training_id: str) -> str:
+    """How far a training is."""
+    return str(server.call("GET", f"/v1/trainings/{training_id}")["status"])
+
+
+def ended(server: Server, training_id: str) -> float:
+    """Wait for a training, which has to succeed; when that was, in seconds since 1970."""
+    training = server.call("GET", f"/v1/trainings/{training_id}?wait=20")
+    assert training["status"] == "succeeded", training
+    return datetime.fromisoformat(training["finished_at"]).timestamp()
 
 
 def train_claims(server: Server) -> None:
@@ -142,7 +151,7 @@ def train_claims(server: Server) -> None:
     stopping = {"max_depth": DEPTH, "min_samples_leaf": MIN_LEAF}
     dataset_id = send_table(server, trained_on())
     training_id = order(server, dataset_id, name=MODEL, algorithm={"kind": "cart", "stopping": stopping})
-    assert status(server, training_id, wait=20) == "succeeded"
+    ended(server, training_id)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """A service on a machine where nothing is compiled yet, and on one where everything is."""
 
 import os
+import sys
 import time
 from datetime import datetime
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from service.kernel_cache import MARK, KernelCache
 from service.settings import Settings
 from tests.journeys.running import QUICK_LEASE, eventually, serving
+from tests.service.jobs.workers import start
 
 
 def settings_in(folder: Path, **more: object) -> Settings:
@@ -42,6 +44,28 @@ def test_compiled_code_is_there_from_the_start(tmp_path: Path, warm_kernels: Ker
     events = [event["event"] for event in service.events()]
     assert "warm_up_started" not in events
     assert "compiled_code_not_loaded" not in events
+
+
+def test_a_warm_worker_computes_little_before_its_first_tree(tmp_path: Path, warm_kernels: KernelCache) -> None:
+    settings = settings_in(tmp_path, embedded_worker=False)
+    with serving(settings, tmp_path / "log") as service:
+        training = service.order("first", service.noise({"auto": (5_000, 4)}), "y", algorithm={"kind": "cart"})
+        process = start([sys.executable, "-m", "service", "worker"], settings)
+        try:
+            assert service.wait(training["id"])["status"] == "succeeded"
+            (child,) = service.processes("service.jobs")
+            # About 0.5 s and 1 s, at the same time, on an idle machine; its clock runs faster on a busy one.
+            assert cpu_seconds(process.pid) < 2
+            assert cpu_seconds(child) < 3
+        finally:
+            process.terminate()
+            process.communicate(timeout=15)
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has computed so far."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def priorities(pid: int) -> set[int]:
