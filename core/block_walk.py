@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.prediction import MissingPolicy
+from core.prediction import Ends, Met, MissingPolicy, ends_of
 from core.table import Column, FloatArray, RowArray, Table
 from core.tree import Tree, TreeView
 from core.tree_layout import IN_FLIGHT, THRESHOLD, Layout
@@ -25,7 +25,6 @@ POLICIES = tuple(MissingPolicy)
 # A part of a row on its way down: where it is, which row it is of, and the next part of the same row, 0 for none.
 COPY = np.dtype([("weight", np.float64), ("key", np.uint32), ("after", np.uint32)])
 
-Reached = list[list[tuple[int, float]]]
 Arrival = tuple[int, RowArray, FloatArray]
 
 
@@ -111,22 +110,18 @@ class BlockWalk:
                 answers[some] = of_some
         return out
 
-    def leaves_reached(self, table: Table, policy: MissingPolicy) -> Reached:
-        """`prediction.leaves_reached`."""
+    def ends(self, table: Table, policy: MissingPolicy) -> Ends:
+        """`prediction.ends`."""
         from core.prediction_kernels import ENDS
 
-        reached: Reached = []
-        room, nothing = self._room(), np.empty((0, 0))
+        room, nothing, met = self._room(), np.empty((0, 0)), list[Met]()
         for block in self._blocks(table, BLOCK_ROWS):
             places, others = self._answer_quickly(block, room, nothing, by_copies=False)
-            of_block = [[(leaf, 1.0)] for leaf in self._layout.order[places].tolist()]
-            for row in others.tolist():
-                of_block[row] = []
+            whole = np.delete(np.arange(block.n_rows), others)
+            met.append((self._layout.order[places[whole]], block.start + whole, np.ones(len(whole))))
             for node, rows, weights in self._kept(block.values(others), policy, ENDS):
-                for row, weight in zip(others[rows].tolist(), weights.tolist(), strict=True):
-                    of_block[row].append((node, weight))
-            reached.extend(of_block)
-        return reached
+                met.append((node, block.start + others[rows].astype(np.int64), weights))
+        return ends_of(met, table.n_rows)
 
     def leaves_of_complete(self, table: Table) -> RowArray:
         """The leaf of each row that has every value its way asks for; -1 for the others."""

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from core.conditions import branch_condition, says
 from core.prediction import MissingPolicy
-from core.records import EncodedRecords
+from core.records import EncodedRecords, State
 from core.table import is_missing
 from core.tree import TreeView
 
@@ -59,4 +59,5 @@ def outcome_of(records: EncodedRecords, row: int, column: int) -> Outcome:
     """Whether the record's value was known, missing, or a category the model never saw."""
     if not is_missing(records.table.columns[column][row : row + 1])[0]:
         return Outcome.TRUE
-    return Outcome.UNSEEN if records.table.schema[column].name in records.unseen[row] else Outcome.MISSING
+    is_unseen = records.states is not None and records.states[row, column] == State.UNSEEN
+    return Outcome.UNSEEN if is_unseen else Outcome.MISSING

@@ -10,7 +10,7 @@ from math import nan
 import numpy as np
 
 from core.missing.surrogates import Surrogate
-from core.prediction import MissingPolicy
+from core.prediction import Ends, MissingPolicy
 from core.splits.split import Split, SplitKind
 from core.table import Column, Table
 from core.ties import first_within_tie
@@ -130,6 +130,13 @@ def followed(surrogates: Iterable[Surrogate], cells: Cells) -> int:
         if branch >= 0:
             return 1 - branch if surrogate.is_reversed else branch
     return -1
+
+
+def ends_of_lists(reached: Sequence[Reached]) -> Ends:
+    """The ends of several records as arrays."""
+    starts = np.cumsum([0, *map(len, reached)])
+    nodes = np.array([node for of_record in reached for node, _ in of_record], dtype=np.int64)
+    return Ends(starts, nodes, np.array([weight for of_record in reached for _, weight in of_record], dtype=np.float64))
 
 
 def cells_of(table: Table) -> list[tuple[float, ...]]:

@@ -7,8 +7,10 @@ like a missing value and reported. Anything else is a fault, and all faults are 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import Fault, Path, RecordsDoNotFit
 from core.inference import category_text
@@ -20,13 +22,31 @@ Value = str | float | int | bool | None
 MOST_FAULTS = 100
 
 
+class State(IntEnum):
+    """What is known of a record's value."""
+
+    KNOWN = 0
+    MISSING = 1
+    UNSEEN = 2  # a category that the model has no branch for
+
+
 @dataclass(frozen=True)
 class EncodedRecords:
-    """The table, and for each row the attributes that are missing and those with an unseen category."""
+    """The table, and `states[row, attribute]`; None when every value is known."""
 
     table: Table
-    missing: list[list[str]]
-    unseen: list[list[str]]
+    states: NDArray[np.uint8] | None
+
+    @property
+    def are_complete(self) -> bool:
+        """Whether no value is missing or unseen."""
+        return self.states is None
+
+    def names(self, row: int, state: State) -> list[str]:
+        """The attributes of a record that are in a state other than known."""
+        if self.states is None:
+            return []
+        return [self.table.schema[column].name for column in np.flatnonzero(self.states[row] == state).tolist()]
 
 
 def encode_records(
@@ -90,18 +110,17 @@ def _encode(
     path: Callable[[str, int], Path],
 ) -> EncodedRecords:
     encoded: list[Column] = []
-    missing: list[list[str]] = [[] for _ in range(n_rows)]
-    unseen: list[list[str]] = [[] for _ in range(n_rows)]
-    for attribute in attributes:
+    states = np.zeros((n_rows, len(attributes)), dtype=np.uint8)
+    for column, attribute in enumerate(attributes):
         values = columns[attribute.name]
         encode = encode_numbers if attribute.is_numeric else encode_categories
         cells, wrong = encode(values, attribute)
         faults.add(*(Fault(detail, path(attribute.name, row), hint) for row, detail, hint in wrong))
         encoded.append(cells)
         for row in map(int, np.flatnonzero(is_missing(cells))):
-            (missing if values[row] is None else unseen)[row].append(attribute.name)
+            states[row, column] = State.MISSING if values[row] is None else State.UNSEEN
     faults.raise_any()
-    return EncodedRecords(Table(attributes, tuple(encoded)), missing, unseen)
+    return EncodedRecords(Table(attributes, tuple(encoded)), states if states.any() else None)
 
 
 Wrong = tuple[int, str, str | None]

@@ -98,7 +98,7 @@ def run_predictions(tree: Tree, records: Table) -> None:
         walk = BlockWalk(Layout(tree), view)
         for policy in MissingPolicy:
             walk.answers(records, policy)
-            walk.leaves_reached(records, policy)
+            walk.ends(records, policy)
         list(walk.arrivals(records, MissingPolicy.WEIGHTED))
 
 

@@ -1,43 +1,27 @@
 """Answer records with a model as of a step: labels or numbers, how sure they are, and why."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from core.bounds import bounds, possible_leaves
+from core.answers import Answers
 from core.errors import Fault
 from core.explanation import Path, path_to
-from core.growth.held_out import labels_of
 from core.model import Model
-from core.prediction import MissingPolicy, policy_as_grown
+from core.prediction import Ends, MissingPolicy, policy_as_grown
 from core.records import EncodedRecords, Value, encode_columns, encode_records
-from core.table import FloatArray
-from core.target import Task
 from core.tree import TreeView
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedModel
 
-Reached = list[tuple[int, float]]
-Explain = Callable[[int, int, float], Path]
 
+@dataclass(frozen=True)
+class Predicted:
+    """The step that answered, the records as they were sent, their answers, and their paths if they were asked for."""
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """An answer: class probabilities, or the mean of each target; `spread` (as many) and `count` are for numbers only.
-
-    `bounds[k]` are the lowest and highest that `answer[k]` can become once the missing values are known.
-    """
-
-    answer: FloatArray
-    label: str | None
-    spread: FloatArray | None
-    count: float
-    bounds: FloatArray
-    is_decided: bool
-    missing: list[str]
-    unseen: list[str]
-    paths: tuple[Path, ...] | None
+    step: int
+    records: EncodedRecords
+    answers: Answers
+    paths: list[tuple[Path, ...]] | None
 
 
 @dataclass(frozen=True)
@@ -65,8 +49,8 @@ def predict_records(
     policy: MissingPolicy | None,
     explain: bool,
     kernels: bool,
-) -> tuple[int, list[Prediction]]:
-    """The step that answers, and an answer for each record; without a policy, as the model was trained.
+) -> Predicted:
+    """The answers to records; without a policy, as the model was trained.
 
     Large batches go through compiled kernels if there are any.
     """
@@ -76,58 +60,17 @@ def predict_records(
         detail = "this model has no surrogates"
         hint = 'train it with "missing": "surrogate", or use another policy'
         raise InvalidBody(detail, Fault(detail, ("missing",), hint))
-    encoded = records.encoded(model, loaded.record.facts["unused_columns"])
-    view, predictor = loaded.view(number), loaded.predictor(number)
-    taken = encoded if policy is not None else replace(encoded, table=model.as_trained(encoded.table))
+    sent = records.encoded(model, loaded.record.facts["unused_columns"])
+    taken = sent if policy is not None else replace(sent, table=model.as_trained(sent.table))
     used = policy or policy_as_grown(model.tree)
-    reached = predictor.leaves(taken.table, used, kernels=kernels)
-    answers = predictor.batch(taken.table, used, kernels=kernels)
-    explainer = explained_by(view, taken, used) if explain else None
-    return number, [
-        _answer(model, view, encoded, row, leaves, answer, explainer)
-        for row, (leaves, answer) in enumerate(zip(reached, answers, strict=True))
+    answers = loaded.answering(number).answers(sent, used, kernels=kernels, taken=taken.table)
+    paths = paths_of(loaded.view(number), taken, answers.ends, used) if explain else None
+    return Predicted(number, sent, answers, paths)
+
+
+def paths_of(view: TreeView, records: EncodedRecords, ends: Ends, policy: MissingPolicy) -> list[tuple[Path, ...]]:
+    """Every record's ways to the leaves that answer it, from the records as they were taken."""
+    return [
+        tuple(path_to(view, records, row, leaf, weight, policy) for leaf, weight in reached)
+        for row, reached in enumerate(ends.by_row())
     ]
-
-
-def explained_by(view: TreeView, taken: EncodedRecords, policy: MissingPolicy) -> Explain:
-    """How to tell a record's way to a leaf, from the records as they were taken."""
-    return lambda row, leaf, weight: path_to(view, taken, row, leaf, weight, policy)
-
-
-def _answer(
-    model: Model,
-    view: TreeView,
-    records: EncodedRecords,
-    row: int,
-    reached: Reached,
-    answer: FloatArray,
-    explain: Explain | None,
-) -> Prediction:
-    """An answer; what it could become is told from the record as it was sent."""
-    tree = view.tree
-    is_complete = not (records.missing[row] or records.unseen[row])
-    possible = [leaf for leaf, _ in reached] if is_complete else possible_leaves(view, records.table, row)
-    label = None
-    if model.task is Task.CLASSIFICATION:
-        place = int(labels_of(answer[None, :], tree.costs)[0])
-        label, is_decided = model.classes[place], all(tree.labels[leaf] == place for leaf in possible)
-    else:
-        is_decided = all(np.array_equal(tree.answers[leaf], tree.answers[possible[0]]) for leaf in possible)
-    return Prediction(
-        answer=answer,
-        label=label,
-        spread=_spread(view, reached, answer) if model.task is Task.REGRESSION else None,
-        count=sum(weight * float(tree.weight[tree.answering[leaf]]) for leaf, weight in reached),
-        bounds=bounds(view, possible),
-        is_decided=is_decided,
-        missing=records.missing[row],
-        unseen=records.unseen[row],
-        paths=None if explain is None else tuple(explain(row, leaf, weight) for leaf, weight in reached),
-    )
-
-
-def _spread(view: TreeView, reached: Reached, answer: FloatArray) -> FloatArray:
-    """The standard deviation of the training targets behind the answer, leaves weighted as in the answer."""
-    tree = view.tree
-    around = [w * (tree.variances[tree.answering[leaf]] + (tree.answers[leaf] - answer) ** 2) for leaf, w in reached]
-    return np.sqrt(np.sum(around, axis=0))

@@ -19,8 +19,7 @@ from tests.golden_tables import golden_samples
 def test_the_weight_of_a_path_is_the_product_of_its_tests(training):
     samples, algorithm = training
     tree, _ = grow(samples, algorithm)
-    view, nothing = full_view(tree), [[] for _ in range(len(samples))]
-    records = EncodedRecords(samples.attributes, nothing, nothing)
+    view, records = full_view(tree), EncodedRecords(samples.attributes, None)
     for policy in MissingPolicy:
         for row, reached in enumerate(leaves_reached(view, samples.attributes, policy)):
             for leaf, weight in reached:

@@ -49,7 +49,7 @@ async def predict(
 
 
 def _answer(loaded: LoadedModel, body: PredictionRequest, kernels: bool) -> AnyPredictions:
-    step, answers = predict_records(
+    predicted = predict_records(
         loaded, body.to_records(), step=body.step, policy=body.missing, explain=body.explain, kernels=kernels
     )
-    return predictions_of(loaded, step, answers)
+    return predictions_of(loaded, predicted)

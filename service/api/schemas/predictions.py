@@ -1,19 +1,24 @@
 """Records to predict, and the answers with their reasons."""
 
-from typing import Annotated, Literal, assert_never
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal, TypeVar, assert_never
 
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypeAliasType
 
+from core.answers import Answers
 from core.explanation import Outcome, Path
 from core.model import Model
 from core.prediction import MissingPolicy
+from core.records import State
 from service.api.schemas.common import Answer, Body, Flag, OneOf, WholeNumber
 from service.api.schemas.datasets import Cell
 from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
 from service.api.schemas.trees import by_target, means_of
 from service.serving.loaded_models import LoadedModel
-from service.usecases.predict import Prediction, Records
+from service.usecases.predict import Predicted, Records
+
+AnyPath = TypeVar("AnyPath")
 
 Step = TypeAliasType("Step", Annotated[Annotated[WholeNumber, Field(ge=0)] | str, OneOf()])
 Record = TypeAliasType("Record", dict[str, Cell])
@@ -178,65 +183,85 @@ AnyPredictions = ClassPredictions | NumberPredictions | MultiOutputPredictions
 Predictions = TypeAliasType("Predictions", Annotated[AnyPredictions, Field(discriminator="task")])
 
 
-def predictions_of(loaded: LoadedModel, step: int, answers: list[Prediction]) -> AnyPredictions:
+def predictions_of(loaded: LoadedModel, predicted: Predicted) -> AnyPredictions:
     """The answers as they are sent."""
-    shown, model = ModelStep.of(loaded, step), loaded.as_of(step)
+    shown, model = ModelStep.of(loaded, predicted.step), loaded.as_of(predicted.step)
     match task_of(model):
         case Task.CLASSIFICATION:
-            classes = [_class_prediction(model, answer) for answer in answers]
-            return ClassPredictions(model=shown, task="classification", predictions=classes)
+            return ClassPredictions(
+                model=shown, task="classification", predictions=_class_predictions(model, predicted)
+            )
         case Task.REGRESSION:
-            numbers = [_number_prediction(model, answer) for answer in answers]
-            return NumberPredictions(model=shown, task="regression", predictions=numbers)
+            return NumberPredictions(model=shown, task="regression", predictions=_number_predictions(model, predicted))
         case Task.MULTI_OUTPUT_REGRESSION:
-            several = [_multi_output_prediction(model, answer) for answer in answers]
+            several = _multi_output_predictions(model, predicted)
             return MultiOutputPredictions(model=shown, task="multi_output_regression", predictions=several)
         case other:
             assert_never(other)
 
 
-def _class_prediction(model: Model, answer: Prediction) -> ClassPrediction:
-    assert answer.label is not None
-    return ClassPrediction(
-        label=answer.label,
-        probabilities=_by_class(model, answer.answer.tolist()),
-        decided=answer.is_decided,
-        bounds=dict(zip(model.classes, answer.bounds.tolist(), strict=True)),
-        bounds_kind="exact",
-        missing=answer.missing,
-        unseen=answer.unseen,
-        paths=None if answer.paths is None else [_class_path(model, path) for path in answer.paths],
-    )
+def _class_predictions(model: Model, predicted: Predicted) -> list[ClassPrediction]:
+    answers = predicted.answers
+    assert answers.labels is not None
+    columns = zip(answers.labels.tolist(), answers.values.tolist(), answers.bounds.tolist(), strict=True)
+    return [
+        ClassPrediction(
+            label=model.classes[label],
+            probabilities=_by_class(model, values),
+            bounds=dict(zip(model.classes, bounds, strict=True)),
+            paths=_paths(predicted, row, lambda path: _class_path(model, path)),
+            **_common(predicted, row),
+        )
+        for row, (label, values, bounds) in enumerate(columns)
+    ]
 
 
-def _number_prediction(model: Model, answer: Prediction) -> NumberPrediction:
-    assert answer.spread is not None
-    return NumberPrediction(
-        mean=float(answer.answer[0]),
-        spread=float(answer.spread[0]),
-        count=answer.count,
-        decided=answer.is_decided,
-        bounds=answer.bounds[0].tolist(),
-        bounds_kind="exact",
-        missing=answer.missing,
-        unseen=answer.unseen,
-        paths=None if answer.paths is None else [_number_path(model, path) for path in answer.paths],
-    )
+def _number_predictions(model: Model, predicted: Predicted) -> list[NumberPrediction]:
+    return [
+        NumberPrediction(
+            mean=mean,
+            spread=spread,
+            count=count,
+            bounds=bounds,
+            paths=_paths(predicted, row, lambda path: _number_path(model, path)),
+            **_common(predicted, row),
+        )
+        for row, ((mean,), (spread,), count, (bounds,)) in enumerate(_numbers(predicted.answers))
+    ]
 
 
-def _multi_output_prediction(model: Model, answer: Prediction) -> MultiOutputPrediction:
-    assert answer.spread is not None
-    return MultiOutputPrediction(
-        mean=by_target(model, answer.answer.tolist()),
-        spread=by_target(model, answer.spread.tolist()),
-        count=answer.count,
-        decided=answer.is_decided,
-        bounds=dict(zip(model.targets, answer.bounds.tolist(), strict=True)),
-        bounds_kind="exact",
-        missing=answer.missing,
-        unseen=answer.unseen,
-        paths=None if answer.paths is None else [_multi_output_path(model, path) for path in answer.paths],
-    )
+def _multi_output_predictions(model: Model, predicted: Predicted) -> list[MultiOutputPrediction]:
+    return [
+        MultiOutputPrediction(
+            mean=by_target(model, means),
+            spread=by_target(model, spreads),
+            count=count,
+            bounds=dict(zip(model.targets, bounds, strict=True)),
+            paths=_paths(predicted, row, lambda path: _multi_output_path(model, path)),
+            **_common(predicted, row),
+        )
+        for row, (means, spreads, count, bounds) in enumerate(_numbers(predicted.answers))
+    ]
+
+
+def _numbers(answers: Answers) -> Iterator[tuple[list[float], list[float], float, list[list[float]]]]:
+    assert answers.spreads is not None
+    columns = (answers.values, answers.spreads, answers.counts, answers.bounds)
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
+def _common(predicted: Predicted, row: int) -> dict[str, Any]:
+    """What every kind of answer says."""
+    return {
+        "decided": bool(predicted.answers.is_decided[row]),
+        "bounds_kind": "exact",
+        "missing": predicted.records.names(row, State.MISSING),
+        "unseen": predicted.records.names(row, State.UNSEEN),
+    }
+
+
+def _paths(predicted: Predicted, row: int, shown: Callable[[Path], AnyPath]) -> list[AnyPath] | None:
+    return None if predicted.paths is None else [shown(path) for path in predicted.paths[row]]
 
 
 def _class_path(model: Model, path: Path) -> ClassPath:
