@@ -1,0 +1,86 @@
+"""NDJSON: a record on each line, and an answer on each line. Blank lines are skipped."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from core.errors import Fault, RecordsDoNotFit, raise_any
+from core.record_columns import RecordBlock, RecordColumn
+from core.records import MOST_FAULTS, encode_records
+from service.api.bodies import parse_json
+from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted
+from service.errors import MalformedBody
+
+MEDIA_TYPE = "application/x-ndjson"
+
+
+def read_json_lines(body: bytes, wanted: Wanted) -> Iterator[RecordBlock]:
+    """The records of a body; MalformedBody or RecordsDoNotFit with the lines of everything that is wrong."""
+    malformed: list[Fault] = []
+    wrong: list[Fault] = []
+    for lines in _blocks(body):
+        records = list(_records(lines, malformed))
+        if not malformed and len(wrong) < MOST_FAULTS:
+            try:
+                yield _encoded(records, wanted)
+            except RecordsDoNotFit as error:
+                wrong.extend(_at_line(fault, lines) for fault in error.faults)
+        if len(malformed) >= MOST_FAULTS:
+            break
+    if malformed:
+        raise MalformedBody(f"line {malformed[0].line}: {malformed[0].detail}", *malformed[:MOST_FAULTS])
+    raise_any(RecordsDoNotFit, wrong[:MOST_FAULTS])
+
+
+Line = tuple[int, bytes]
+
+
+def _blocks(body: bytes) -> Iterator[list[Line]]:
+    lines = ((number, line) for number, line in enumerate(_lines(body), start=1) if not line.isspace() and line)
+    while block := list(islice(lines, ROWS_PER_BLOCK)):
+        yield block
+
+
+def _lines(body: bytes) -> Iterator[bytes]:
+    """The lines one by one: a list of all of them would be larger than the body."""
+    start = 0
+    while start < len(body):
+        end = body.find(b"\n", start)
+        end = len(body) if end < 0 else end
+        yield body[start:end]
+        start = end + 1
+
+
+def _records(lines: list[Line], malformed: list[Fault]) -> Iterator[dict[str, Any]]:
+    for number, line in lines:
+        try:
+            record = parse_json(line)
+        except MalformedBody as error:
+            faults = error.faults or (Fault(error.detail.replace("the body", "the line")),)
+            malformed.extend(Fault(fault.detail, fault.path, fault.hint, number) for fault in faults)
+            continue
+        if isinstance(record, dict):
+            yield record
+        else:
+            malformed.append(Fault("a line must hold an object", hint="write each record as {…}", line=number))
+
+
+def _encoded(records: list[dict[str, Any]], wanted: Wanted) -> RecordBlock:
+    encoded = encode_records(
+        records, wanted.attributes, ignorable=wanted.ignorable, ignore_unknown=wanted.ignore_unknown
+    )
+    states = encoded.states
+    columns = zip(wanted.attributes.names, encoded.table.columns, strict=True)
+    return RecordBlock(
+        len(records),
+        {
+            name: RecordColumn(cells, None if states is None else states[:, place])
+            for place, (name, cells) in enumerate(columns)
+        },
+    )
+
+
+def _at_line(fault: Fault, lines: list[Line]) -> Fault:
+    """The fault of `#/records/3/x`, at `#/x` of its line."""
+    _, row, *path = fault.path
+    return Fault(fault.detail, tuple(path), fault.hint, lines[int(row)][0])
