@@ -103,6 +103,13 @@ class Ends:
         """The record that each of the nodes answers."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
+    def take(self, rows: RowArray) -> "Ends":
+        """The ends of these records, in this order."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.append(0, np.cumsum(lengths))
+        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+        return Ends(starts, self.nodes[places], self.weights[places])
+
     def total(self, amounts: FloatArray) -> FloatArray:
         """`[row, :]`: the weighted sum of amounts[end, :], added up from left to right, as a reader would."""
         rows = self.rows

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.answers import Answering
+from core.answers import Answering, answers_of_leaves
 from core.bounds import bounds, possible_leaves
 from core.growth.held_out import labels_of
 from core.prediction import MissingPolicy, leaves_reached, predict
@@ -32,17 +32,23 @@ def assert_answers_are_those_of_each_record(view: TreeView, table: Table, policy
         found = Answering(Predictor(view), table.schema).answers(records, policy, kernels=kernels)
         assert found.values.tobytes() == predict(view, table, policy).tobytes()
         assert found.ends.by_row() == leaves_reached(view, table, policy)
+        few = found.take(np.arange(len(found))[::-3])
+        assert np.array_equal(few.values, found.values[::-3])
+        assert np.array_equal(few.bounds, found.bounds[::-3])
+        leaves = answers_of_leaves(tree, found.whole[found.whole >= 0])
+        for name in ("values", "counts", "bounds", "is_decided"):
+            assert np.array_equal(getattr(leaves, name), getattr(found, name)[found.whole >= 0])
         for row, reached in enumerate(found.ends.by_row()):
             possible = possible_leaves(view, table, row)
             assert np.array_equal(found.bounds[row], bounds(view, possible))
             answers = tree.answers[possible]
+            assert (found.whole[row] >= 0) == ([(leaf, 1.0) for leaf in possible] == reached)
             if tree.task is Task.CLASSIFICATION:
-                assert found.labels is not None
                 assert found.labels[row] == labels_of(found.values[row : row + 1], tree.costs)[0]
                 assert found.is_decided[row] == all(tree.labels[leaf] == found.labels[row] for leaf in possible)
             else:
-                assert found.spreads is not None
-                assert found.is_decided[row] == (answers == answers[0]).all()
+                agree = (answers == answers[0]).all() and np.allclose(found.values[row], answers[0], rtol=1e-9, atol=0)
+                assert found.is_decided[row] == agree
                 squares = sum(
                     weight * (tree.variances[tree.answering[leaf]] + (tree.answers[leaf] - found.values[row]) ** 2)
                     for leaf, weight in reached

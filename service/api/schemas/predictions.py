@@ -202,7 +202,6 @@ def predictions_of(loaded: LoadedModel, predicted: Predicted) -> AnyPredictions:
 
 def _class_predictions(model: Model, predicted: Predicted) -> list[ClassPrediction]:
     answers = predicted.answers
-    assert answers.labels is not None
     columns = zip(answers.labels.tolist(), answers.values.tolist(), answers.bounds.tolist(), strict=True)
     return [
         ClassPrediction(
@@ -245,7 +244,6 @@ def _multi_output_predictions(model: Model, predicted: Predicted) -> list[MultiO
 
 
 def _numbers(answers: Answers) -> Iterator[tuple[list[float], list[float], float, list[list[float]]]]:
-    assert answers.spreads is not None
     columns = (answers.values, answers.spreads, answers.counts, answers.bounds)
     return zip(*(column.tolist() for column in columns), strict=True)
 
