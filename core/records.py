@@ -16,7 +16,7 @@ from core.errors import Fault, Path, RecordsDoNotFit
 from core.inference import category_text
 from core.schema import Attribute, Schema
 from core.suggestion import did_you_mean, quoted
-from core.table import MISSING_CODE, CodeArray, Column, FloatArray, Table, is_missing
+from core.table import MISSING_CODE, CodeArray, Column, FloatArray, RowArray, Table, is_missing
 
 Value = str | float | int | bool | None
 MOST_FAULTS = 100
@@ -41,6 +41,11 @@ class EncodedRecords:
     def are_complete(self) -> bool:
         """Whether no value is missing or unseen."""
         return self.states is None
+
+    def take(self, rows: RowArray) -> "EncodedRecords":
+        """These records, in this order."""
+        states = None if self.states is None else self.states[rows]
+        return EncodedRecords(self.table.take(rows), states)
 
     def names(self, row: int, state: State) -> list[str]:
         """The attributes of a record that are in a state other than known."""

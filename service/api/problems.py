@@ -273,9 +273,11 @@ def listed_error(
 def _listed(fault: Fault, error: Exception) -> dict[str, Any]:
     if isinstance(error, InvalidParameter):
         return listed_error(error.place, fault.detail, hint=fault.hint, parameter=error.parameter)
-    if isinstance(error, errors.InvalidFile) or fault.line is not None:
+    is_in_file = isinstance(error, core.InvalidTable) and fault.line is not None
+    if is_in_file or isinstance(error, errors.InvalidFile):
         return listed_error("file", fault.detail, hint=fault.hint, line=fault.line)
-    return listed_error("body", fault.detail, hint=fault.hint, at=pointer(fault.path))
+    at = pointer(fault.path) if fault.path or fault.line is None else None
+    return listed_error("body", fault.detail, hint=fault.hint, at=at, line=fault.line)
 
 
 def _summary(listed: list[dict[str, Any]]) -> str:

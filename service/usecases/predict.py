@@ -24,6 +24,24 @@ class Predicted:
     paths: list[tuple[Path, ...]] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How records are to be answered; without a policy, as the model was trained."""
+
+    step: int
+    policy: MissingPolicy | None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Records as they were sent, their answers, and as which records the tree took them."""
+
+    records: EncodedRecords
+    answers: Answers
+    taken: EncodedRecords
+    policy: MissingPolicy
+
+
 @dataclass(frozen=True)
 class Records:
     """What a client sent: records, or columns."""
@@ -41,6 +59,24 @@ class Records:
         return encode_columns(self.columns, model.attributes, ignorable=ignorable, ignore_unknown=self.ignore_unknown)
 
 
+def order_of(loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | None) -> Order:
+    """The order that a client means, or InvalidBody where the model has nothing for it."""
+    if policy is MissingPolicy.SURROGATE and not loaded.model.tree.surrogates:
+        detail = "this model has no surrogates"
+        hint = 'train it with "missing": "surrogate", or use another policy'
+        raise InvalidBody(detail, Fault(detail, ("missing",), hint))
+    return Order(loaded.number_in_body(step), policy)
+
+
+def answer(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernels: bool) -> Answered:
+    """Answers in full; large batches go through compiled kernels if there are any."""
+    model = loaded.model
+    taken = records if order.policy is not None else replace(records, table=model.as_trained(records.table))
+    policy = order.policy or policy_as_grown(model.tree)
+    answers = loaded.answering(order.step).answers(records, policy, kernels=kernels, taken=taken.table)
+    return Answered(records, answers, taken, policy)
+
+
 def predict_records(
     loaded: LoadedModel,
     records: Records,
@@ -50,22 +86,12 @@ def predict_records(
     explain: bool,
     kernels: bool,
 ) -> Predicted:
-    """The answers to records; without a policy, as the model was trained.
-
-    Large batches go through compiled kernels if there are any.
-    """
-    model = loaded.model
-    number = loaded.number_in_body(step)
-    if policy is MissingPolicy.SURROGATE and not model.tree.surrogates:
-        detail = "this model has no surrogates"
-        hint = 'train it with "missing": "surrogate", or use another policy'
-        raise InvalidBody(detail, Fault(detail, ("missing",), hint))
-    sent = records.encoded(model, loaded.record.facts["unused_columns"])
-    taken = sent if policy is not None else replace(sent, table=model.as_trained(sent.table))
-    used = policy or policy_as_grown(model.tree)
-    answers = loaded.answering(number).answers(sent, used, kernels=kernels, taken=taken.table)
-    paths = paths_of(loaded.view(number), taken, answers.ends, used) if explain else None
-    return Predicted(number, sent, answers, paths)
+    """The answers to records; without a policy, as the model was trained."""
+    order = order_of(loaded, step=step, policy=policy)
+    sent = records.encoded(loaded.model, loaded.record.facts["unused_columns"])
+    found = answer(loaded, order, sent, kernels=kernels)
+    paths = paths_of(loaded.view(order.step), found.taken, found.answers.ends, found.policy) if explain else None
+    return Predicted(order.step, sent, found.answers, paths)
 
 
 def paths_of(view: TreeView, records: EncodedRecords, ends: Ends, policy: MissingPolicy) -> list[tuple[Path, ...]]:

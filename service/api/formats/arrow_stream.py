@@ -6,9 +6,9 @@ checked before anything follows the offsets in them, and what it could make of a
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -19,11 +19,14 @@ from core.records import MOST_FAULTS, Wrong, encode_categories, encode_numbers
 from core.schema import Attribute
 from core.suggestion import quoted
 from core.table import MISSING_CODE, BoolArray, Column
+from service.api.codings import WrittenBytes
+from service.api.formats.answer_columns import AnswerColumn, Flags, Lists, Numbers, Texts, Words
 from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted
 from service.errors import MalformedBody
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 FILE_MARK = b"ARROW1"
+METADATA_KEY = b"niwaki"
 DICTIONARY_BATCH = 2  # as the header type of a message
 ROWS_PER_BYTE = 8  # a truth value takes a bit; only columns of nothing but nulls take less
 
@@ -225,3 +228,33 @@ def _is_same(one: "pa.Array[Any]", other: "pa.Array[Any]") -> bool:
 
 def _is_null(array: "pa.Array[Any]") -> BoolArray:
     return np.asarray(array.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def arrow_pieces(blocks: Iterable[Mapping[str, AnswerColumn]], about: bytes) -> Iterator[bytes]:
+    """A stream with a record batch for each block of answers; `about` goes into its schema's metadata."""
+    sink, writer = WrittenBytes(), None
+    for columns in blocks:
+        batch = pa.RecordBatch.from_pydict({name: array_of(column) for name, column in columns.items()})
+        if writer is None:
+            writer = pa.ipc.new_stream(pa.PythonFile(sink, "w"), batch.schema.with_metadata({METADATA_KEY: about}))
+        writer.write_batch(batch)
+        yield sink.taken()
+    assert writer is not None
+    writer.close()
+    yield sink.taken()
+
+
+def array_of(column: AnswerColumn) -> "pa.Array[Any]":
+    """A column of answers: words as a dictionary, the others as they are."""
+    match column:
+        case Words(places, words):
+            return pa.DictionaryArray.from_arrays(places.astype(np.int32), pa.array(words, pa.utf8()))
+        case Numbers(values) | Flags(values):
+            return pa.array(values)
+        case Lists(starts, places, words):
+            named: pa.Array[Any] = pa.array(words, pa.utf8()).take(places)
+            return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), named)
+        case Texts(texts):
+            return pa.array(texts, pa.utf8())
+        case other:
+            assert_never(other)

@@ -1,6 +1,6 @@
 """Large bodies in blocks: all of it is read before any of it is answered, and never all of it kept."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,17 +32,28 @@ class Wanted:
             yield from unknown_names(names, self.allowed, self.attributes, ())
 
 
-def checked(read: Callable[[], Iterator[RecordBlock]]) -> Iterator[RecordBlock]:
-    """The blocks of a body in which nothing is wrong: it is read to its end first, so that nothing is half answered.
+@dataclass(frozen=True)
+class CheckedBlocks:
+    """The blocks of a body in which nothing is wrong, how many they are and how many records they hold.
 
-    What fits into KEPT_BYTES is read once; of more only one block at a time is kept, and it is read once more.
+    What fits into KEPT_BYTES is kept; of more only one block at a time is, and the body is read once more.
     """
+
+    blocks: Iterable[RecordBlock]
+    n_blocks: int
+    n_rows: int
+
+
+def checked(read: Callable[[], Iterator[RecordBlock]]) -> CheckedBlocks:
+    """Read a body to its end, so that nothing is half answered; one without records has a block, too."""
     kept: list[RecordBlock] = []
-    n_bytes = 0
+    n_blocks = n_rows = n_bytes = 0
     for block in read():
-        n_bytes += block.n_bytes
+        n_blocks, n_rows, n_bytes = n_blocks + 1, n_rows + block.n_rows, n_bytes + block.n_bytes
         if n_bytes <= KEPT_BYTES:
             kept.append(block)
         else:
             kept.clear()
-    return iter(kept) if n_bytes <= KEPT_BYTES else read()
+    if not n_blocks:
+        return CheckedBlocks([RecordBlock(0, {})], 1, 0)
+    return CheckedBlocks(kept if n_bytes <= KEPT_BYTES else read(), n_blocks, n_rows)

@@ -3,9 +3,14 @@
 Cells are read as in a dataset: see `usecases/read_csv`.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
-from itertools import islice
+from itertools import islice, pairwise
+from typing import assert_never
+
+import numpy as np
 
 from core.errors import EmptyTable, Fault, RecordsDoNotFit, raise_any
 from core.inference import Codes, decimal_number, decimal_numbers, name_faults
@@ -13,12 +18,14 @@ from core.record_columns import RecordBlock, RecordColumn
 from core.records import MOST_FAULTS
 from core.schema import Attribute
 from core.suggestion import quoted
-from core.table import MISSING_CODE
+from core.table import MISSING_CODE, RowArray
+from service.api.formats.answer_columns import AnswerColumn, Flags, Lists, Numbers, Texts, Words
 from service.api.formats.blocks import Wanted
 from service.errors import InvalidFile, MalformedBody
 from service.usecases.read_csv import CsvRows, not_utf8, ragged_rows
 
 MEDIA_TYPE = "text/csv"
+NEEDS_QUOTES = re.compile('[",\r\n]')
 
 
 def read_csv_records(body: bytes, wanted: Wanted, tokens: Collection[str]) -> Iterator[RecordBlock]:
@@ -85,3 +92,58 @@ class _CellReader:
             return RecordColumn.of_numbers(numbers), []
         wrong = (r for r, text in enumerate(cells) if text not in self._tokens and decimal_number(text) is None)
         return RecordColumn.of_nothing(self.attribute, len(cells)), list(islice(wrong, MOST_FAULTS))
+
+
+def csv_pieces(blocks: Iterable[Mapping[str, AnswerColumn]]) -> Iterator[bytes]:
+    """The names of the columns, and a line for each answer."""
+    is_first = True
+    for columns in blocks:
+        if is_first:
+            yield _lines([[quoted_cell(name)] for name in columns])
+        yield _lines([cells_of(column) for column in columns.values()])
+        is_first = False
+
+
+def _lines(columns: Sequence[Sequence[str]]) -> bytes:
+    rows = zip(*columns, strict=True)
+    return "".join(f"{','.join(row)}\n" for row in rows).encode()
+
+
+def cells_of(column: AnswerColumn) -> Sequence[str]:
+    """A column's cells: numbers in their shortest form, true and false, lists as JSON."""
+    match column:
+        case Words(places, words):
+            return _taken([quoted_cell(word) for word in words], places)
+        case Numbers(values):
+            # Leaves give the same few numbers again and again.
+            bits, places = np.unique(np.ascontiguousarray(values).view(np.int64), return_inverse=True)
+            return _taken([repr(value) for value in bits.view(np.float64).tolist()], places)
+        case Flags(values):
+            return _taken(["false", "true"], values.astype(np.int64))
+        case Lists(starts, places, words):
+            return _list_cells(starts, places, words)
+        case Texts(texts):
+            return [quoted_cell(text) for text in texts]
+        case other:
+            assert_never(other)
+
+
+def _taken(texts: Sequence[str], places: RowArray) -> list[str]:
+    taken: list[str] = np.array(texts, dtype=object)[places].tolist()
+    return taken
+
+
+def _list_cells(starts: RowArray, places: RowArray, words: Sequence[str]) -> list[str]:
+    written: dict[tuple[int, ...], str] = {}
+    cells = []
+    for start, end in pairwise(starts.tolist()):
+        key = tuple(places[start:end].tolist())
+        if key not in written:
+            written[key] = quoted_cell(json.dumps([words[place] for place in key], ensure_ascii=False))
+        cells.append(written[key])
+    return cells
+
+
+def quoted_cell(text: str) -> str:
+    """The text as a cell, in quotes where it needs them."""
+    return '"' + text.replace('"', '""') + '"' if not text or NEEDS_QUOTES.search(text) else text

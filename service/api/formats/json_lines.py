@@ -1,6 +1,6 @@
-"""NDJSON: a record on each line, and an answer on each line. Blank lines are skipped."""
+"""NDJSON: a record on each line, and an answer on each line. Blank lines are skipped. And the same answers as JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -84,3 +84,19 @@ def _at_line(fault: Fault, lines: list[Line]) -> Fault:
     """The fault of `#/records/3/x`, at `#/x` of its line."""
     _, row, *path = fault.path
     return Fault(fault.detail, tuple(path), fault.hint, lines[int(row)][0])
+
+
+def line_pieces(blocks: Iterable[Sequence[bytes]]) -> Iterator[bytes]:
+    """The JSON of an answer on each line."""
+    for answers in blocks:
+        yield b"".join(answer + b"\n" for answer in answers)
+
+
+def json_pieces(blocks: Iterable[Sequence[bytes]], about: bytes) -> Iterator[bytes]:
+    """All answers in one JSON object: `about` with one key more, `predictions`."""
+    yield about.removesuffix(b"}") + b',"predictions":['
+    comma = b""
+    for answers in blocks:
+        yield comma + b",".join(answers)
+        comma = b"," if answers or comma else b""
+    yield b"]}"
