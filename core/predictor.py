@@ -48,6 +48,10 @@ class Predictor:
         """
         return self._record_walk.answer(cells, policy or self.as_grown)
 
+    def leaf(self, cells: Cells) -> int:
+        """The leaf that one record comes to by what is known; -1 where something on its way is not."""
+        return self._record_walk.leaf(cells)
+
     def batch(self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool) -> FloatArray:
         """`prediction.predict`: class probabilities, or means, for every row."""
         policy = policy or self.as_grown

@@ -57,6 +57,11 @@ class RecordWalk:
             total = [so_far + weight * part for so_far, part in zip(total, answer, strict=True)]
         return tuple(total)
 
+    def leaf(self, cells: Cells) -> int:
+        """The leaf that the record comes to by what is known; -1 where something on its way is not."""
+        place = self._down(0, cells)
+        return self._lists.nodes[place] if self._columns[place] < 0 else -1
+
     def reached(self, cells: Cells, policy: MissingPolicy) -> Reached:
         """The nodes that answer, left to right, with their weights, as `prediction.leaves_reached` has them."""
         nodes = self._lists.nodes

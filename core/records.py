@@ -47,6 +47,13 @@ class EncodedRecords:
         states = None if self.states is None else self.states[rows]
         return EncodedRecords(self.table.take(rows), states)
 
+    def known_in(self, table: Table) -> "EncodedRecords":
+        """The records with the cells of another table, where what was missing may be known."""
+        if self.states is None:
+            return self
+        is_hole = np.stack([is_missing(values) for values in table.columns], axis=1)
+        return EncodedRecords(table, np.where(is_hole, self.states, np.uint8(State.KNOWN)))
+
     def names(self, row: int, state: State) -> list[str]:
         """The attributes of a record that are in a state other than known."""
         if self.states is None:

@@ -9,31 +9,29 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import Any, assert_never
 
-import msgspec
 import numpy as np
 from anyio import to_thread
 from fastapi import Request, Response
 from starlette.datastructures import QueryParams
 from starlette.responses import StreamingResponse
+from starlette.types import Scope
 
 from core.records import EncodedRecords
-from service.api.bodies import parse_json, require_media_type
+from service.api.bodies import media_type, require_media_type
 from service.api.formats import arrow_stream, csv_table, json_lines
-from service.api.formats.answer_columns import AnswerColumn, Texts, answer_columns
+from service.api.formats.answer_columns import answer_columns
 from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted, checked
 from service.api.formats.options import PredictionQuery, read_query, refuse_query
-from service.api.metrics import Metrics
 from service.api.negotiation import media_weights, preferred
-from service.api.schemas.models import ModelStep, task_of
-from service.api.schemas.predictions import PredictionRequest, predictions_of
-from service.api.validation import validated
+from service.api.prediction_bodies import PredictionBody, read_strictly
+from service.api.prediction_json import PredictionWriter, parts_asked_for
+from service.api.schemas.models import task_of
+from service.api.schemas.predictions import PredictionField as Part
 from service.errors import InvalidBody, InvalidParameter, NotAcceptable
+from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
-from service.usecases.predict import Answered, Order, Predicted, answer, order_of, paths_of
-
-encode_json = msgspec.json.encode
+from service.usecases.predict import Order, answer, encode, order_of, predict_table
 
 
 class Format(StrEnum):
@@ -45,28 +43,46 @@ class Format(StrEnum):
     ARROW = arrow_stream.MEDIA_TYPE
 
 
-def body_format(request: Request) -> Format:
-    """The format of the body, or UnsupportedMediaType."""
+JSON_HEADER = (b"content-type", b"application/json")
+TAKES_JSON = (b"*/*", b"application/json")
+OFFERED = {own: (own, *(one for one in Format if one is not own)) for own in Format}
+VARIES = {"Vary": "Accept"}
+
+
+def formats_of(request: Request, body: bytes) -> tuple[Format, Format]:
+    """In which format a body comes, and in which its answer is to go."""
+    if is_plainly_json(request.scope):
+        return Format.JSON, Format.JSON
+    own = body_format(request, body)
+    if own is Format.JSON:
+        refuse_query(request.query_params)
+    return own, answer_format(request, own)
+
+
+def is_plainly_json(scope: Scope) -> bool:
+    """Whether JSON comes in and goes out and no query is there: seen at a glance, as most requests are so."""
+    headers = scope["headers"]
+    return (
+        not scope["query_string"]
+        and JSON_HEADER in headers
+        and all(value in TAKES_JSON for name, value in headers if name == b"accept")
+    )
+
+
+def body_format(request: Request, body: bytes) -> Format:
+    """The format of the body, or UnsupportedMediaType; an empty one is JSON unless told."""
+    if not body and media_type(request) not in tuple(Format):
+        return Format.JSON
     return Format(require_media_type(request, *Format))
 
 
 def answer_format(request: Request, own: Format) -> Format:
     """The format that the client would rather have, its own where it does not mind, or NotAcceptable."""
     accepted = ", ".join(request.headers.getlist("accept"))
-    offered = [own, *(one for one in Format if one is not own)]
-    best = preferred(offered, media_weights(accepted, offered))
+    best = preferred(OFFERED[own], media_weights(accepted, OFFERED[own]))
     if best is None:
         raise NotAcceptable(f"none of {accepted} can be answered; this call answers with {', '.join(Format)}")
     return Format(best)
-
-
-class _Reasons(msgspec.Struct):
-    """The part of an answer that has no flat form: as JSON, also in tables."""
-
-    paths: msgspec.Raw
-
-
-read_reasons = msgspec.json.Decoder(_Reasons).decode
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,7 @@ class Batch:
     """Records in which nothing is wrong, in blocks, and how they are to be answered."""
 
     order: Order
+    fields: tuple[str, ...] | None
     explain: bool
     blocks: Iterable[EncodedRecords]
     n_blocks: int
@@ -83,18 +100,17 @@ class Batch:
 def read_batch(loaded: LoadedModel, body: bytes, own: Format, query: QueryParams) -> Batch:
     """The whole of a body, or an error with all that is wrong in it."""
     if own is Format.JSON:
-        refuse_query(query)
-        return _from_json(loaded, validated(PredictionRequest, parse_json(body)))
+        return _from_json(loaded, read_strictly(body))
     return _from_stream(loaded, body, own, read_query(query, has_tokens=own is Format.CSV))
 
 
-def _from_json(loaded: LoadedModel, asked: PredictionRequest) -> Batch:
+def _from_json(loaded: LoadedModel, asked: PredictionBody) -> Batch:
     order = order_of(loaded, step=asked.step, policy=asked.missing)
-    encoded = asked.to_records().encoded(loaded.model, loaded.record.facts["unused_columns"])
-    n_records = encoded.table.n_rows
+    records = encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
+    n_records = records.table.n_rows
     starts = range(0, n_records, ROWS_PER_BLOCK) or range(1)
-    blocks = (encoded.take(np.arange(start, min(start + ROWS_PER_BLOCK, n_records))) for start in starts)
-    return Batch(order, asked.explain, blocks, len(starts), n_records)
+    blocks = (records.take(np.arange(start, min(start + ROWS_PER_BLOCK, n_records))) for start in starts)
+    return Batch(order, asked.fields, asked.explain, blocks, len(starts), n_records)
 
 
 def _from_stream(loaded: LoadedModel, body: bytes, own: Format, asked: PredictionQuery) -> Batch:
@@ -109,67 +125,42 @@ def _from_stream(loaded: LoadedModel, body: bytes, own: Format, asked: Predictio
         case _:
             found = checked(partial(arrow_stream.read_arrow_stream, body, wanted))
     blocks = (block.encoded(attributes) for block in found.blocks)
-    return Batch(order, asked.explain, blocks, found.n_blocks, found.n_rows)
+    return Batch(order, asked.fields, asked.explain, blocks, found.n_blocks, found.n_rows)
 
 
 def _order_in_query(loaded: LoadedModel, asked: PredictionQuery) -> Order:
     try:
+        parts_asked_for(task_of(loaded.model), asked.fields, asked.explain)
         return order_of(loaded, step=asked.step, policy=asked.missing)
     except InvalidBody as error:
-        (fault,) = error.faults
+        fault = error.faults[0]
         raise InvalidParameter(str(fault.path[0]), fault.detail, hint=fault.hint) from error
 
 
 def written(loaded: LoadedModel, batch: Batch, shown: Format, *, kernels: bool) -> Iterator[bytes]:
     """The answers, piece by piece."""
-    step = batch.order.step
-    answered = (answer(loaded, batch.order, block, kernels=kernels) for block in batch.blocks)
-    match shown:
-        case Format.JSON:
-            about = encode_json(about_answers(loaded, step))
-            return json_lines.json_pieces((_objects(loaded, batch, one) for one in answered), about)
-        case Format.JSON_LINES:
-            return json_lines.line_pieces(_objects(loaded, batch, one) for one in answered)
-        case Format.CSV:
-            return csv_table.csv_pieces(_columns(loaded, batch, one) for one in answered)
-        case Format.ARROW:
-            about = encode_json(about_answers(loaded, step))
-            return arrow_stream.arrow_pieces((_columns(loaded, batch, one) for one in answered), about)
-        case other:
-            assert_never(other)
+    order, blocks = batch.order, batch.blocks
+    writer = loaded.once(PredictionWriter, order.step, batch.fields, batch.explain)
+    if shown in (Format.JSON, Format.JSON_LINES):
+        predicted = (predict_table(loaded, order, block, kernels=kernels) for block in blocks)
+        objects = (writer.predictions(one) for one in predicted)
+        return (
+            json_lines.json_pieces(objects, writer.about) if shown is Format.JSON else json_lines.line_pieces(objects)
+        )
+    parts = [part for part in writer.parts if part is not Part.PATHS or writer.explains]
+    answered = (answer(loaded, order, block, kernels=kernels) for block in blocks)
+    columns = (answer_columns(loaded, order.step, one, parts) for one in answered)
+    return csv_table.csv_pieces(columns) if shown is Format.CSV else arrow_stream.arrow_pieces(columns, writer.about)
 
 
-def about_answers(loaded: LoadedModel, step: int) -> dict[str, Any]:
-    """Which model answers, as of which step, and what it predicts: what JSON says beside the predictions."""
-    return {"model": ModelStep.of(loaded, step).model_dump(), "task": str(task_of(loaded.model))}
-
-
-def _objects(loaded: LoadedModel, batch: Batch, answered: Answered) -> list[bytes]:
-    step = batch.order.step
-    paths = None
-    if batch.explain:
-        paths = paths_of(loaded.view(step), answered.taken, answered.answers.ends, answered.policy)
-    predicted = Predicted(step, answered.records, answered.answers, paths)
-    return [one.model_dump_json().encode() for one in predictions_of(loaded, predicted).predictions]
-
-
-def _columns(loaded: LoadedModel, batch: Batch, answered: Answered) -> dict[str, AnswerColumn]:
-    columns = answer_columns(loaded.as_of(batch.order.step), answered.records, answered.answers)
-    if batch.explain:
-        columns["paths"] = Texts([bytes(read_reasons(one).paths).decode() for one in _objects(loaded, batch, answered)])
-    return columns
-
-
-async def answer_batch(
-    request: Request, loaded: LoadedModel, own: Format, shown: Format, *, kernels: bool, metrics: Metrics
-) -> Response:
+async def answer_batch(request: Request, body: bytes, loaded: LoadedModel, own: Format, shown: Format) -> Response:
     """Answer a body of any format in any other; what fits into one block goes out at once."""
-    body = await request.body()
-    started = time.perf_counter()
+    app, started = request.app.state, time.perf_counter()
+    kernels = compiled_code_is_ready(app.settings)
     batch, pieces = await to_thread.run_sync(_begun, loaded, body, own, shown, request.query_params, kernels)
-    headers = {**headers_of(loaded, batch.order.step), "Vary": "Accept"}
+    headers = {**VARIES, **headers_of(loaded, batch.order.step)}
     record = loaded.record
-    observe = partial(metrics.observe_prediction, record.name, record.version, batch.n_records)
+    observe = partial(app.metrics.observe_prediction, record.name, record.version, batch.n_records)
     if isinstance(pieces, bytes):
         observe(time.perf_counter() - started)
         return Response(pieces, headers=headers, media_type=shown)

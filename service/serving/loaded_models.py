@@ -3,9 +3,12 @@
 import asyncio
 import time
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Callable, Hashable
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
 from core.model import Model
+from core.record_reader import RecordReader
 from core.serialization import load
 from service.serving.served_steps import STEPS_KEPT, ServedSteps
 from service.store import models
@@ -13,6 +16,9 @@ from service.store.models import ModelRecord
 from service.store.transactions import Database
 
 FRESH_SECONDS = 1.0
+MADE_KEPT = 16
+
+Made = TypeVar("Made")
 
 
 class LoadedModel(ServedSteps):
@@ -22,6 +28,20 @@ class LoadedModel(ServedSteps):
         super().__init__(model)
         self.record = record
         self._parts: OrderedDict[int, dict[str, Any]] = OrderedDict()  # measures by step, the newest at the end
+        self._make_once = lru_cache(maxsize=MADE_KEPT)(self._make)
+
+    @cached_property
+    def reader(self) -> RecordReader:
+        """Reads records for it one by one."""
+        return RecordReader(self.model.attributes, self.record.facts["unused_columns"])
+
+    def once(self, make: Callable[..., Made], *details: Hashable) -> Made:
+        """What layers above make of this model, kept with it: `make(model, *details)`, those asked for last."""
+        made: Made = self._make_once(make, *details)
+        return made
+
+    def _make(self, make: Callable[..., Any], *details: Hashable) -> Any:
+        return make(self, *details)
 
     def parts(self, step: int) -> dict[str, Any] | None:
         """The measures of each part as of a step, if they were stored with the model or found out before."""

@@ -1,27 +1,22 @@
-"""Answer records with a model as of a step: labels or numbers, how sure they are, and why."""
+"""Answer records with a model as of a step: labels or numbers, how sure they are, and why.
+
+Most records come to one leaf whatever they lack, and all that is said of them is that leaf's own. So the answer to a
+batch is the leaf of each such record, and answers in full for the rest.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import numpy as np
 
 from core.answers import Answers
 from core.errors import Fault
-from core.explanation import Path, path_to
-from core.model import Model
-from core.prediction import Ends, MissingPolicy, policy_as_grown
+from core.explanation import Explainer, Path, holes_of
+from core.prediction import MissingPolicy, policy_as_grown
+from core.record_reader import ReadRecord
 from core.records import EncodedRecords, Value, encode_columns, encode_records
-from core.tree import TreeView
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedModel
-
-
-@dataclass(frozen=True)
-class Predicted:
-    """The step that answered, the records as they were sent, their answers, and their paths if they were asked for."""
-
-    step: int
-    records: EncodedRecords
-    answers: Answers
-    paths: list[tuple[Path, ...]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +29,39 @@ class Order:
 
 @dataclass(frozen=True)
 class Answered:
-    """Records as they were sent, their answers, and as which records the tree took them."""
+    """Records as they were sent, their answers, and as which records the tree took them: filled, where it fills."""
 
     records: EncodedRecords
     answers: Answers
     taken: EncodedRecords
     policy: MissingPolicy
 
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def take(self, rows: Sequence[int]) -> "Answered":
+        """The answers to some of the records."""
+        places = np.array(rows, dtype=np.int64)
+        return Answered(self.records.take(places), self.answers.take(places), self.taken.take(places), self.policy)
+
+    def paths(self, explainer: Explainer) -> list[list[Path]]:
+        """Every record's ways to the nodes that answer it."""
+        return [
+            [explainer.path(node, weight, self.policy, holes_of(self.taken, row)) for node, weight in reached]
+            for row, reached in enumerate(self.answers.ends.by_row())
+        ]
+
 
 @dataclass(frozen=True)
-class Records:
-    """What a client sent: records, or columns."""
+class Predicted:
+    """The leaf of each record that comes to one whatever it lacks, -1 for others; and the answers to those others.
 
-    records: Sequence[Mapping[str, Value]] | None
-    columns: Mapping[str, Sequence[Value]] | None
-    ignore_unknown: bool
+    `states[row]` are the states of a record's values, empty where all are known.
+    """
 
-    def encoded(self, model: Model, ignorable: Sequence[str]) -> EncodedRecords:
-        if self.records is not None:
-            return encode_records(
-                self.records, model.attributes, ignorable=ignorable, ignore_unknown=self.ignore_unknown
-            )
-        assert self.columns is not None
-        return encode_columns(self.columns, model.attributes, ignorable=ignorable, ignore_unknown=self.ignore_unknown)
+    leaves: list[int]
+    states: list[bytes]
+    rest: Answered | None
 
 
 def order_of(loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | None) -> Order:
@@ -68,35 +73,47 @@ def order_of(loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | No
     return Order(loaded.number_in_body(step), policy)
 
 
+def encode(
+    loaded: LoadedModel,
+    *,
+    records: Sequence[Mapping[str, Value]] | None,
+    columns: Mapping[str, Sequence[Value]] | None,
+    ignore_unknown: bool,
+) -> EncodedRecords:
+    """Records, or columns, as a table with the model's attributes; RecordsDoNotFit with all that is wrong."""
+    attributes, ignorable = loaded.model.attributes, loaded.record.facts["unused_columns"]
+    if records is not None:
+        return encode_records(records, attributes, ignorable=ignorable, ignore_unknown=ignore_unknown)
+    assert columns is not None
+    return encode_columns(columns, attributes, ignorable=ignorable, ignore_unknown=ignore_unknown)
+
+
 def answer(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernels: bool) -> Answered:
     """Answers in full; large batches go through compiled kernels if there are any."""
     model = loaded.model
-    taken = records if order.policy is not None else replace(records, table=model.as_trained(records.table))
     policy = order.policy or policy_as_grown(model.tree)
+    taken = records
+    if order.policy is None and model.missing.fills_records:
+        taken = records.known_in(model.as_trained(records.table))
     answers = loaded.answering(order.step).answers(records, policy, kernels=kernels, taken=taken.table)
     return Answered(records, answers, taken, policy)
 
 
-def predict_records(
-    loaded: LoadedModel,
-    records: Records,
-    *,
-    step: str | int,
-    policy: MissingPolicy | None,
-    explain: bool,
-    kernels: bool,
-) -> Predicted:
-    """The answers to records; without a policy, as the model was trained."""
-    order = order_of(loaded, step=step, policy=policy)
-    sent = records.encoded(loaded.model, loaded.record.facts["unused_columns"])
-    found = answer(loaded, order, sent, kernels=kernels)
-    paths = paths_of(loaded.view(order.step), found.taken, found.answers.ends, found.policy) if explain else None
-    return Predicted(order.step, sent, found.answers, paths)
+def predict_table(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernels: bool) -> Predicted:
+    """The leaves of many records, and the answers to those that come to several."""
+    answered = answer(loaded, order, records, kernels=kernels)
+    leaves: list[int] = answered.answers.whole.tolist()
+    states = [b""] * len(leaves) if records.states is None else [row.tobytes() for row in records.states]
+    rest = [row for row, leaf in enumerate(leaves) if leaf < 0]
+    return Predicted(leaves, states, answered.take(rest) if rest else None)
 
 
-def paths_of(view: TreeView, records: EncodedRecords, ends: Ends, policy: MissingPolicy) -> list[tuple[Path, ...]]:
-    """Every record's ways to the leaves that answer it, from the records as they were taken."""
-    return [
-        tuple(path_to(view, records, row, leaf, weight, policy) for leaf, weight in reached)
-        for row, reached in enumerate(ends.by_row())
-    ]
+def predict_few(loaded: LoadedModel, order: Order, records: Sequence[ReadRecord], *, kernels: bool) -> Predicted:
+    """The same for records that were read one by one."""
+    leaf_of = loaded.answering(order.step).predictor.leaf
+    leaves = [leaf_of(cells) for cells, _ in records]
+    states = [states for _, states in records]
+    rest = [record for record, leaf in zip(records, leaves, strict=True) if leaf < 0]
+    if not rest:
+        return Predicted(leaves, states, None)
+    return Predicted(leaves, states, answer(loaded, order, loaded.reader.encoded(rest), kernels=kernels))

@@ -6,16 +6,21 @@ many numbers    mean_<target>…, spread_<target>…, count, decided, lowest_<ta
 all             bounds_kind, missing, unseen, and paths where they are asked for
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 
-from core.answers import Answers
 from core.model import Model
+from core.prediction import Ends
 from core.records import EncodedRecords, State
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
+from service.api.prediction_json import PredictionWriter
+from service.api.schemas.predictions import PredictionField as Part
+from service.serving.loaded_models import LoadedModel
+from service.usecases.predict import Answered, Predicted
 
 
 @dataclass(frozen=True)
@@ -56,41 +61,58 @@ class Texts:
     values: Sequence[str]
 
 
-AnswerColumn = Words | Numbers | Flags | Lists | Texts
+@dataclass(frozen=True)
+class Leaves:
+    """The leaves that answer each row, with their weights."""
+
+    ends: Ends
 
 
-def answer_columns(model: Model, records: EncodedRecords, answers: Answers) -> dict[str, AnswerColumn]:
-    """What is said of each record, by the names of the columns."""
-    return dict(_columns(model, records, answers))
+AnswerColumn = Words | Numbers | Flags | Lists | Texts | Leaves
 
 
-def _columns(model: Model, records: EncodedRecords, answers: Answers) -> Iterator[tuple[str, AnswerColumn]]:
-    suffixes = _suffixes(model)
-    if model.task is Task.CLASSIFICATION:
-        yield "label", Words(answers.labels, model.classes)
-        yield from _numbers("probability", suffixes, answers.values)
-    else:
-        yield from _numbers("mean", suffixes, answers.values)
-        yield from _numbers("spread", suffixes, answers.spreads)
-        yield "count", Numbers(answers.counts)
-    yield "decided", Flags(answers.is_decided)
-    yield from _numbers("lowest", suffixes, answers.bounds[:, :, 0])
-    yield from _numbers("highest", suffixes, answers.bounds[:, :, 1])
-    yield "bounds_kind", Words(np.zeros(len(answers), dtype=np.int64), ("exact",))
-    yield "missing", _names_in(records, State.MISSING)
-    yield "unseen", _names_in(records, State.UNSEEN)
+def answer_columns(
+    loaded: LoadedModel, step: int, answered: Answered, parts: Sequence[Part]
+) -> dict[str, AnswerColumn]:
+    """The parts of answers that are asked for, by the names of their columns."""
+    model, answers, records = loaded.as_of(step), answered.answers, answered.records
+    columns: dict[str, AnswerColumn] = {}
+    for part in parts:
+        match part:
+            case Part.LABEL:
+                columns["label"] = Words(answers.labels, model.classes)
+            case Part.PROBABILITIES:
+                columns |= _numbers("probability", model, answers.values)
+            case Part.MEAN:
+                columns |= _numbers("mean", model, answers.values)
+            case Part.SPREAD:
+                columns |= _numbers("spread", model, answers.spreads)
+            case Part.COUNT:
+                columns["count"] = Numbers(answers.counts)
+            case Part.DECIDED:
+                columns["decided"] = Flags(answers.is_decided)
+            case Part.BOUNDS:
+                columns |= _numbers("lowest", model, answers.bounds[:, :, 0])
+                columns |= _numbers("highest", model, answers.bounds[:, :, 1])
+                columns["bounds_kind"] = Words(np.zeros(len(answers), dtype=np.int64), ("exact",))
+            case Part.MISSING:
+                columns["missing"] = _names_in(records, State.MISSING)
+            case Part.UNSEEN:
+                columns["unseen"] = _names_in(records, State.UNSEEN)
+            case Part.LEAVES:
+                columns["leaves"] = Leaves(answers.ends)
+            case Part.PATHS:
+                columns["paths"] = Texts(_in_json(loaded, step, answered, part))
+            case other:
+                assert_never(other)
+    return columns
 
 
-def _suffixes(model: Model) -> list[str]:
-    """What tells the columns of several classes or targets apart."""
-    if model.task is Task.CLASSIFICATION:
-        return [f"_{name}" for name in model.classes]
-    return [f"_{name}" for name in model.target] if isinstance(model.target, tuple) else [""]
-
-
-def _numbers(name: str, suffixes: Sequence[str], values: FloatArray) -> Iterator[tuple[str, AnswerColumn]]:
-    for suffix, column in zip(suffixes, values.T, strict=True):
-        yield name + suffix, Numbers(column)
+def _numbers(name: str, model: Model, values: FloatArray) -> dict[str, AnswerColumn]:
+    """A column for each class or target; only one where there is but one target."""
+    names = model.classes if model.task is Task.CLASSIFICATION else model.targets
+    is_one = isinstance(model.target, str) and model.task is not Task.CLASSIFICATION
+    return {name if is_one else f"{name}_{of}": Numbers(column) for of, column in zip(names, values.T, strict=True)}
 
 
 def _names_in(records: EncodedRecords, state: State) -> Lists:
@@ -100,3 +122,12 @@ def _names_in(records: EncodedRecords, state: State) -> Lists:
         return Lists(np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), names)
     rows, places = np.nonzero(records.states == state)
     return Lists(np.append(0, np.cumsum(np.bincount(rows, minlength=n_rows))), places, names)
+
+
+def _in_json(loaded: LoadedModel, step: int, answered: Answered, part: Part) -> list[str]:
+    """A part that has no flat form."""
+    n_rows = len(answered)
+    writer = loaded.once(PredictionWriter, step, (part,), True)
+    objects = writer.predictions(Predicted([-1] * n_rows, [b""] * n_rows, answered))
+    before = len(f'{{"{part}":')
+    return [one[before:-1].decode() for one in objects]

@@ -20,7 +20,7 @@ from core.schema import Attribute
 from core.suggestion import quoted
 from core.table import MISSING_CODE, BoolArray, Column
 from service.api.codings import WrittenBytes
-from service.api.formats.answer_columns import AnswerColumn, Flags, Lists, Numbers, Texts, Words
+from service.api.formats.answer_columns import AnswerColumn, Flags, Leaves, Lists, Numbers, Texts, Words
 from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted
 from service.errors import MalformedBody
 
@@ -256,5 +256,9 @@ def array_of(column: AnswerColumn) -> "pa.Array[Any]":
             return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), named)
         case Texts(texts):
             return pa.array(texts, pa.utf8())
+        case Leaves(ends):
+            parts: list[pa.Array[Any]] = [pa.array(ends.nodes, pa.int32()), pa.array(ends.weights)]
+            reached = pa.StructArray.from_arrays(parts, names=["leaf", "weight"])
+            return pa.ListArray.from_arrays(pa.array(ends.starts, pa.int32()), reached)
         case other:
             assert_never(other)

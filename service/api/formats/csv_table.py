@@ -19,7 +19,7 @@ from core.records import MOST_FAULTS
 from core.schema import Attribute
 from core.suggestion import quoted
 from core.table import MISSING_CODE, RowArray
-from service.api.formats.answer_columns import AnswerColumn, Flags, Lists, Numbers, Texts, Words
+from service.api.formats.answer_columns import AnswerColumn, Flags, Leaves, Lists, Numbers, Texts, Words
 from service.api.formats.blocks import Wanted
 from service.errors import InvalidFile, MalformedBody
 from service.usecases.read_csv import CsvRows, not_utf8, ragged_rows
@@ -124,6 +124,9 @@ def cells_of(column: AnswerColumn) -> Sequence[str]:
             return _list_cells(starts, places, words)
         case Texts(texts):
             return [quoted_cell(text) for text in texts]
+        case Leaves(ends):
+            reached = ([{"leaf": leaf, "weight": weight} for leaf, weight in row] for row in ends.by_row())
+            return [quoted_cell(json.dumps(leaves)) for leaves in reached]
         case other:
             assert_never(other)
 

@@ -8,7 +8,7 @@ from starlette.datastructures import QueryParams
 
 from core.prediction import MissingPolicy
 from core.suggestion import did_you_mean
-from service.api.schemas.predictions import PredictionRequest
+from service.api.schemas.predictions import PredictionField, PredictionRequest
 from service.api.uploads import FILE_TOKENS
 from service.errors import InvalidParameter
 
@@ -24,13 +24,17 @@ class PredictionQuery(BaseModel):
     step: Annotated[str, Field(description=IN_BODY["step"].description)] = "selected"
     explain: Annotated[bool, Field(description=IN_BODY["explain"].description)] = False
     ignore_unknown: Annotated[bool, Field(description=IN_BODY["ignore_unknown"].description)] = False
+    fields: Annotated[
+        tuple[PredictionField, ...] | None,
+        Field(min_length=1, description=f"{IN_BODY['fields'].description} Repeat the parameter for several."),
+    ] = None
     missing_tokens: Annotated[
         list[str], Field(description="CSV only: cells that mean missing; repeat the parameter for several.")
     ] = list(FILE_TOKENS)
 
 
 KNOWN = tuple(PredictionQuery.model_fields)
-LISTS = ("missing_tokens",)
+LISTS = ("fields", "missing_tokens")
 
 
 def query_parameters() -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from service.api.routes import datasets, health, models, predictions, problems, prunings, trainings
 from service.api.schemas.datasets import CsvText, DatasetForm, DatasetUpload
+from service.api.schemas.predictions import PredictionRequest
 
 ROUTERS = (
     datasets.router,
@@ -22,4 +23,4 @@ TAGS = [
 ]
 
 # Bodies that routes read by themselves, so that FastAPI does not see them.
-DESCRIBED_BODIES = (CsvText, DatasetForm, DatasetUpload)
+DESCRIBED_BODIES = (CsvText, DatasetForm, DatasetUpload, PredictionRequest)

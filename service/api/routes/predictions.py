@@ -1,37 +1,103 @@
 """Predictions: records in, answers and reasons out."""
 
+import time
+from typing import Any
+
+from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
 from core.errors import RecordsDoNotFit
-from service.api.batches import answer_batch, answer_format, body_format
-from service.api.bodies import StrictRoute
-from service.api.dependencies import AppMetrics, AppSettings, Models
+from core.record_reader import ReadRecord
+from service.api.batches import VARIES, Format, answer_batch, formats_of
+from service.api.bodies import INLINE_BYTES, StrictRoute
+from service.api.prediction_bodies import PredictionBody, read_body, read_strictly, read_usual
+from service.api.prediction_json import PredictionWriter
 from service.api.problems import documented
 from service.api.routes.models import ModelRef
-from service.api.schemas.predictions import (
-    Predictions,
-)
+from service.api.schemas.predictions import Predictions
 from service.errors import ModelNotFound, ModelNotReady, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
+from service.serving.loaded_models import LoadedModel
+from service.usecases.predict import Order, Predicted, encode, order_of, predict_few, predict_table
 
 # Records times nodes; more than this is answered in a thread, so that nobody waits for it. A record with holes may
 # come to every node.
 INLINE_WORK = 10_000
+
+# For `openapi_extra`: the route reads the body by itself, since FastAPI's way takes longer than most predictions.
+DOCUMENTED_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {Format.JSON: {"schema": {"$ref": "#/components/schemas/PredictionRequest"}}},
+    }
+}
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predictions"])
 
 
 @router.post(
     "/{model}/predict",
+    openapi_extra=DOCUMENTED_BODY,
     responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit),
     response_model=Predictions,
 )
-async def predict(
-    model: ModelRef, request: Request, loaded_models: Models, metrics: AppMetrics, settings: AppSettings
-) -> Response:
+async def predict(request: Request, model: ModelRef) -> Response:
     """Answer each record; one with missing values goes down every branch with part of its weight."""
-    own = body_format(request)
-    shown = answer_format(request, own)
-    loaded = await loaded_models.get(model)
-    kernels = compiled_code_is_ready(settings)
-    return await answer_batch(request, loaded, own, shown, kernels=kernels, metrics=metrics)
+    app = request.app.state
+    body = await request.body()
+    own, shown = formats_of(request, body)
+    loaded: LoadedModel = await app.models.get(model)
+    if not own is shown is Format.JSON:
+        return await answer_batch(request, body, loaded, own, shown)
+    started = time.perf_counter()
+    answered = answer_few(loaded, body) if len(body) <= INLINE_BYTES else None
+    if answered is None:
+        kernels = compiled_code_is_ready(app.settings)
+        answered = await to_thread.run_sync(answer_any, loaded, body, kernels)
+    content, n_records = answered
+    record = loaded.record
+    app.metrics.observe_prediction(record.name, record.version, n_records, time.perf_counter() - started)
+    return Response(content, headers=VARIES, media_type=Format.JSON)
+
+
+Written = tuple[bytes, int]  # the answer, and to how many records
+
+
+def answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
+    """Answer a small and usual body without NumPy, one record after the other; None for `answer_any` to do it."""
+    asked = read_usual(body)
+    if asked is None or asked.records is None:
+        return None
+    read: list[ReadRecord] = []
+    n_holes = 0
+    for record in asked.records:
+        one = loaded.reader.read(record, ignore_unknown=asked.ignore_unknown)
+        if one is None:
+            return None
+        n_holes += one[1] != b""
+        read.append(one)
+    if n_holes * len(loaded.model.tree) > INLINE_WORK:
+        return None
+    order = order_of(loaded, step=asked.step, policy=asked.missing)
+    return _written(loaded, order, asked, predict_few(loaded, order, read, kernels=False))
+
+
+def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
+    """Answer any body, or say all that is wrong with it."""
+    asked = read_body(body)
+    try:
+        return _answer_table(loaded, asked, kernels)
+    except RecordsDoNotFit:
+        # A number beyond float64 is a fault of the body, which the quick decoder does not see.
+        return _answer_table(loaded, read_strictly(body), kernels)
+
+
+def _answer_table(loaded: LoadedModel, asked: PredictionBody, kernels: bool) -> Written:
+    order = order_of(loaded, step=asked.step, policy=asked.missing)
+    records = encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
+    return _written(loaded, order, asked, predict_table(loaded, order, records, kernels=kernels))
+
+
+def _written(loaded: LoadedModel, order: Order, asked: PredictionBody, predicted: Predicted) -> Written:
+    writer = loaded.once(PredictionWriter, order.step, asked.fields, asked.explain)
+    return writer.text(predicted), len(predicted.leaves)
