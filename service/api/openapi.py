@@ -39,6 +39,11 @@ def answers_with(status: int, **headers: str) -> dict[int | str, dict[str, Any]]
     return {status: {"headers": described}}
 
 
+def schema_named(shape: type[BaseModel]) -> dict[str, Any]:
+    """For the `content` of a body or an answer: the schema of that name."""
+    return {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}}
+
+
 def completed(document: dict[str, Any], described_bodies: Sequence[type[BaseModel]]) -> dict[str, Any]:
     """Add the schemas of problems and of bodies that routes read by themselves, and the problems of every call."""
     schemas = document.setdefault("components", {}).setdefault("schemas", {})

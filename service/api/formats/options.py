@@ -29,7 +29,11 @@ class PredictionQuery(BaseModel):
         Field(min_length=1, description=f"{IN_BODY['fields'].description} Repeat the parameter for several."),
     ] = None
     missing_tokens: Annotated[
-        list[str], Field(description="CSV only: cells that mean missing; repeat the parameter for several.")
+        list[str],
+        Field(
+            description='CSV only: the cells that mean missing, `["", "?", "NA"]` unless told. Repeat the parameter '
+            "for several."
+        ),
     ] = list(FILE_TOKENS)
 
 
@@ -38,18 +42,23 @@ LISTS = ("fields", "missing_tokens")
 
 
 def query_parameters() -> list[dict[str, Any]]:
-    """The parameters for the OpenAPI document."""
+    """The parameters for the OpenAPI document; without defaults, which a generated client would send with JSON too."""
     described = PredictionQuery.model_json_schema(ref_template="#/components/schemas/{model}")["properties"]
     return [
         {
             "name": name,
             "in": "query",
             "required": False,
-            "description": f"{schema.pop('description')} With a JSON body it stands in the body.",
-            "schema": schema,
+            "description": schema["description"] + (" With a JSON body it stands there." if name in IN_BODY else ""),
+            "schema": _when_given(schema),
         }
         for name, schema in described.items()
     ]
+
+
+def _when_given(schema: dict[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = schema["anyOf"][0] if "anyOf" in schema else schema
+    return {key: value for key, value in given.items() if key not in ("default", "description", "title")}
 
 
 def read_query(sent: QueryParams, *, has_tokens: bool) -> PredictionQuery:

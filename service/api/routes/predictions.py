@@ -10,12 +10,22 @@ from core.errors import RecordsDoNotFit
 from core.record_reader import ReadRecord
 from service.api.batches import VARIES, Format, answer_batch, formats_of
 from service.api.bodies import INLINE_BYTES, StrictRoute
+from service.api.formats.options import query_parameters
+from service.api.openapi import answers_with, schema_named
 from service.api.prediction_bodies import PredictionBody, read_body, read_strictly, read_usual
 from service.api.prediction_json import PredictionWriter
 from service.api.problems import documented
 from service.api.routes.models import ModelRef
-from service.api.schemas.predictions import Predictions
-from service.errors import ModelNotFound, ModelNotReady, StepNotFound
+from service.api.schemas.predictions import (
+    ArrowStream,
+    PredictionLines,
+    PredictionRequest,
+    Predictions,
+    PredictionTable,
+    RecordLines,
+    RecordTable,
+)
+from service.errors import ModelNotFound, ModelNotReady, NotAcceptable, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
 from service.usecases.predict import Order, Predicted, encode, order_of, predict_few, predict_table
@@ -25,10 +35,32 @@ from service.usecases.predict import Order, Predicted, encode, order_of, predict
 INLINE_WORK = 10_000
 
 # For `openapi_extra`: the route reads the body by itself, since FastAPI's way takes longer than most predictions.
-DOCUMENTED_BODY: dict[str, Any] = {
+DOCUMENTED_BODIES: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "content": {Format.JSON: {"schema": {"$ref": "#/components/schemas/PredictionRequest"}}},
+        "content": {
+            Format.JSON: schema_named(PredictionRequest),
+            Format.JSON_LINES: schema_named(RecordLines),
+            Format.CSV: schema_named(RecordTable),
+            Format.ARROW: schema_named(ArrowStream),
+        },
+    },
+    "parameters": query_parameters(),
+}
+OTHER_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        **answers_with(
+            200,
+            Niwaki_Model="The id of the model that answered; not with JSON, which says it in its body.",
+            Niwaki_Version="Its version.",
+            Niwaki_Step="The step of its pruning history.",
+            Niwaki_Digest="Names the model by what it says.",
+        )[200],
+        "content": {
+            Format.JSON_LINES: schema_named(PredictionLines),
+            Format.CSV: schema_named(PredictionTable),
+            Format.ARROW: schema_named(ArrowStream),
+        },
     }
 }
 
@@ -37,12 +69,17 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predicti
 
 @router.post(
     "/{model}/predict",
-    openapi_extra=DOCUMENTED_BODY,
-    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit),
+    openapi_extra=DOCUMENTED_BODIES,
+    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit, NotAcceptable) | OTHER_ANSWERS,
     response_model=Predictions,
 )
 async def predict(request: Request, model: ModelRef) -> Response:
-    """Answer each record; one with missing values goes down every branch with part of its weight."""
+    """Answer each record; one with missing values goes down every branch with part of its weight.
+
+    Send JSON, NDJSON, CSV or an Arrow stream; `Accept` says in which of them the answer comes, which is the same unless
+    told. With JSON the options stand in the body, with the others in the query. All that is wrong with a batch is told
+    at once, and nothing is half answered. Bodies may be compressed by gzip or zstd, and so are answers.
+    """
     app = request.app.state
     body = await request.body()
     own, shown = formats_of(request, body)

@@ -124,7 +124,7 @@ def rows_of(answer: httpx.Response) -> list[dict[str, Any]]:
 
 
 def cell_value(name: str, cell: str) -> Any:
-    if name in ("missing", "unseen", "decided"):
+    if name in ("missing", "unseen", "decided", "leaves"):
         return json.loads(cell)
     return cell if name in ("label", "bounds_kind", "paths") else float(cell)
 
@@ -195,6 +195,35 @@ async def test_options_stand_in_the_query(workshop: Workshop) -> None:
     params = {"missing": "majority_branch", "step": "0"}
     answer = await ask(workshop, "classes", body_of(RECORDS, LINES), LINES, params=params)
     assert [json.loads(line) for line in answer.text.splitlines()] == expected
+
+
+ASKED: list[tuple[str, list[str], list[str]]] = [
+    ("classes", ["label"], ["label"]),
+    ("classes", ["leaves", "probabilities"], ["probability_p", 'probability_q,"1"', "probability_r", "leaves"]),
+    ("classes", ["unseen", "paths"], ["unseen", "paths"]),
+    ("numbers", ["mean", "count"], ["mean", "count"]),
+    ("several", ["bounds"], ["lowest_h", "lowest_w", "highest_h", "highest_w", "bounds_kind"]),
+]
+
+
+@pytest.mark.parametrize(("model", "fields", "columns"), ASKED)
+async def test_a_part_of_the_answers(workshop: Workshop, model: str, fields: list[str], columns: list[str]) -> None:
+    expected = (await workshop.predict(model, {"records": RECORDS, "fields": fields}))["predictions"]
+    for shown in FORMATS:
+        answer = await ask(workshop, model, body_of(RECORDS, CSV), CSV, shown, params={"fields": fields})
+        if shown in (CSV, ARROW):
+            assert rows_of(answer) == [flat(prediction) for prediction in expected]
+            assert list(rows_of(answer)[0]) == columns
+        else:
+            said = answer.json()["predictions"] if shown == JSON else [json.loads(x) for x in answer.text.splitlines()]
+            assert said == expected
+
+
+async def test_a_part_that_the_model_does_not_have(workshop: Workshop) -> None:
+    for fields in (["mean"], ["label", "lable"]):
+        answer = await ask(workshop, "classes", b"size\n1\n", CSV, params={"fields": fields}, status=422)
+        (fault,) = faults(answer, "invalid_request")
+        assert (fault["in"], fault["parameter"]) == ("query", "fields")
 
 
 async def test_missing_tokens_of_csv(workshop: Workshop) -> None:
