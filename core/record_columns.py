@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from core.inference import UNDECLARED_CODE
 from core.records import EncodedRecords, State
 from core.schema import Attribute, Schema
-from core.table import MISSING_CODE, BoolArray, CodeArray, Column, FloatArray, Table
+from core.table import MISSING_CODE, CodeArray, Column, FloatArray, Table
 
 StateArray = NDArray[np.uint8]
 
@@ -26,26 +26,22 @@ class RecordColumn:
     @classmethod
     def of_numbers(cls, numbers: FloatArray) -> "RecordColumn":
         """Numbers, NaN where one is missing."""
-        return cls(numbers, _states(np.isnan(numbers), None))
+        is_missing = np.isnan(numbers)
+        return cls(numbers, is_missing.astype(np.uint8) * State.MISSING if is_missing.any() else None)
 
     @classmethod
     def of_codes(cls, codes: CodeArray) -> "RecordColumn":
         """Codes of categories: MISSING_CODE where one is missing, UNSEEN_CODE where the model has no branch for it."""
-        states = _states(codes == MISSING_CODE, codes == UNSEEN_CODE)
-        return cls(codes if states is None else np.maximum(codes, MISSING_CODE), states)
+        if not (codes < 0).any():
+            return cls(codes, None)
+        states = np.select([codes == MISSING_CODE, codes == UNSEEN_CODE], [State.MISSING, State.UNSEEN], State.KNOWN)
+        return cls(np.maximum(codes, MISSING_CODE), states.astype(np.uint8))
 
     @classmethod
     def of_nothing(cls, attribute: Attribute, n_rows: int) -> "RecordColumn":
         """An attribute that is missing in every record."""
         nothing = np.full(n_rows, np.nan) if attribute.is_numeric else np.full(n_rows, MISSING_CODE, dtype=np.int32)
         return cls(nothing, np.full(n_rows, State.MISSING, dtype=np.uint8))
-
-
-def _states(is_missing: BoolArray, is_unseen: BoolArray | None) -> StateArray | None:
-    states = is_missing.astype(np.uint8) * State.MISSING
-    if is_unseen is not None:
-        states[is_unseen] = State.UNSEEN
-    return states if states.any() else None
 
 
 @dataclass(frozen=True)

@@ -190,13 +190,13 @@ class WrittenBytes(RawIOBase):
     """A file that keeps what is written only until it is taken."""
 
     def __init__(self) -> None:
-        self._pieces: list[bytes] = []
+        self._pieces: list[Any] = []
 
     def writable(self) -> bool:
         return True
 
     def write(self, piece: Any) -> int:
-        self._pieces.append(bytes(piece))
+        self._pieces.append(piece)  # bytes, or a buffer of Arrow's that stays as it is
         return len(piece)
 
     def taken(self) -> bytes:

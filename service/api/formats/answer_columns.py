@@ -12,6 +12,7 @@ from typing import assert_never
 
 import numpy as np
 
+from core.answers import Answers, answers_of_leaves
 from core.model import Model
 from core.prediction import Ends
 from core.records import EncodedRecords, State
@@ -75,32 +76,33 @@ def answer_columns(
     loaded: LoadedModel, step: int, answered: Answered, parts: Sequence[Part]
 ) -> dict[str, AnswerColumn]:
     """The parts of answers that are asked for, by the names of their columns."""
-    model, answers, records = loaded.as_of(step), answered.answers, answered.records
+    model, records = loaded.as_of(step), answered.records
+    said, at = _said(loaded, step, answered.answers)
     columns: dict[str, AnswerColumn] = {}
     for part in parts:
         match part:
             case Part.LABEL:
-                columns["label"] = Words(answers.labels, model.classes)
+                columns["label"] = Words(said.labels[at], model.classes)
             case Part.PROBABILITIES:
-                columns |= _numbers("probability", model, answers.values)
+                columns |= _numbers("probability", model, said.values, at)
             case Part.MEAN:
-                columns |= _numbers("mean", model, answers.values)
+                columns |= _numbers("mean", model, said.values, at)
             case Part.SPREAD:
-                columns |= _numbers("spread", model, answers.spreads)
+                columns |= _numbers("spread", model, said.spreads, at)
             case Part.COUNT:
-                columns["count"] = Numbers(answers.counts)
+                columns["count"] = Numbers(said.counts[at])
             case Part.DECIDED:
-                columns["decided"] = Flags(answers.is_decided)
+                columns["decided"] = Flags(said.is_decided[at])
             case Part.BOUNDS:
-                columns |= _numbers("lowest", model, answers.bounds[:, :, 0])
-                columns |= _numbers("highest", model, answers.bounds[:, :, 1])
-                columns["bounds_kind"] = Words(np.zeros(len(answers), dtype=np.int64), ("exact",))
+                columns |= _numbers("lowest", model, said.bounds[:, :, 0], at)
+                columns |= _numbers("highest", model, said.bounds[:, :, 1], at)
+                columns["bounds_kind"] = Words(np.zeros(len(answered), dtype=np.int64), ("exact",))
             case Part.MISSING:
                 columns["missing"] = _names_in(records, State.MISSING)
             case Part.UNSEEN:
                 columns["unseen"] = _names_in(records, State.UNSEEN)
             case Part.LEAVES:
-                columns["leaves"] = Leaves(answers.ends)
+                columns["leaves"] = Leaves(answered.answers.ends)
             case Part.PATHS:
                 columns["paths"] = Texts(_in_json(loaded, step, answered, part))
             case other:
@@ -108,11 +110,27 @@ def answer_columns(
     return columns
 
 
-def _numbers(name: str, model: Model, values: FloatArray) -> dict[str, AnswerColumn]:
+Places = slice | RowArray
+
+
+def _said(loaded: LoadedModel, step: int, answers: Answers) -> tuple[Answers, Places]:
+    """The answers and their places; where each is a leaf's own, the answers of all nodes, which are kept."""
+    leaves = answers.whole
+    if len(answers.tree) > len(leaves) or bool((leaves < 0).any()):
+        return answers, slice(None)
+    return loaded.once(_answers_of_nodes, step), leaves
+
+
+def _answers_of_nodes(loaded: LoadedModel, step: int) -> Answers:
+    tree = loaded.view(step).tree
+    return answers_of_leaves(tree, np.arange(len(tree)))
+
+
+def _numbers(name: str, model: Model, values: FloatArray, at: Places) -> dict[str, AnswerColumn]:
     """A column for each class or target; only one where there is but one target."""
     names = model.classes if model.task is Task.CLASSIFICATION else model.targets
     is_one = isinstance(model.target, str) and model.task is not Task.CLASSIFICATION
-    return {name if is_one else f"{name}_{of}": Numbers(column) for of, column in zip(names, values.T, strict=True)}
+    return {name if is_one else f"{name}_{of}": Numbers(column[at]) for of, column in zip(names, values.T, strict=True)}
 
 
 def _names_in(records: EncodedRecords, state: State) -> Lists:

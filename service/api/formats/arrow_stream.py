@@ -12,13 +12,14 @@ from typing import Any, assert_never
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.errors import Fault, RecordsDoNotFit, raise_any
 from core.record_columns import UNSEEN_CODE, RecordBlock, RecordColumn
 from core.records import MOST_FAULTS, Wrong, encode_categories, encode_numbers
 from core.schema import Attribute
 from core.suggestion import quoted
-from core.table import MISSING_CODE, BoolArray, Column
+from core.table import MISSING_CODE, BoolArray, Column, RowArray
 from service.api.codings import WrittenBytes
 from service.api.formats.answer_columns import AnswerColumn, Flags, Leaves, Lists, Numbers, Texts, Words
 from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted
@@ -27,6 +28,7 @@ from service.errors import MalformedBody
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 FILE_MARK = b"ARROW1"
 METADATA_KEY = b"niwaki"
+MOST_SHORT = 128  # words that a byte can count
 DICTIONARY_BATCH = 2  # as the header type of a message
 ROWS_PER_BYTE = 8  # a truth value takes a bit; only columns of nothing but nulls take less
 
@@ -139,7 +141,6 @@ class _ColumnReader:
 
     def __init__(self, attribute: Attribute) -> None:
         self.name, self._attribute = attribute.name, attribute
-        self._encode: Any = encode_numbers if attribute.is_numeric else encode_categories
         self.of_cells: Any = RecordColumn.of_numbers if attribute.is_numeric else RecordColumn.of_codes
         self._dictionary: pa.Array[Any] | None = None
         self._meaning: Meaning = (np.empty(0), [])
@@ -155,9 +156,15 @@ class _ColumnReader:
             return RecordColumn.of_nothing(self._attribute, len(array)).cells, []
         if not _takes(self._attribute, array.type):
             return self._of_another_type(array)
-        if self._attribute.is_numeric and not pa.types.is_dictionary(array.type):
+        if isinstance(array, pa.DictionaryArray):
+            return self._by_value(array.dictionary, array.indices)
+        if self._attribute.is_numeric:
             return self._numbers(array)
-        return self._by_value(array)
+        if _is_text(array.type):
+            return self._texts(array)
+        array.validate(full=True)
+        coded = array.dictionary_encode()
+        return self._by_value(coded.dictionary, coded.indices)
 
     def _of_another_type(self, array: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
         kinds = "numbers" if self._attribute.is_numeric else "text, truth values or numbers"
@@ -167,21 +174,29 @@ class _ColumnReader:
 
     def _numbers(self, array: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
         array.validate(full=True)
-        numbers = np.array(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+        numbers = np.asarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
         is_wrong = ~np.isfinite(numbers)
+        if not is_wrong.any():
+            return numbers, []
         if array.null_count:
             is_wrong &= ~_is_null(array)
         detail, hint = "a number must be finite", "null stands for a missing one"
         return numbers, [(row, detail, hint) for row in np.flatnonzero(is_wrong)[:MOST_FAULTS].tolist()]
 
-    def _by_value(self, array: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
-        """Each value of a dictionary is read once, as if it came in JSON; the rows only say which one they have."""
-        if isinstance(array, pa.DictionaryArray):
-            coded = array
-        else:
-            array.validate(full=True)
-            coded = array.dictionary_encode()
-        values, indices = coded.dictionary, coded.indices
+    def _texts(self, array: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
+        """Codes of text, which is compared with the categories as it lies there; only other text is looked at."""
+        _require_rising_offsets(array)
+        places = pc.index_in(array, value_set=pa.array(self._attribute.categories, array.type))
+        if not places.null_count:
+            return places.to_numpy(), []
+        array.validate(full=True)
+        codes = places.fill_null(UNSEEN_CODE).to_numpy().copy()
+        if array.null_count:
+            codes[_is_null(array)] = MISSING_CODE
+        return codes, []
+
+    def _by_value(self, values: "pa.Array[Any]", indices: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
+        """Each value of a dictionary is read once; the rows only say which one they have."""
         indices.validate(full=True)
         cells, wrong = self._meaning_of(values)
         places = indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -197,15 +212,20 @@ class _ColumnReader:
     def _meaning_of(self, values: "pa.Array[Any]") -> "Meaning":
         """The cell of each value and behind them a missing one, and which do not fit; kept for the next batch."""
         if self._dictionary is None or not _is_same(self._dictionary, values):
-            values.validate(full=True)
-            texts = values.to_pylist()
-            cells, wrong = self._encode(texts, self._attribute)
-            if not self._attribute.is_numeric:
-                is_given = np.array([text is not None for text in texts], dtype=np.bool_)
-                cells[is_given & (cells == MISSING_CODE)] = UNSEEN_CODE
+            cells, wrong = self._texts(values) if _is_text(values.type) else self._one_by_one(values)
             nothing = RecordColumn.of_nothing(self._attribute, 1).cells
             self._dictionary, self._meaning = values, (np.concatenate([cells, nothing]), wrong)
         return self._meaning
+
+    def _one_by_one(self, values: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
+        """Values read as if they came in JSON."""
+        values.validate(full=True)
+        said = values.to_pylist()
+        if self._attribute.is_numeric:
+            return encode_numbers(said, self._attribute)
+        codes, wrong = encode_categories(said, self._attribute)
+        codes[[value is not None for value in said] & (codes == MISSING_CODE)] = UNSEEN_CODE
+        return codes, wrong
 
 
 Meaning = tuple[Column, list[Wrong]]
@@ -218,6 +238,21 @@ def _takes(attribute: Attribute, type_: pa.DataType) -> bool:
         return True
     others = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_boolean)
     return not attribute.is_numeric and any(is_of(inner) for is_of in others)
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    """Whether text is kept one after the other, with offsets."""
+    return pa.types.is_string(type_) or pa.types.is_large_string(type_)
+
+
+def _require_rising_offsets(texts: "pa.Array[Any]") -> None:
+    """Where the first and the last offset are within the data, all are if none is smaller than the one before."""
+    kept = texts.buffers()[1]
+    if kept is not None:
+        dtype: type[np.signedinteger[Any]] = np.int32 if pa.types.is_string(texts.type) else np.int64
+        used = np.frombuffer(memoryview(kept), dtype, count=texts.offset + len(texts) + 1)[texts.offset :]
+        if (used[1:] < used[:-1]).any():
+            raise pa.ArrowInvalid("offsets of text go back")
 
 
 def _is_same(one: "pa.Array[Any]", other: "pa.Array[Any]") -> bool:
@@ -237,8 +272,9 @@ def arrow_pieces(blocks: Iterable[Mapping[str, AnswerColumn]], about: bytes) -> 
         batch = pa.RecordBatch.from_pydict({name: array_of(column) for name, column in columns.items()})
         if writer is None:
             writer = pa.ipc.new_stream(pa.PythonFile(sink, "w"), batch.schema.with_metadata({METADATA_KEY: about}))
+        else:
+            yield sink.taken()
         writer.write_batch(batch)
-        yield sink.taken()
     assert writer is not None
     writer.close()
     yield sink.taken()
@@ -248,17 +284,21 @@ def array_of(column: AnswerColumn) -> "pa.Array[Any]":
     """A column of answers: words as a dictionary, the others as they are."""
     match column:
         case Words(places, words):
-            return pa.DictionaryArray.from_arrays(places.astype(np.int32), pa.array(words, pa.utf8()))
+            short: type[np.signedinteger[Any]] = np.int8 if len(words) <= MOST_SHORT else np.int32
+            return pa.DictionaryArray.from_arrays(places.astype(short), pa.array(words, pa.utf8()), safe=False)
         case Numbers(values) | Flags(values):
             return pa.array(values)
         case Lists(starts, places, words):
-            named: pa.Array[Any] = pa.array(words, pa.utf8()).take(places)
-            return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), named)
+            return _list_array(starts, pa.array(words, pa.utf8()).take(places))
         case Texts(texts):
             return pa.array(texts, pa.utf8())
         case Leaves(ends):
-            parts: list[pa.Array[Any]] = [pa.array(ends.nodes, pa.int32()), pa.array(ends.weights)]
-            reached = pa.StructArray.from_arrays(parts, names=["leaf", "weight"])
-            return pa.ListArray.from_arrays(pa.array(ends.starts, pa.int32()), reached)
+            parts: list[pa.Array[Any]] = [pa.array(ends.nodes.astype(np.int32)), pa.array(ends.weights)]
+            return _list_array(ends.starts, pa.StructArray.from_arrays(parts, names=["leaf", "weight"]))
         case other:
             assert_never(other)
+
+
+def _list_array(starts: RowArray, values: "pa.Array[Any]") -> "pa.Array[Any]":
+    offsets: Any = pa.array(starts.astype(np.int32))
+    return pa.ListArray.from_arrays(offsets, values)
