@@ -221,6 +221,39 @@ def _count(_: Any, bits: Any) -> Any:
 lowest_bit: Any = intrinsic(_count)
 
 
+def _load(kind: Any) -> Any:
+    """Code that reads a value of a kind at an address."""
+
+    def typed(_: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], context.get_value_type(kind).as_pointer())
+            return builder.load(pointer, align=1)  # it may begin at any byte
+
+        return kind(address), generate
+
+    return intrinsic(typed)
+
+
+def _store(kind: Any) -> Any:
+    """Code that writes a value of a kind to an address."""
+
+    def typed(_: Any, address: Any, value: Any) -> Any:  # noqa: ARG001  # Numba counts the arguments
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], context.get_value_type(kind).as_pointer())
+            builder.store(arguments[1], pointer, align=1)
+            return context.get_dummy_value()
+
+        return types.void(address, kind), generate
+
+    return intrinsic(typed)
+
+
+# Memory by its address, for kernels of many small parts: an array would be counted in and out of each of them. The
+# caller in Python keeps the memory alive, and nobody looks whether an address is within it.
+byte_at, whole_at = _load(types.uint8), _load(types.int64)
+set_byte, set_whole, set_number = map(_store, (types.uint8, types.int64, types.float64))
+
+
 class Struct(structref.StructRefProxy):
     """Arrays and numbers that kernels hand on as one pointer; a tuple of them would be copied at every call.
 

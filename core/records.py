@@ -155,23 +155,28 @@ def encode_numbers(values: Sequence[Value], attribute: Attribute) -> tuple[Float
 def encode_categories(values: Sequence[Value], attribute: Attribute) -> tuple[CodeArray, list[Wrong]]:
     """A categorical column. Numbers and booleans are taken where some category reads as one, or none is known."""
     names = attribute.categories
-    takes_numbers = not names or any(map(reads_as_number, names))
-    takes_booleans = not names or "true" in names or "false" in names
+    numbers, booleans = takes_numbers(attribute), takes_booleans(attribute)
     codes = {name: code for code, name in enumerate(names)}
     cells, wrong = np.full(len(values), MISSING_CODE, dtype=np.int32), list[Wrong]()
     for row, value in enumerate(values):
         if value is None:
             continue
-        if (
-            isinstance(value, str)
-            or (isinstance(value, bool) and takes_booleans)
-            or (_is_number(value) and takes_numbers)
-        ):
+        if isinstance(value, str) or (isinstance(value, bool) and booleans) or (_is_number(value) and numbers):
             cells[row] = codes.get(category_text(value), MISSING_CODE)
         else:
             detail = f"{_shown(value)} is not text, and {attribute.name} takes text"
             wrong.append((row, detail, f"send text such as {quoted(names[0])}" if names else "send text or null"))
     return cells, wrong
+
+
+def takes_numbers(attribute: Attribute) -> bool:
+    """Whether numbers are taken for categories: some category reads as one, or none is known."""
+    return not attribute.categories or any(map(reads_as_number, attribute.categories))
+
+
+def takes_booleans(attribute: Attribute) -> bool:
+    """Whether truth values are taken for categories."""
+    return not attribute.categories or not {"true", "false"}.isdisjoint(attribute.categories)
 
 
 def reads_as_number(text: str) -> bool:

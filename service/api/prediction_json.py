@@ -5,7 +5,8 @@ answer is put into bytes once, and a batch is those bytes side by side. `schemas
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from itertools import repeat
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -30,14 +31,6 @@ STATES = {Part.MISSING: State.MISSING, Part.UNSEEN: State.UNSEEN}  # what is a r
 MOST_LACKING = 4_096  # combinations of what records lack whose names are kept
 
 
-class LeafText(NamedTuple):
-    """A leaf's answer to a complete record, and what stands before and behind the names that a record lacks."""
-
-    complete: bytes
-    before: bytes
-    behind: bytes
-
-
 class PredictionWriter:
     """Writes the answers of one step: the parts in `fields`, all but the leaves where it is None.
 
@@ -51,7 +44,8 @@ class PredictionWriter:
         self.parts = parts_asked_for(task, fields, explain)
         self.explains = explain or (fields is not None and Part.PATHS in fields)
         self._explainer = Explainer(loaded.view(step), model.attributes)
-        self._of_leaf: dict[int, LeafText] = {}
+        self._complete: dict[int, bytes] = {}  # a leaf's answer to a complete record
+        self._around_lacking: dict[int, tuple[bytes, bytes]] = {}  # and what stands around the names of what one lacks
         self._lacking: dict[bytes, bytes] = {}
         names = model.classes if task is Task.CLASSIFICATION else model.targets
         self._labels = [encode(name) for name in model.classes]
@@ -64,27 +58,35 @@ class PredictionWriter:
 
     def text(self, predicted: Predicted) -> bytes:
         """The whole answer."""
-        return b"%b%b]}" % (self._opening, b",".join(self.predictions(predicted)))
+        written = self.predictions(predicted) or [b""]
+        # Put to the first and the last, so that all is copied once.
+        written[0] = self._opening + written[0]
+        written[-1] += b"]}"
+        return b",".join(written)
 
     def predictions(self, predicted: Predicted) -> list[bytes]:
         """The answer to each record."""
-        known = self._of_leaf
-        for leaf in {*predicted.leaves}.difference(known, (-1,)):
-            known[leaf] = self._leaf_text(leaf)
-        if predicted.rest is None and not any(predicted.states):
-            return [known[leaf].complete for leaf in predicted.leaves]
+        complete = self._complete
+        for leaf in {*predicted.leaves}.difference(complete, (-1,)):
+            self._write_leaf(leaf)
+        if predicted.rest is None and predicted.states is None:
+            return [complete[leaf] for leaf in predicted.leaves]
         rest = iter(()) if predicted.rest is None else self._in_full(predicted.rest)
         written = []
-        for leaf, states in zip(predicted.leaves, predicted.states, strict=True):
-            before, behind = next(rest) if leaf < 0 else known[leaf][1:]
+        for leaf, states in zip(predicted.leaves, predicted.states or repeat(b""), strict=False):
+            if leaf >= 0 and not states:
+                written.append(complete[leaf])
+                continue
+            before, behind = next(rest) if leaf < 0 else self._around_lacking[leaf]
             written.append(_object(before, self._lacks(states), behind))
         return written
 
-    def _leaf_text(self, leaf: int) -> LeafText:
+    def _write_leaf(self, leaf: int) -> None:
         answers = answers_of_leaves(self._tree, np.array([leaf]))
         only = [[self._explainer.path(leaf, 1.0, MissingPolicy.WEIGHTED, {})]] if self.explains else None
         ((before, behind),) = self._around(answers, only)
-        return LeafText(_object(before, self._lacks(b""), behind), before, behind)
+        self._around_lacking[leaf] = before, behind
+        self._complete[leaf] = _object(before, self._lacks(b""), behind)
 
     def _in_full(self, answered: Answered) -> Iterator[tuple[bytes, bytes]]:
         return self._around(answered.answers, answered.paths(self._explainer) if self.explains else None)

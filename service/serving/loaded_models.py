@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
+from core.json_scan import RecordScanner
 from core.model import Model
 from core.record_reader import RecordReader
 from core.serialization import load
@@ -34,6 +35,11 @@ class LoadedModel(ServedSteps):
     def reader(self) -> RecordReader:
         """Reads records for it one by one."""
         return RecordReader(self.model.attributes, self.record.facts["unused_columns"])
+
+    @cached_property
+    def scanner(self) -> RecordScanner:
+        """Reads many records for it at once; made by compiled code."""
+        return RecordScanner(self.model.attributes, self.record.facts["unused_columns"])
 
     def once(self, make: Callable[..., Made], *details: Hashable) -> Made:
         """What layers above make of this model, kept with it: `make(model, *details)`, those asked for last."""

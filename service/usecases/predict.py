@@ -15,6 +15,7 @@ from core.explanation import Explainer, Path, holes_of
 from core.prediction import MissingPolicy, policy_as_grown
 from core.record_reader import ReadRecord
 from core.records import EncodedRecords, Value, encode_columns, encode_records
+from core.table import RowArray
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedModel
 
@@ -39,10 +40,9 @@ class Answered:
     def __len__(self) -> int:
         return len(self.answers)
 
-    def take(self, rows: Sequence[int]) -> "Answered":
+    def take(self, rows: RowArray) -> "Answered":
         """The answers to some of the records."""
-        places = np.array(rows, dtype=np.int64)
-        return Answered(self.records.take(places), self.answers.take(places), self.taken.take(places), self.policy)
+        return Answered(self.records.take(rows), self.answers.take(rows), self.taken.take(rows), self.policy)
 
     def paths(self, explainer: Explainer) -> list[list[Path]]:
         """Every record's ways to the nodes that answer it."""
@@ -56,11 +56,11 @@ class Answered:
 class Predicted:
     """The leaf of each record that comes to one whatever it lacks, -1 for others; and the answers to those others.
 
-    `states[row]` are the states of a record's values, empty where all are known.
+    `states[row]` are the states of a record's values, empty where all are known; None where no record lacks any.
     """
 
     leaves: list[int]
-    states: list[bytes]
+    states: list[bytes] | None
     rest: Answered | None
 
 
@@ -102,10 +102,10 @@ def answer(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernel
 def predict_table(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernels: bool) -> Predicted:
     """The leaves of many records, and the answers to those that come to several."""
     answered = answer(loaded, order, records, kernels=kernels)
-    leaves: list[int] = answered.answers.whole.tolist()
-    states = [b""] * len(leaves) if records.states is None else [row.tobytes() for row in records.states]
-    rest = [row for row, leaf in enumerate(leaves) if leaf < 0]
-    return Predicted(leaves, states, answered.take(rest) if rest else None)
+    whole = answered.answers.whole
+    states = None if records.states is None else [row.tobytes() for row in records.states]
+    rest = np.flatnonzero(whole < 0)
+    return Predicted(whole.tolist(), states, answered.take(rest) if len(rest) else None)
 
 
 def predict_few(loaded: LoadedModel, order: Order, records: Sequence[ReadRecord], *, kernels: bool) -> Predicted:
@@ -114,6 +114,5 @@ def predict_few(loaded: LoadedModel, order: Order, records: Sequence[ReadRecord]
     leaves = [leaf_of(cells) for cells, _ in records]
     states = [states for _, states in records]
     rest = [record for record, leaf in zip(records, leaves, strict=True) if leaf < 0]
-    if not rest:
-        return Predicted(leaves, states, None)
-    return Predicted(leaves, states, answer(loaded, order, loaded.reader.encoded(rest), kernels=kernels))
+    answered = answer(loaded, order, loaded.reader.encoded(rest), kernels=kernels) if rest else None
+    return Predicted(leaves, states if any(states) else None, answered)

@@ -1,18 +1,21 @@
 """Predictions: records in, answers and reasons out."""
 
 import time
+from contextlib import suppress
 from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
+from core.compilation import KernelNotCompiled
 from core.errors import RecordsDoNotFit
 from core.record_reader import ReadRecord
+from core.records import EncodedRecords
 from service.api.batches import VARIES, Format, answer_batch, formats_of
 from service.api.bodies import INLINE_BYTES, StrictRoute
 from service.api.formats.options import query_parameters
 from service.api.openapi import answers_with, schema_named
-from service.api.prediction_bodies import PredictionBody, read_body, read_strictly, read_usual
+from service.api.prediction_bodies import PredictionBody, read_body, read_strictly, read_usual, scan_body
 from service.api.prediction_json import PredictionWriter
 from service.api.problems import documented
 from service.api.routes.models import ModelRef
@@ -121,17 +124,26 @@ def answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
 
 def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
     """Answer any body, or say all that is wrong with it."""
-    asked = read_body(body)
+    if kernels:
+        with suppress(KernelNotCompiled):
+            scanned = scan_body(body, loaded.scanner)
+            if scanned is not None:
+                return _answer_table(loaded, *scanned, kernels)
     try:
-        return _answer_table(loaded, asked, kernels)
+        asked = read_body(body)
+        return _answer_table(loaded, asked, _encoded(loaded, asked), kernels)
     except RecordsDoNotFit:
         # A number beyond float64 is a fault of the body, which the quick decoder does not see.
-        return _answer_table(loaded, read_strictly(body), kernels)
+        asked = read_strictly(body)
+        return _answer_table(loaded, asked, _encoded(loaded, asked), kernels)
 
 
-def _answer_table(loaded: LoadedModel, asked: PredictionBody, kernels: bool) -> Written:
+def _encoded(loaded: LoadedModel, asked: PredictionBody) -> EncodedRecords:
+    return encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
+
+
+def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, kernels: bool) -> Written:
     order = order_of(loaded, step=asked.step, policy=asked.missing)
-    records = encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
     return _written(loaded, order, asked, predict_table(loaded, order, records, kernels=kernels))
 
 
