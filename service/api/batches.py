@@ -6,6 +6,7 @@ answered. Then the answers go out block by block.
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -17,6 +18,8 @@ from starlette.datastructures import QueryParams
 from starlette.responses import StreamingResponse
 from starlette.types import Scope
 
+from core.compilation import KernelNotCompiled
+from core.json_scan import RecordScanner
 from core.records import EncodedRecords
 from service.api.bodies import media_type, require_media_type
 from service.api.formats import arrow_stream, csv_table, json_lines
@@ -24,14 +27,14 @@ from service.api.formats.answer_columns import answer_columns
 from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted, checked
 from service.api.formats.options import PredictionQuery, read_query, refuse_query
 from service.api.negotiation import media_weights, preferred
-from service.api.prediction_bodies import PredictionBody, read_strictly
+from service.api.prediction_bodies import PredictionBody, read_table
 from service.api.prediction_json import PredictionWriter, parts_asked_for
 from service.api.schemas.models import task_of
 from service.api.schemas.predictions import PredictionField as Part
 from service.errors import InvalidBody, InvalidParameter, NotAcceptable
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
-from service.usecases.predict import Order, answer, encode, order_of, predict_table
+from service.usecases.predict import Order, answer, order_of, predict_table
 
 
 class Format(StrEnum):
@@ -97,35 +100,40 @@ class Batch:
     n_records: int
 
 
-def read_batch(loaded: LoadedModel, body: bytes, own: Format, query: QueryParams) -> Batch:
+def read_batch(loaded: LoadedModel, body: bytes, own: Format, query: QueryParams, *, kernels: bool) -> Batch:
     """The whole of a body, or an error with all that is wrong in it."""
     if own is Format.JSON:
-        return _from_json(loaded, read_strictly(body))
-    return _from_stream(loaded, body, own, read_query(query, has_tokens=own is Format.CSV))
+        return _from_json(loaded, *read_table(loaded, body, kernels=kernels))
+    return _from_stream(loaded, body, own, read_query(query, has_tokens=own is Format.CSV), kernels=kernels)
 
 
-def _from_json(loaded: LoadedModel, asked: PredictionBody) -> Batch:
+def _from_json(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords) -> Batch:
     order = order_of(loaded, step=asked.step, policy=asked.missing)
-    records = encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
     n_records = records.table.n_rows
     starts = range(0, n_records, ROWS_PER_BLOCK) or range(1)
     blocks = (records.take(np.arange(start, min(start + ROWS_PER_BLOCK, n_records))) for start in starts)
     return Batch(order, asked.fields, asked.explain, blocks, len(starts), n_records)
 
 
-def _from_stream(loaded: LoadedModel, body: bytes, own: Format, asked: PredictionQuery) -> Batch:
+def _from_stream(loaded: LoadedModel, body: bytes, own: Format, asked: PredictionQuery, *, kernels: bool) -> Batch:
     order = _order_in_query(loaded, asked)
     attributes = loaded.model.attributes
     wanted = Wanted(attributes, loaded.record.facts["unused_columns"], asked.ignore_unknown)
     match own:
         case Format.JSON_LINES:
-            found = checked(partial(json_lines.read_json_lines, body, wanted))
+            found = checked(partial(json_lines.read_json_lines, body, wanted, _scanner_of(loaded, kernels=kernels)))
         case Format.CSV:
             found = checked(partial(csv_table.read_csv_records, body, wanted, frozenset(asked.missing_tokens)))
         case _:
             found = checked(partial(arrow_stream.read_arrow_stream, body, wanted))
     blocks = (block.encoded(attributes) for block in found.blocks)
     return Batch(order, asked.fields, asked.explain, blocks, found.n_blocks, found.n_rows)
+
+
+def _scanner_of(loaded: LoadedModel, *, kernels: bool) -> RecordScanner | None:
+    with suppress(KernelNotCompiled):
+        return loaded.scanner if kernels else None
+    return None
 
 
 def _order_in_query(loaded: LoadedModel, asked: PredictionQuery) -> Order:
@@ -170,7 +178,7 @@ async def answer_batch(request: Request, body: bytes, loaded: LoadedModel, own: 
 def _begun(
     loaded: LoadedModel, body: bytes, own: Format, shown: Format, query: QueryParams, kernels: bool
 ) -> tuple[Batch, bytes | Iterator[bytes]]:
-    batch = read_batch(loaded, body, own, query)
+    batch = read_batch(loaded, body, own, query, kernels=kernels)
     pieces = written(loaded, batch, shown, kernels=kernels)
     return batch, b"".join(pieces) if batch.n_blocks == 1 else pieces
 

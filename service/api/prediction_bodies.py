@@ -6,13 +6,15 @@ way past it.
 """
 
 import re
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import astuple
 
-from core.errors import Fault
+from core.compilation import KernelNotCompiled
+from core.errors import Fault, RecordsDoNotFit
 from core.json_scan import RecordScanner
 from core.prediction import MissingPolicy
 from core.records import EncodedRecords, Value
@@ -20,6 +22,8 @@ from service.api.bodies import parse_json
 from service.api.schemas.predictions import PredictionField, PredictionRequest
 from service.api.validation import validated
 from service.errors import InvalidBody
+from service.serving.loaded_models import LoadedModel
+from service.usecases.predict import encode
 
 NUL = rb"\u0000"  # which no database stores
 TABLE = re.compile(rb'"(?:(?P<records>records)"\s*:\s*\[|columns"\s*:\s*\{)')
@@ -110,6 +114,25 @@ def scan_body(body: bytes, scanner: RecordScanner) -> tuple[PredictionBody, Enco
     # What was found may have been a key of something else.
     is_it = around is not None and (around.records == [] if begin["records"] else around.columns == {})
     return (around, records) if is_it and around is not None else None
+
+
+def read_table(loaded: LoadedModel, body: bytes, *, kernels: bool) -> tuple[PredictionBody, EncodedRecords]:
+    """What any body asks for and its records, or all that is wrong with it."""
+    if kernels:
+        with suppress(KernelNotCompiled):
+            scanned = scan_body(body, loaded.scanner)
+            if scanned is not None:
+                return scanned
+    try:
+        return _encoded(loaded, read_body(body))
+    except RecordsDoNotFit:
+        # A number beyond float64 is a fault of the body, which the quick decoder does not see.
+        return _encoded(loaded, read_strictly(body))
+
+
+def _encoded(loaded: LoadedModel, asked: PredictionBody) -> tuple[PredictionBody, EncodedRecords]:
+    records = encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
+    return asked, records
 
 
 def read_strictly(body: bytes) -> PredictionBody:

@@ -1,12 +1,15 @@
 """NDJSON: a record on each line, and an answer on each line. Blank lines are skipped. And the same answers as JSON."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from core.compilation import KernelNotCompiled
 from core.errors import Fault, RecordsDoNotFit, raise_any
+from core.json_scan import RecordScanner
 from core.record_columns import RecordBlock, RecordColumn
-from core.records import MOST_FAULTS, encode_records
+from core.records import MOST_FAULTS, EncodedRecords, encode_records
 from service.api.bodies import parse_json
 from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted
 from service.errors import MalformedBody
@@ -14,15 +17,22 @@ from service.errors import MalformedBody
 MEDIA_TYPE = "application/x-ndjson"
 
 
-def read_json_lines(body: bytes, wanted: Wanted) -> Iterator[RecordBlock]:
-    """The records of a body; MalformedBody or RecordsDoNotFit with the lines of everything that is wrong."""
+def read_json_lines(body: bytes, wanted: Wanted, scanner: RecordScanner | None = None) -> Iterator[RecordBlock]:
+    """The records of a body; MalformedBody or RecordsDoNotFit with the lines of everything that is wrong.
+
+    A scanner reads what is usual by compiled code.
+    """
     malformed: list[Fault] = []
     wrong: list[Fault] = []
     for lines in _blocks(body):
+        scanned = scan_lines(lines, scanner)
+        if scanned is not None:
+            yield block_of(scanned)
+            continue
         records = list(_records(lines, malformed))
         if not malformed and len(wrong) < MOST_FAULTS:
             try:
-                yield _encoded(records, wanted)
+                yield block_of(_encoded(records, wanted))
             except RecordsDoNotFit as error:
                 wrong.extend(_at_line(fault, lines) for fault in error.faults)
         if len(malformed) >= MOST_FAULTS:
@@ -30,6 +40,22 @@ def read_json_lines(body: bytes, wanted: Wanted) -> Iterator[RecordBlock]:
     if malformed:
         raise MalformedBody(f"line {malformed[0].line}: {malformed[0].detail}", *malformed[:MOST_FAULTS])
     raise_any(RecordsDoNotFit, wrong[:MOST_FAULTS])
+
+
+def scan_lines(lines: Sequence["Line"], scanner: RecordScanner | None) -> EncodedRecords | None:
+    """The records of some lines, read by compiled code; None where a decoder has to look.
+
+    The lines are scanned as one list. A scanner takes neither an object in a record nor a line end in a text, so where
+    each line begins as a record and there are as many records as lines, there is one on each.
+    """
+    if scanner is None or not all(line.startswith(b"{") for _, line in lines):
+        return None
+    text = b"[%b]" % b",\n".join(line for _, line in lines)
+    with suppress(KernelNotCompiled):
+        scanned = scanner.records(text, 0)
+        if scanned is not None and (scanned[0].table.n_rows, scanned[1]) == (len(lines), len(text)):
+            return scanned[0]
+    return None
 
 
 Line = tuple[int, bytes]
@@ -65,14 +91,16 @@ def _records(lines: list[Line], malformed: list[Fault]) -> Iterator[dict[str, An
             malformed.append(Fault("a line must hold an object", hint="write each record as {…}", line=number))
 
 
-def _encoded(records: list[dict[str, Any]], wanted: Wanted) -> RecordBlock:
-    encoded = encode_records(
-        records, wanted.attributes, ignorable=wanted.ignorable, ignore_unknown=wanted.ignore_unknown
-    )
-    states = encoded.states
-    columns = zip(wanted.attributes.names, encoded.table.columns, strict=True)
+def _encoded(records: list[dict[str, Any]], wanted: Wanted) -> EncodedRecords:
+    return encode_records(records, wanted.attributes, ignorable=wanted.ignorable, ignore_unknown=wanted.ignore_unknown)
+
+
+def block_of(encoded: EncodedRecords) -> RecordBlock:
+    """Records that have all attributes as a block."""
+    table, states = encoded.table, encoded.states
+    columns = zip(table.schema.names, table.columns, strict=True)
     return RecordBlock(
-        len(records),
+        table.n_rows,
         {
             name: RecordColumn(cells, None if states is None else states[:, place])
             for place, (name, cells) in enumerate(columns)

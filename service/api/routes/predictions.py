@@ -1,21 +1,18 @@
 """Predictions: records in, answers and reasons out."""
 
 import time
-from contextlib import suppress
 from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
-from core.compilation import KernelNotCompiled
 from core.errors import RecordsDoNotFit
 from core.record_reader import ReadRecord
-from core.records import EncodedRecords
 from service.api.batches import VARIES, Format, answer_batch, formats_of
 from service.api.bodies import INLINE_BYTES, StrictRoute
 from service.api.formats.options import query_parameters
 from service.api.openapi import answers_with, schema_named
-from service.api.prediction_bodies import PredictionBody, read_body, read_strictly, read_usual, scan_body
+from service.api.prediction_bodies import PredictionBody, read_table, read_usual
 from service.api.prediction_json import PredictionWriter
 from service.api.problems import documented
 from service.api.routes.models import ModelRef
@@ -31,7 +28,7 @@ from service.api.schemas.predictions import (
 from service.errors import ModelNotFound, ModelNotReady, NotAcceptable, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
-from service.usecases.predict import Order, Predicted, encode, order_of, predict_few, predict_table
+from service.usecases.predict import Order, Predicted, order_of, predict_few, predict_table
 
 # Records times nodes; more than this is answered in a thread, so that nobody waits for it. A record with holes may
 # come to every node.
@@ -124,25 +121,7 @@ def answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
 
 def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
     """Answer any body, or say all that is wrong with it."""
-    if kernels:
-        with suppress(KernelNotCompiled):
-            scanned = scan_body(body, loaded.scanner)
-            if scanned is not None:
-                return _answer_table(loaded, *scanned, kernels)
-    try:
-        asked = read_body(body)
-        return _answer_table(loaded, asked, _encoded(loaded, asked), kernels)
-    except RecordsDoNotFit:
-        # A number beyond float64 is a fault of the body, which the quick decoder does not see.
-        asked = read_strictly(body)
-        return _answer_table(loaded, asked, _encoded(loaded, asked), kernels)
-
-
-def _encoded(loaded: LoadedModel, asked: PredictionBody) -> EncodedRecords:
-    return encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
-
-
-def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, kernels: bool) -> Written:
+    asked, records = read_table(loaded, body, kernels=kernels)
     order = order_of(loaded, step=asked.step, policy=asked.missing)
     return _written(loaded, order, asked, predict_table(loaded, order, records, kernels=kernels))
 

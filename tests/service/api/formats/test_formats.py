@@ -364,7 +364,7 @@ async def test_a_block_is_answered_when_it_is_its_turn(workshop: Workshop, monke
     monkeypatch.setattr(batches, "answer", counted)
     monkeypatch.setattr("service.api.formats.json_lines.ROWS_PER_BLOCK", 50)
     loaded = await models_of(workshop).get("classes")
-    batch = batches.read_batch(loaded, as_lines(RECORDS * 100), batches.Format.JSON_LINES, QueryParams())
+    batch = batches.read_batch(loaded, as_lines(RECORDS * 100), batches.Format.JSON_LINES, QueryParams(), kernels=False)
     assert (batch.n_blocks, batch.n_records, answered) == (14, 700, [])
     pieces = batches.written(loaded, batch, batches.Format.CSV, kernels=False)
     for _ in range(3):  # the names of the columns, and two blocks

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import RecordsDoNotFit
+from core.json_scan import RecordScanner
 from core.record_columns import RecordBlock
 from core.records import EncodedRecords, encode_records
 from core.schema import Attribute, Kind, Schema
@@ -17,8 +18,9 @@ from service.api.formats import blocks
 from service.api.formats.arrow_stream import read_arrow_stream
 from service.api.formats.blocks import Wanted, checked
 from service.api.formats.csv_table import read_csv_records
-from service.api.formats.json_lines import read_json_lines
+from service.api.formats.json_lines import read_json_lines, scan_lines
 from service.errors import MalformedBody
+from service.kernel_cache import KernelCache
 from tests.service.api.formats.written import as_arrow, as_csv, as_lines, stream_of
 
 SCHEMA = Schema(
@@ -162,6 +164,43 @@ def places(body: bytes, media: str, error: type[Exception] = RecordsDoNotFit, wa
 def test_faults_name_their_lines_in_ndjson() -> None:
     body = b'{"size": "big"}\n\n{"size": 1}\n{"sise": 1, "grade": 5}\n'
     assert places(body, "ndjson") == [(4, ("sise",)), (1, ("size",)), (4, ("grade",))]
+
+
+@pytest.fixture(scope="module")
+def scanner(warm_kernels: KernelCache) -> RecordScanner:
+    return RecordScanner(SCHEMA, WANTED.ignorable)
+
+
+@given(RECORDS)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_compiled_code_reads_the_same_lines(scanner: RecordScanner, records: list[dict[str, Any]]) -> None:
+    body = as_lines(records)
+    by_scanner = list(encoded(list(read_json_lines(body, WANTED, scanner))))
+    assert by_scanner == list(encoded(list(read_json_lines(body, WANTED))))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b'{"size": 1}', b'{"size": 2}\r', b"{}"],
+        [b'{"size": 1}, {"size": 2}', b'{"size": 3}'],
+        [b'{"size": 1}', b'{"size": 3}] '],
+        [b'{"size": 1}', b'{"size": 3},'],
+        [b'{"size": 1}{"size": 2}'],
+        [b'{"grade": "a}', b'{b"}'],
+        [b'{"size": 1', b'{"size": 2}'],
+        [b'{"size":', b"1}"],
+        [b'{"size": 1}', b"[]"],
+        [b'{"size": 1, "size": 2}'],
+    ],
+)
+def test_compiled_code_takes_no_line_that_is_not_one_record(scanner: RecordScanner, lines: list[bytes]) -> None:
+    body, is_good = b"\n".join(lines), lines[-1] == b"{}"
+    numbered = list(enumerate(lines, start=1))
+    assert (scan_lines(numbered, scanner) is not None) is is_good
+    if not is_good:
+        with pytest.raises(MalformedBody):
+            list(read_json_lines(body, WANTED, scanner))
 
 
 def test_lines_that_are_no_objects_are_all_named() -> None:
