@@ -5,6 +5,7 @@ Importing this module compiles nothing; calling it does, unless compiled code is
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +56,26 @@ class Memory(NamedTuple):
     def larger(self) -> "Memory":
         """Twice as much, with the same contents."""
         return Memory._make(values if values is self.counts else _doubled(values) for values in self)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Visits in the order of the walk: the rows and weights of visit v from `starts[v]` to `starts[v + 1]`."""
+
+    nodes: RowArray
+    starts: NDArray[np.int64]
+    rows: NDArray[np.uint32]
+    weights: FloatArray
+
+    def __iter__(self) -> Iterator[tuple[int, NDArray[np.uint32], FloatArray]]:
+        for node, (start, end) in zip(self.nodes.tolist(), pairwise(self.starts.tolist()), strict=True):
+            yield node, self.rows[start:end], self.weights[start:end]
+
+    @property
+    def every(self) -> tuple[RowArray, NDArray[np.uint32], FloatArray]:
+        """Node, row and weight of all that was met."""
+        end = self.starts[-1]
+        return np.repeat(self.nodes, np.diff(self.starts)), self.rows[:end], self.weights[:end]
 
 
 @dataclass(frozen=True)
@@ -121,8 +142,8 @@ class BlockWalk:
             leaves[block.rows] = self._layout.order[places]
             if len(others):
                 leaves[block.start + others] = -1
-                for node, rows, weights in self._kept(block.values(others), policy, ENDS):
-                    met.append((node, block.start + others[rows].astype(np.int64), weights))
+                nodes, rows, weights = self._kept(block.values(others), policy, ENDS).every
+                met.append((nodes, block.start + others[rows].astype(np.int64), weights))
         if not met:
             return Ends(np.arange(table.n_rows + 1), leaves, np.ones(table.n_rows))
         whole = np.flatnonzero(leaves >= 0)
@@ -184,15 +205,12 @@ class BlockWalk:
         )
         return reached[: block.n_rows], left[:n]
 
-    def _kept(
-        self, values: FloatArray, policy: MissingPolicy, keeps: int
-    ) -> Iterator[tuple[int, NDArray[np.uint32], FloatArray]]:
+    def _kept(self, values: FloatArray, policy: MissingPolicy, keeps: int) -> Kept:
         """What a walk kept: nodes, and the rows and weights at each."""
         memory = self._walk(values, policy, keeps, np.empty((0, 0)), None)
         n_visits = int(memory.counts[2])
-        ends, nodes = memory.kept_ends[:n_visits].tolist(), self._layout.order[memory.kept_places[:n_visits]].tolist()
-        for node, start, end in zip(nodes, [0, *ends], ends, strict=False):
-            yield node, memory.kept_rows[start:end], memory.kept_weights[start:end]
+        nodes = self._layout.order[memory.kept_places[:n_visits]]
+        return Kept(nodes, np.append(0, memory.kept_ends[:n_visits]), memory.kept_rows, memory.kept_weights)
 
     def _walk(
         self,

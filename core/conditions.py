@@ -7,8 +7,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.schema import Attribute, Kind, Schema
 from core.splits.split import Split, SplitKind
+from core.table import BoolArray, Column
 from core.tree import Tree
 
 
@@ -119,6 +122,19 @@ def holds(condition: Condition, value: float | int) -> bool:
             return above < value <= at_most
         case IsOneOf(_, codes):
             return value in codes
+
+
+def satisfied(condition: Condition, values: Column) -> BoolArray:
+    """Which cells of the condition's column are known and satisfy it."""
+    match condition:
+        case AtMost(_, threshold):
+            return values <= threshold
+        case Above(_, threshold):
+            return values > threshold
+        case Between(_, above, at_most):
+            return (above < values) & (values <= at_most)
+        case IsOneOf(_, codes):
+            return np.isin(values, codes)
 
 
 def says(condition: Condition, attribute: Attribute) -> str:

@@ -42,6 +42,16 @@ class EncodedRecords:
         """Whether no value is missing or unseen."""
         return self.states is None
 
+    @property
+    def states_by_row(self) -> list[bytes] | None:
+        """The states of each record, none where all its values are known; None where that is so of all records."""
+        if self.states is None:
+            return None
+        by_row = [b""] * len(self.states)
+        for row in np.flatnonzero(self.states.any(axis=1)).tolist():
+            by_row[row] = self.states[row].tobytes()
+        return by_row
+
     def take(self, rows: RowArray) -> "EncodedRecords":
         """These records, in this order."""
         states = None if self.states is None else self.states[rows]

@@ -7,14 +7,14 @@ way past it.
 
 import re
 from contextlib import suppress
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import astuple
 
 from core.compilation import KernelNotCompiled
-from core.errors import Fault, RecordsDoNotFit
+from core.errors import Fault
 from core.json_scan import RecordScanner
 from core.prediction import MissingPolicy
 from core.records import EncodedRecords, Value
@@ -31,6 +31,8 @@ FAR_COLONS = (b" :", b"\t:", b"\n:", b"\r:")
 EMPTY = "the body is empty, but this call needs one"
 
 Given = TypeVar("Given")
+# A larger number may be beyond float64, which strict JSON is not.
+Cell = str | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | float | bool | None
 
 
 class PredictionBody(msgspec.Struct, frozen=True):
@@ -48,8 +50,8 @@ class PredictionBody(msgspec.Struct, frozen=True):
 class _Sent(msgspec.Struct, forbid_unknown_fields=True):
     """A body as it stands, to see which keys were sent."""
 
-    records: list[dict[str, Value]] | UnsetType | None = UNSET
-    columns: dict[str, list[Value]] | UnsetType | None = UNSET
+    records: list[dict[str, Cell]] | UnsetType | None = UNSET
+    columns: dict[str, list[Cell]] | UnsetType | None = UNSET
     missing: MissingPolicy | UnsetType | None = UNSET
     step: int | str | UnsetType = UNSET
     explain: bool | UnsetType = UNSET
@@ -116,23 +118,20 @@ def scan_body(body: bytes, scanner: RecordScanner) -> tuple[PredictionBody, Enco
     return (around, records) if is_it and around is not None else None
 
 
+def scan_table(loaded: LoadedModel, body: bytes) -> tuple[PredictionBody, EncodedRecords] | None:
+    """`scan_body` by the model's own scanner, where there is compiled code for it."""
+    with suppress(KernelNotCompiled):
+        return scan_body(body, loaded.scanner)
+    return None
+
+
 def read_table(loaded: LoadedModel, body: bytes, *, kernels: bool) -> tuple[PredictionBody, EncodedRecords]:
-    """What any body asks for and its records, or all that is wrong with it."""
-    if kernels:
-        with suppress(KernelNotCompiled):
-            scanned = scan_body(body, loaded.scanner)
-            if scanned is not None:
-                return scanned
-    try:
-        return _encoded(loaded, read_body(body))
-    except RecordsDoNotFit:
-        # A number beyond float64 is a fault of the body, which the quick decoder does not see.
-        return _encoded(loaded, read_strictly(body))
-
-
-def _encoded(loaded: LoadedModel, asked: PredictionBody) -> tuple[PredictionBody, EncodedRecords]:
-    records = encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
-    return asked, records
+    """What any body asks for and its records, or an error with all that is wrong with it."""
+    scanned = scan_table(loaded, body) if kernels else None
+    if scanned is not None:
+        return scanned
+    asked = read_body(body)
+    return asked, encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
 
 
 def read_strictly(body: bytes) -> PredictionBody:

@@ -272,7 +272,8 @@ def listed_error(
 
 def _listed(fault: Fault, error: Exception) -> dict[str, Any]:
     if isinstance(error, InvalidParameter):
-        return listed_error(error.place, fault.detail, hint=fault.hint, parameter=error.parameter)
+        at = pointer(fault.path) if fault.path else None
+        return listed_error(error.place, fault.detail, hint=fault.hint, at=at, parameter=error.parameter)
     is_in_file = isinstance(error, core.InvalidTable) and fault.line is not None
     if is_in_file or isinstance(error, errors.InvalidFile):
         return listed_error("file", fault.detail, hint=fault.hint, line=fault.line)

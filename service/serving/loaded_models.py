@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 from core.json_scan import RecordScanner
 from core.model import Model
 from core.record_reader import RecordReader
+from core.rules.simplification import OrderedRules
 from core.serialization import load
+from service.serving.kept import Kept
 from service.serving.served_steps import STEPS_KEPT, ServedSteps
 from service.store import models
 from service.store.models import ModelRecord
@@ -23,12 +25,13 @@ Made = TypeVar("Made")
 
 
 class LoadedModel(ServedSteps):
-    """A model with its record, its steps, and the measures of those asked for last."""
+    """A model with its record, its steps, and the measures and simplified rules of those asked for last."""
 
     def __init__(self, record: ModelRecord, model: Model) -> None:
         super().__init__(model)
         self.record = record
-        self._parts: OrderedDict[int, dict[str, Any]] = OrderedDict()  # measures by step, the newest at the end
+        self._parts: Kept[int, dict[str, Any]] = Kept(STEPS_KEPT)  # measures by step
+        self.simplified: Kept[tuple[int, str], OrderedRules] = Kept(STEPS_KEPT)  # by step and kind of thresholds
         self._make_once = lru_cache(maxsize=MADE_KEPT)(self._make)
 
     @cached_property
@@ -56,9 +59,7 @@ class LoadedModel(ServedSteps):
 
     def keep_parts(self, step: int, parts: dict[str, Any]) -> None:
         """Remember the measures as of a step."""
-        self._parts[step] = parts
-        while len(self._parts) > STEPS_KEPT:
-            self._parts.popitem(last=False)
+        self._parts.keep(step, parts)
 
 
 class LoadedModels:

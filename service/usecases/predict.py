@@ -4,7 +4,7 @@ Most records come to one leaf whatever they lack, and all that is said of them i
 batch is the leaf of each such record, and answers in full for the rest.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,9 @@ from core.answers import Answers
 from core.errors import Fault
 from core.explanation import Explainer, Path, holes_of
 from core.prediction import MissingPolicy, policy_as_grown
+from core.predictor import FEW_RECORDS
 from core.record_reader import ReadRecord
+from core.record_walk import Cells, cells_of
 from core.records import EncodedRecords, Value, encode_columns, encode_records
 from core.table import RowArray
 from service.errors import InvalidBody
@@ -101,18 +103,24 @@ def answer(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernel
 
 def predict_table(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernels: bool) -> Predicted:
     """The leaves of many records, and the answers to those that come to several."""
-    answered = answer(loaded, order, records, kernels=kernels)
-    whole = answered.answers.whole
-    states = None if records.states is None else [row.tobytes() for row in records.states]
-    rest = np.flatnonzero(whole < 0)
-    return Predicted(whole.tolist(), states, answered.take(rest) if len(rest) else None)
+    if records.table.n_rows <= FEW_RECORDS:
+        leaves = _leaves_of(loaded, order, cells_of(records.table))
+        rest = np.flatnonzero(np.array(leaves) < 0)
+        answered = answer(loaded, order, records.take(rest), kernels=kernels) if len(rest) else None
+        return Predicted(leaves, records.states_by_row, answered)
+    every = answer(loaded, order, records, kernels=kernels)
+    rest = np.flatnonzero(every.answers.whole < 0)
+    return Predicted(every.answers.whole.tolist(), records.states_by_row, every.take(rest) if len(rest) else None)
 
 
-def predict_few(loaded: LoadedModel, order: Order, records: Sequence[ReadRecord], *, kernels: bool) -> Predicted:
+def predict_few(loaded: LoadedModel, order: Order, records: Sequence[ReadRecord]) -> Predicted:
     """The same for records that were read one by one."""
-    leaf_of = loaded.answering(order.step).predictor.leaf
-    leaves = [leaf_of(cells) for cells, _ in records]
+    leaves = _leaves_of(loaded, order, [cells for cells, _ in records])
     states = [states for _, states in records]
     rest = [record for record, leaf in zip(records, leaves, strict=True) if leaf < 0]
-    answered = answer(loaded, order, loaded.reader.encoded(rest), kernels=kernels) if rest else None
+    answered = answer(loaded, order, loaded.reader.encoded(rest), kernels=False) if rest else None
     return Predicted(leaves, states if any(states) else None, answered)
+
+
+def _leaves_of(loaded: LoadedModel, order: Order, records: Iterable[Cells]) -> list[int]:
+    return list(map(loaded.answering(order.step).predictor.leaf, records))

@@ -38,6 +38,7 @@ OPERATIONS = {
     "prune_model": "POST /v1/models/{model}/prunings",
     "get_rules": "GET /v1/models/{model}/rules",
     "get_evaluation": "GET /v1/models/{model}/evaluation",
+    "get_importance": "GET /v1/models/{model}/importance",
     "export_model": "GET /v1/models/{model}/export",
     "predict": "POST /v1/models/{model}/predict",
     "get_livez": "GET /livez",

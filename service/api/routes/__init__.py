@@ -1,6 +1,6 @@
 """One file of routes for each resource; a new one is added to these lists and to nothing else."""
 
-from service.api.routes import datasets, health, models, predictions, problems, prunings, trainings
+from service.api.routes import datasets, health, models, predictions, problems, prunings, rules, trainings
 from service.api.schemas.datasets import CsvText, DatasetForm, DatasetUpload
 from service.api.schemas.predictions import (
     ArrowStream,
@@ -15,6 +15,7 @@ ROUTERS = (
     datasets.router,
     trainings.router,
     models.router,
+    rules.router,
     prunings.router,
     predictions.router,
     health.router,

@@ -8,14 +8,15 @@ from fastapi import APIRouter, Request, Response
 
 from core.errors import RecordsDoNotFit
 from core.record_reader import ReadRecord
+from core.records import EncodedRecords
 from service.api.batches import VARIES, Format, answer_batch, formats_of
 from service.api.bodies import INLINE_BYTES, StrictRoute
 from service.api.formats.options import query_parameters
 from service.api.openapi import answers_with, schema_named
-from service.api.prediction_bodies import PredictionBody, read_table, read_usual
+from service.api.prediction_bodies import PredictionBody, read_table, read_usual, scan_table
 from service.api.prediction_json import PredictionWriter
 from service.api.problems import documented
-from service.api.routes.models import ModelRef
+from service.api.routes.models import MODEL_REF, MODEL_REFS
 from service.api.schemas.predictions import (
     ArrowStream,
     PredictionLines,
@@ -28,14 +29,14 @@ from service.api.schemas.predictions import (
 from service.errors import ModelNotFound, ModelNotReady, NotAcceptable, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
+from service.settings import Settings
 from service.usecases.predict import Order, Predicted, order_of, predict_few, predict_table
 
-# Records times nodes; more than this is answered in a thread, so that nobody waits for it. A record with holes may
-# come to every node.
-INLINE_WORK = 10_000
+INLINE_WORK = 10_000  # records that lack something times nodes; more is answered in a thread, so that nobody waits
+FEW_BYTES = 4 * 1024  # of a body that plain Python reads faster than NumPy and compiled code
 
-# For `openapi_extra`: the route reads the body by itself, since FastAPI's way takes longer than most predictions.
-DOCUMENTED_BODIES: dict[str, Any] = {
+# For `openapi_extra`: what the route reads by itself, since FastAPI's way takes longer than most predictions.
+DOCUMENTED: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
@@ -45,7 +46,16 @@ DOCUMENTED_BODIES: dict[str, Any] = {
             Format.ARROW: schema_named(ArrowStream),
         },
     },
-    "parameters": query_parameters(),
+    "parameters": [
+        {
+            "name": "model",
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "description": MODEL_REF, "examples": MODEL_REFS, "title": "Model"},
+            "description": MODEL_REF,
+        },
+        *query_parameters(),
+    ],
 }
 OTHER_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {
@@ -69,11 +79,11 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predicti
 
 @router.post(
     "/{model}/predict",
-    openapi_extra=DOCUMENTED_BODIES,
+    openapi_extra=DOCUMENTED,
     responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit, NotAcceptable) | OTHER_ANSWERS,
     response_model=Predictions,
 )
-async def predict(request: Request, model: ModelRef) -> Response:
+async def predict(request: Request) -> Response:
     """Answer each record; one with missing values goes down every branch with part of its weight.
 
     Send JSON, NDJSON, CSV or an Arrow stream; `Accept` says in which of them the answer comes, which is the same unless
@@ -83,11 +93,11 @@ async def predict(request: Request, model: ModelRef) -> Response:
     app = request.app.state
     body = await request.body()
     own, shown = formats_of(request, body)
-    loaded: LoadedModel = await app.models.get(model)
+    loaded: LoadedModel = await app.models.get(request.path_params["model"])
     if not own is shown is Format.JSON:
         return await answer_batch(request, body, loaded, own, shown)
     started = time.perf_counter()
-    answered = answer_few(loaded, body) if len(body) <= INLINE_BYTES else None
+    answered = answer_here(loaded, body, app.settings)
     if answered is None:
         kernels = compiled_code_is_ready(app.settings)
         answered = await to_thread.run_sync(answer_any, loaded, body, kernels)
@@ -100,28 +110,48 @@ async def predict(request: Request, model: ModelRef) -> Response:
 Written = tuple[bytes, int]  # the answer, and to how many records
 
 
-def answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
-    """Answer a small and usual body without NumPy, one record after the other; None for `answer_any` to do it."""
+def answer_here(loaded: LoadedModel, body: bytes, settings: Settings) -> Written | None:
+    """Answer a small and usual body at once; None where others would have to wait, or `answer_any` has to look."""
+    if len(body) > INLINE_BYTES:
+        return None
+    if len(body) <= FEW_BYTES or not compiled_code_is_ready(settings):
+        return _answer_few(loaded, body)
+    scanned = scan_table(loaded, body)
+    if scanned is None:
+        return _answer_few(loaded, body)
+    asked, records = scanned
+    n_holes = 0 if records.states is None else int(records.states.any(axis=1).sum())
+    return _answer_table(loaded, asked, records, kernels=True) if _is_little(loaded, n_holes) else None
+
+
+def _answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
+    """Answer without NumPy, one record after the other."""
     asked = read_usual(body)
     if asked is None or asked.records is None:
         return None
     read: list[ReadRecord] = []
-    n_holes = 0
     for record in asked.records:
         one = loaded.reader.read(record, ignore_unknown=asked.ignore_unknown)
         if one is None:
             return None
-        n_holes += one[1] != b""
         read.append(one)
-    if n_holes * len(loaded.model.tree) > INLINE_WORK:
+    if not _is_little(loaded, sum(states != b"" for _, states in read)):
         return None
     order = order_of(loaded, step=asked.step, policy=asked.missing)
-    return _written(loaded, order, asked, predict_few(loaded, order, read, kernels=False))
+    return _written(loaded, order, asked, predict_few(loaded, order, read))
+
+
+def _is_little(loaded: LoadedModel, n_holes: int) -> bool:
+    """Whether so many records that lack something are soon answered: each may come to every node."""
+    return n_holes * len(loaded.model.tree) <= INLINE_WORK
 
 
 def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
     """Answer any body, or say all that is wrong with it."""
-    asked, records = read_table(loaded, body, kernels=kernels)
+    return _answer_table(loaded, *read_table(loaded, body, kernels=kernels), kernels=kernels)
+
+
+def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, *, kernels: bool) -> Written:
     order = order_of(loaded, step=asked.step, policy=asked.missing)
     return _written(loaded, order, asked, predict_table(loaded, order, records, kernels=kernels))
 
