@@ -3,13 +3,13 @@
 Cells are read as in a dataset: see `usecases/read_csv`.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import islice, pairwise
-from typing import assert_never
+from typing import Any, assert_never
 
+import msgspec
 import numpy as np
 
 from core.errors import EmptyTable, Fault, RecordsDoNotFit, raise_any
@@ -126,7 +126,7 @@ def cells_of(column: AnswerColumn) -> Sequence[str]:
             return [quoted_cell(text) for text in texts]
         case Leaves(ends):
             reached = ([{"leaf": leaf, "weight": weight} for leaf, weight in row] for row in ends.by_row())
-            return [quoted_cell(json.dumps(leaves)) for leaves in reached]
+            return [_json_cell(leaves) for leaves in reached]
         case other:
             assert_never(other)
 
@@ -142,9 +142,13 @@ def _list_cells(starts: RowArray, places: RowArray, words: Sequence[str]) -> lis
     for start, end in pairwise(starts.tolist()):
         key = tuple(places[start:end].tolist())
         if key not in written:
-            written[key] = quoted_cell(json.dumps([words[place] for place in key], ensure_ascii=False))
+            written[key] = _json_cell([words[place] for place in key])
         cells.append(written[key])
     return cells
+
+
+def _json_cell(value: Any) -> str:
+    return quoted_cell(msgspec.json.encode(value).decode())
 
 
 def quoted_cell(text: str) -> str:
