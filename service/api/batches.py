@@ -30,7 +30,6 @@ from service.api.negotiation import media_weights, preferred
 from service.api.prediction_bodies import PredictionBody, read_table
 from service.api.prediction_json import PredictionWriter, parts_asked_for
 from service.api.schemas.models import task_of
-from service.api.schemas.predictions import PredictionField as Part
 from service.errors import InvalidBody, InvalidParameter, NotAcceptable
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
@@ -155,9 +154,8 @@ def written(loaded: LoadedModel, batch: Batch, shown: Format, *, kernels: bool) 
         return (
             json_lines.json_pieces(objects, writer.about) if shown is Format.JSON else json_lines.line_pieces(objects)
         )
-    parts = [part for part in writer.parts if part is not Part.PATHS or writer.explains]
     answered = (answer(loaded, order, block, kernels=kernels) for block in blocks)
-    columns = (answer_columns(loaded, order.step, one, parts) for one in answered)
+    columns = (answer_columns(loaded, order.step, one, writer.told) for one in answered)
     return csv_table.csv_pieces(columns) if shown is Format.CSV else arrow_stream.arrow_pieces(columns, writer.about)
 
 

@@ -2,13 +2,12 @@
 
 import json
 import re
-import subprocess
 import sys
 from itertools import pairwise
 
 import pytest
 
-from tests.contract.test_readme import MARK, ROOT, SHOWN_ADDRESS, Block, blocks, commands, matches
+from tests.contract.test_readme import ROOT, Block, blocks, commands, matches, printed_by
 from tests.journeys.running import Service
 
 
@@ -20,21 +19,11 @@ def command(block: Block) -> str:
 def test_the_commands_answer_as_shown(live: Service, document: str, n_commands: int) -> None:
     found = blocks((ROOT / "docs" / document).read_text("utf-8"))
     shown = [(command(block), after) for block, after in pairwise(found) if block.kind in ("bash", "python")]
-    training = "".join(f"{ordered}\n" for ordered, _ in commands() if re.search("datasets|trainings", ordered))
-    script = training + "".join(f"echo '{MARK}'\n{ordered}\n" for ordered, _ in shown)
-    ran = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eu", "-o", "pipefail"],
-        input=script.replace(SHOWN_ADDRESS, live.address),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    _, *answers = ran.stdout.split(MARK)
-    assert len(answers) == len(shown) == n_commands
+    training = [ordered for ordered, _ in commands() if re.search("datasets|trainings", ordered)]
+    answers = printed_by([*training, *(ordered for ordered, _ in shown)], live)[len(training) :]
+    assert len(shown) == n_commands
     for answer, (_, expected) in zip(answers, shown, strict=True):
         if expected.kind == "json":
             assert matches(json.loads(expected.text), json.loads(answer)) == []
         else:
-            assert answer.strip("\n") == expected.text.strip("\n")
+            assert answer == expected.text.strip("\n")

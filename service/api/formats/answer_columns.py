@@ -103,6 +103,8 @@ def answer_columns(
                 columns["unseen"] = _names_in(records, State.UNSEEN)
             case Part.LEAVES:
                 columns["leaves"] = Leaves(answered.answers.ends)
+            case Part.EXPLANATION:
+                columns["explanation"] = Texts(list(answered.sentences(loaded.sentences(step))))
             case Part.PATHS:
                 columns["paths"] = Texts(_in_json(loaded, step, answered, part))
             case other:
@@ -145,7 +147,7 @@ def _names_in(records: EncodedRecords, state: State) -> Lists:
 def _in_json(loaded: LoadedModel, step: int, answered: Answered, part: Part) -> list[str]:
     """A part that has no flat form."""
     n_rows = len(answered)
-    writer = loaded.once(PredictionWriter, step, (part,), True)
+    writer = loaded.once(PredictionWriter, step, (part,), False)
     objects = writer.predictions(Predicted([-1] * n_rows, [b""] * n_rows, answered))
     before = len(f'{{"{part}":')
     return [one[before:-1].decode() for one in objects]

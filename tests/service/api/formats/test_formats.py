@@ -104,8 +104,10 @@ def flat(prediction: Mapping[str, Any]) -> dict[str, Any]:
             found |= {f"highest_{key}": high for key, (_, high) in value.items()}
         elif name == "bounds":
             found |= {"lowest": value[0], "highest": value[1]}
-        elif name == "paths":
-            found |= {} if value is None else {"paths": json.dumps(value, sort_keys=True)}
+        elif name == "paths" and value is not None:
+            found["paths"] = json.dumps(value, sort_keys=True)
+        elif value is None:
+            assert name in ("explanation", "paths")
         else:
             found[name] = value
     return found
@@ -126,7 +128,7 @@ def rows_of(answer: httpx.Response) -> list[dict[str, Any]]:
 def cell_value(name: str, cell: str) -> Any:
     if name in ("missing", "unseen", "decided", "leaves"):
         return json.loads(cell)
-    return cell if name in ("label", "bounds_kind", "paths") else float(cell)
+    return cell if name in ("label", "bounds_kind", "explanation", "paths") else float(cell)
 
 
 def resorted(name: str, value: Any) -> Any:
@@ -201,6 +203,7 @@ ASKED: list[tuple[str, list[str], list[str]]] = [
     ("classes", ["label"], ["label"]),
     ("classes", ["leaves", "probabilities"], ["probability_p", 'probability_q,"1"', "probability_r", "leaves"]),
     ("classes", ["unseen", "paths"], ["unseen", "paths"]),
+    ("numbers", ["explanation"], ["explanation"]),
     ("numbers", ["mean", "count"], ["mean", "count"]),
     ("several", ["bounds"], ["lowest_h", "lowest_w", "highest_h", "highest_w", "bounds_kind"]),
 ]
