@@ -51,6 +51,7 @@ class PredictionWriter:
         self._complete: dict[int, bytes] = {}  # a leaf's answer to a complete record
         self._around_lacking: dict[int, tuple[bytes, bytes]] = {}  # and what stands around the names of what one lacks
         self._lacking: dict[bytes, bytes] = {}
+        self._said_by: dict[int, dict[str, Any]] = {}  # a leaf, as it stands in paths
         names = model.classes if task is Task.CLASSIFICATION else model.targets
         self._labels = [encode(name) for name in model.classes]
         self._shaped: Callable[[list[Any]], Any] = lambda values: dict(zip(names, values, strict=True))
@@ -149,23 +150,30 @@ class PredictionWriter:
         return [name + encode(value) + end for value in values]
 
     def _path(self, path: Path) -> dict[str, Any]:
-        answer = self._shaped(self._tree.answers[path.leaf].tolist())
+        says = self._said_by.get(path.leaf) or self._leaf_says(path.leaf)
+        return {"leaf": path.leaf, "weight": path.weight, **says, "tests": path.tests}
+
+    def _leaf_says(self, leaf: int) -> dict[str, Any]:
+        answer = self._shaped(self._tree.answers[leaf].tolist())
         says: dict[str, Any] = {"mean": answer}
         if self._labels:
-            says = {"label": self._model.classes[int(self._tree.labels[path.leaf])], "probabilities": answer}
-        return {"leaf": path.leaf, "weight": path.weight, **says, "tests": path.tests}
+            says = {"label": self._model.classes[int(self._tree.labels[leaf])], "probabilities": answer}
+        self._said_by[leaf] = says
+        return says
 
     def _lacks(self, states: bytes) -> bytes:
         """The names of the attributes that are missing or unseen, by the states of all."""
-        if states not in self._lacking:
-            if len(self._lacking) >= MOST_LACKING:
-                self._lacking.clear()
-            self._lacking[states] = b",".join(
+        names = self._lacking.get(states)
+        if names is None:
+            names = b",".join(
                 b'"%b":%b' % (part.encode(), encode(self._names(states, STATES[part])))
                 for part in self.parts
                 if part in STATES
             )
-        return self._lacking[states]
+            if len(self._lacking) >= MOST_LACKING:
+                self._lacking.clear()
+            self._lacking[states] = names
+        return names
 
     def _names(self, states: bytes, state: State) -> list[str]:
         return [self._model.attributes[column].name for column, found in enumerate(states) if found == state]

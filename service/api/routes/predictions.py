@@ -29,7 +29,6 @@ from service.api.schemas.predictions import (
 from service.errors import ModelNotFound, ModelNotReady, NotAcceptable, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
-from service.settings import Settings
 from service.usecases.predict import Order, Predicted, order_of, predict_few, predict_table
 
 INLINE_WORK = 10_000  # records that lack something times nodes; more is answered in a thread, so that nobody waits
@@ -97,9 +96,9 @@ async def predict(request: Request) -> Response:
     if not own is shown is Format.JSON:
         return await answer_batch(request, body, loaded, own, shown)
     started = time.perf_counter()
-    answered = answer_here(loaded, body, app.settings)
+    kernels = compiled_code_is_ready(app.settings)
+    answered = answer_here(loaded, body, kernels)
     if answered is None:
-        kernels = compiled_code_is_ready(app.settings)
         answered = await to_thread.run_sync(answer_any, loaded, body, kernels)
     content, n_records = answered
     record = loaded.record
@@ -110,18 +109,16 @@ async def predict(request: Request) -> Response:
 Written = tuple[bytes, int]  # the answer, and to how many records
 
 
-def answer_here(loaded: LoadedModel, body: bytes, settings: Settings) -> Written | None:
+def answer_here(loaded: LoadedModel, body: bytes, kernels: bool) -> Written | None:
     """Answer a small and usual body at once; None where others would have to wait, or `answer_any` has to look."""
     if len(body) > INLINE_BYTES:
         return None
-    if len(body) <= FEW_BYTES or not compiled_code_is_ready(settings):
-        return _answer_few(loaded, body)
-    scanned = scan_table(loaded, body)
+    scanned = scan_table(loaded, body) if kernels and len(body) > FEW_BYTES else None
     if scanned is None:
         return _answer_few(loaded, body)
     asked, records = scanned
     n_holes = 0 if records.states is None else int(records.states.any(axis=1).sum())
-    return _answer_table(loaded, asked, records, kernels=True) if _is_little(loaded, n_holes) else None
+    return _answer_table(loaded, asked, records, kernels=kernels) if _is_little(loaded, n_holes) else None
 
 
 def _answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
