@@ -151,9 +151,9 @@ def written(loaded: LoadedModel, batch: Batch, shown: Format, *, kernels: bool) 
     if shown in (Format.JSON, Format.JSON_LINES):
         predicted = (predict_table(loaded, order, block, kernels=kernels) for block in blocks)
         objects = (writer.predictions(one) for one in predicted)
-        return (
-            json_lines.json_pieces(objects, writer.about) if shown is Format.JSON else json_lines.line_pieces(objects)
-        )
+        if shown is Format.JSON:
+            return json_lines.json_pieces(objects, writer.about)
+        return json_lines.line_pieces(objects)
     answered = (answer(loaded, order, block, kernels=kernels) for block in blocks)
     columns = (answer_columns(loaded, order.step, one, writer.told) for one in answered)
     return csv_table.csv_pieces(columns) if shown is Format.CSV else arrow_stream.arrow_pieces(columns, writer.about)
