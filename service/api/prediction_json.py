@@ -42,9 +42,10 @@ class PredictionWriter:
         self._model = model = loaded.as_of(step)
         self._tree = model.tree
         task = task_of(model)
-        self._parts = parts_asked_for(task, fields, explain)
+        self.parts = parts_asked_for(task, fields, explain)
         asked = {*(fields or ()), *(EXPLAINING if explain else ())}
         self._explains, self._says_why = Part.PATHS in asked, Part.EXPLANATION in asked
+        self.told = tuple(part for part in self.parts if part not in EXPLAINING or part in asked)  # those not null
         self._sentences = loaded.sentences(step)
         self._explainer = Explainer(loaded.view(step), model.attributes)
         self._complete: dict[int, bytes] = {}  # a leaf's answer to a complete record
@@ -57,7 +58,8 @@ class PredictionWriter:
         if task is Task.REGRESSION:
             self._shaped = lambda values: values[0]
         shown = ModelStep.of(loaded, step).model_dump_json().encode()
-        self._opening = b'{"model":%b,"task":%b,"predictions":[' % (shown, encode(task))
+        self.about = b'{"model":%b,"task":%b}' % (shown, encode(task))
+        self._opening = self.about[:-1] + b',"predictions":['
 
     def text(self, predicted: Predicted) -> bytes:
         """The whole answer."""
@@ -108,12 +110,12 @@ class PredictionWriter:
         return self._why(self._sentences.of_leaf(leaf, holes) if self._says_why else None)
 
     def _why(self, sentence: str | None) -> bytes:
-        return b'"explanation":' + encode(sentence) if Part.EXPLANATION in self._parts else b""
+        return b'"explanation":' + encode(sentence) if Part.EXPLANATION in self.parts else b""
 
     def _around(self, answers: Answers, paths: list[list[Path]] | None) -> Iterator[tuple[bytes, bytes]]:
         """For each record what stands before and behind the names of what it lacks."""
         between = (*STATES, Part.EXPLANATION)
-        columns = {part: self._column(part, answers, paths) for part in self._parts if part not in between}
+        columns = {part: self._column(part, answers, paths) for part in self.parts if part not in between}
         behind = [columns.pop(part) for part in (Part.LEAVES, Part.PATHS) if part in columns]
         nothing = [b""] * len(answers)
         return zip(
@@ -165,7 +167,7 @@ class PredictionWriter:
         if names is None:
             names = b",".join(
                 b'"%b":%b' % (part.encode(), encode(self._names(states, STATES[part])))
-                for part in self._parts
+                for part in self.parts
                 if part in STATES
             )
             if len(self._lacking) >= MOST_LACKING:
