@@ -1,7 +1,7 @@
 """Why a record got its answer: every path it took, every test on it, and with which weight."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -48,33 +48,44 @@ class Path:
 
 
 class Explainer:
-    """Tells the ways to the nodes of one tree; what each branch says is put in words once."""
+    """Tells the ways to the nodes of one tree; each test is put in words once."""
 
     def __init__(self, view: TreeView, attributes: Schema) -> None:
         self._tree, self._attributes = view.tree, attributes
-        self._branches: dict[int, tuple[int, tuple[int, ...], str]] = {}
+        self._known: dict[int, tuple[tuple[int, ...], PathTest]] = {}  # by the node it leads to: columns, and the test
+        self._open: dict[tuple[int, int, bool, bool], PathTest] = {}  # tests that could not be decided
 
     def path(self, leaf: int, weight: float, policy: MissingPolicy, holes: Mapping[int, Outcome]) -> Path:
         """How a record came to a leaf; `holes` are the outcomes of tests on the columns whose value is not known."""
         tests: list[PathTest] = []
-        node = leaf
+        is_weighted, node = policy is MissingPolicy.WEIGHTED, leaf
         while node > 0:
-            parent, columns, test = self._branches.get(node) or self._branch(node)
-            column = next((column for column in columns if column in holes), columns[0])
-            outcome = holes.get(column, Outcome.TRUE)
-            is_shared = policy is MissingPolicy.WEIGHTED and outcome is not Outcome.TRUE
-            factor = float(self._tree.share[node]) if is_shared else 1.0
-            tests.append(PathTest(parent, self._attributes[column].name, test, outcome, factor))
-            node = parent
+            columns, test = self._known.get(node) or self._passed(node)
+            column = next((column for column in columns if column in holes), -1)
+            if column >= 0:
+                key = node, column, holes[column] is Outcome.UNSEEN, is_weighted
+                test = self._open.get(key) or self._undecided(*key)
+            tests.append(test)
+            node = test.node
         return Path(leaf, weight, tuple(reversed(tests)))
 
-    def _branch(self, node: int) -> tuple[int, tuple[int, ...], str]:
-        """The node above, the columns that it tests, and what leads here."""
+    def _passed(self, node: int) -> tuple[tuple[int, ...], PathTest]:
+        """The test that leads to a node, of values that are known."""
         parent = int(self._tree.parent[node])
         split = self._tree.split(parent)
-        condition = branch_condition(split, int(self._tree.branch[node]), self._attributes[split.column])
-        told = self._branches[node] = (parent, split.columns, outcome_text(condition, self._attributes))
-        return told
+        attribute = self._attributes[split.column]
+        told = outcome_text(branch_condition(split, int(self._tree.branch[node]), attribute), self._attributes)
+        self._known[node] = split.columns, PathTest(parent, attribute.name, told, Outcome.TRUE, 1.0)
+        return self._known[node]
+
+    def _undecided(self, node: int, column: int, is_unseen: bool, is_weighted: bool) -> PathTest:
+        """The same of a value that is not: each branch gets its share, or one of them gets everything."""
+        outcome = Outcome.UNSEEN if is_unseen else Outcome.MISSING
+        weight = float(self._tree.share[node]) if is_weighted else 1.0
+        name = self._attributes[column].name
+        test = replace(self._known[node][1], attribute=name, outcome=outcome, weight=weight)
+        self._open[node, column, is_unseen, is_weighted] = test
+        return test
 
 
 def holes_of(records: EncodedRecords, row: int) -> dict[int, Outcome]:

@@ -73,7 +73,12 @@ def matches(expected: Any, found: Any, place: str = "$") -> list[str]:
 @pytest.fixture(scope="module")
 def answers(live: Service) -> list[str]:
     """What each command printed, all of them run in one shell."""
-    script = "".join(f"{command}\necho; echo '{MARK}'\n" for command, _ in commands())
+    return printed_by([command for command, _ in commands()], live)
+
+
+def printed_by(lines: list[str], live: Service) -> list[str]:
+    """What each command prints at the service, all of them run in one shell."""
+    script = "".join(f"{command}\necho; echo '{MARK}'\n" for command in lines)
     ran = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eu", "-o", "pipefail"],
         input=script.replace(SHOWN_ADDRESS, live.address),
