@@ -40,7 +40,7 @@ from core.target import Task
 Columns = Mapping[str, ColumnSummary]
 
 # Beyond these, sums of weights or of squares leave the range of float64 or lose their digits.
-LARGEST_TARGET = 1e100
+LARGEST_TARGET = LARGEST_MEASURED = 1e100
 WEIGHTS_BETWEEN = (1e-9, 1e9)
 
 
@@ -61,6 +61,7 @@ def check(
             *missing_faults(config, known),
             *category_faults(config),
             *dialect_faults(config),
+            *quest_faults(config, known),
             *stopping_faults(config),
             *pruning_faults(config, known),
             *other_table_faults(config, known, others),
@@ -320,6 +321,24 @@ def dialect_faults(config: TrainingConfig) -> Iterator[Fault]:
         if chosen != wanted:
             hint = f'use {wanted}, or "dialect": "textbook"'
             yield Fault(f"release8 has no {chosen}: it does as the programs do", ("algorithm", *path), hint)
+
+
+def quest_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """Limits on gains, where tests choose and nothing gains, and numbers whose squares are no numbers."""
+    if config.algorithm.quest is None:
+        return
+    stopping, path = config.algorithm.stopping, ("algorithm", "stopping")
+    limits = {"max_leaves": stopping.max_leaves, "min_gain": stopping.min_gain, "min_score": stopping.min_score}
+    for name, limit in limits.items():
+        if limit:
+            detail = f"{name} looks at gains, and QUEST's splits have none: tests choose them"
+            yield Fault(detail, (*path, name), "use max_depth, min_samples_split or alpha, or prune the tree")
+    for name in attribute_names(schema_of(columns.values()), config):
+        column = columns[name]
+        largest = max(abs(column.minimum or 0), abs(column.maximum or 0))
+        if column.kind is Kind.NUMERIC and largest > LARGEST_MEASURED:
+            detail = f"{quoted(name)} goes up to {largest:g}, and squares of that are beyond what can be computed"
+            yield Fault(detail, ("attributes",), f"rescale it to numbers below {LARGEST_MEASURED:g}")
 
 
 def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:

@@ -22,6 +22,7 @@ from core.config import (
     NumericCorrection,
     OnTie,
     TrainingConfig,
+    WhenInsignificant,
     division_from_json,
 )
 from core.errors import Fault, InvalidConfig, Path, raise_any
@@ -230,7 +231,18 @@ ORDER: Fields = {
             "column": {"column": name},
         }
     ),
-    "algorithm": one_of(dict.fromkeys(PRESETS, PARTS) | {"c45": {**PARTS, "dialect": word(Dialect), "collapse": flag}}),
+    "algorithm": one_of(
+        dict.fromkeys(PRESETS, PARTS)
+        | {
+            "c45": {**PARTS, "dialect": word(Dialect), "collapse": flag},
+            "quest": {
+                "alpha": number(1e-9, 1),
+                "when_insignificant": word(WhenInsignificant),
+                "missing": PARTS["missing"],
+                "stopping": PARTS["stopping"],
+            },
+        }
+    ),
     "pruning": one_of(
         {
             "none": {},

@@ -29,6 +29,7 @@ from core.config import (
     attribute_costs_from_json,
     numeric_from_json,
     pruning_from_json,
+    quest_tests_from_json,
 )
 from core.errors import Fault, InvalidConfig, raise_any
 from core.schema import Kind
@@ -57,6 +58,8 @@ class Preset:
     attribute_kinds: tuple[Kind, ...] = EVERY_KIND
     stopping: Stopping = field(default_factory=Stopping)
     pruning: str = NoPruning.kind
+    choose: Choose | None = None  # by what alpha is chosen; None for validation rows where there are some
+    rule: AlphaRule = AlphaRule.MINIMUM  # of a cross-validation
 
     def takes(self, kind: Kind, numeric: Numeric) -> bool:
         """Whether it can learn from attributes of a kind; cut into intervals, every kind is like categories."""
@@ -87,6 +90,15 @@ PRESETS: dict[str, Preset] = {
         categorical=Categorical.TWO_GROUPS,
         pruning=CostComplexityPruning.kind,
     ),
+    "quest": Preset(
+        title="QUEST",
+        criteria={Task.CLASSIFICATION: GINI},
+        categorical=Categorical.TWO_GROUPS,
+        stopping=Stopping(min_samples_split=10),
+        pruning=CostComplexityPruning.kind,
+        choose=Choose.CROSS_VALIDATION,
+        rule=AlphaRule.ONE_STANDARD_ERROR,
+    ),
 }
 
 
@@ -113,6 +125,7 @@ def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
         min_category_weight=overrides.get("min_category_weight", 0.0),
         dialect=dialect,
         collapse=overrides.get("collapse", dialect is Dialect.RELEASE8),
+        quest=quest_tests_from_json(overrides) if kind == "quest" else None,
     )
 
 
@@ -129,7 +142,8 @@ def pruning_for(algorithm: Algorithm, said: Mapping[str, Any] | None, *, has_val
 
     `has_validation` tells whether there are rows kept aside, by which alpha is chosen where nobody says how.
     """
-    chosen = {"kind": PRESETS[algorithm.kind].pruning} if said is None else dict(said)
+    preset = PRESETS[algorithm.kind]
+    chosen = {"kind": preset.pruning} if said is None else dict(said)
     is_as_programmed = algorithm.dialect is Dialect.RELEASE8
     match chosen["kind"]:
         case ReducedErrorPruning.kind if is_as_programmed:
@@ -140,7 +154,10 @@ def pruning_for(algorithm: Algorithm, said: Mapping[str, Any] | None, *, has_val
             raise_any(InvalidConfig, alpha_faults(chosen))
             chosen.setdefault("cost", COSTS[algorithm.criterion.kind])
             if "alpha" not in chosen:
-                chosen.setdefault("choose", Choose.VALIDATION if has_validation else Choose.CROSS_VALIDATION)
+                by_rows = Choose.VALIDATION if has_validation else Choose.CROSS_VALIDATION
+                chosen.setdefault("choose", preset.choose or by_rows)
+            if chosen.get("choose") == Choose.CROSS_VALIDATION:
+                chosen.setdefault("rule", preset.rule)
         case _:
             pass
     return pruning_from_json(chosen)

@@ -292,7 +292,7 @@ AskingCosts = Field(description="What it costs to ask for attributes, weighed ag
 
 
 class TreeMethod(Body):
-    """The parts every single-tree method is made of."""
+    """The parts of a method that compares gains."""
 
     kind: str
     criterion: Criterion
@@ -304,10 +304,19 @@ class TreeMethod(Body):
     stopping: Stopping
 
 
-class TreeMethodOptions(Body):
-    """The parts every single-tree method is made of; what is left out takes the method's own default."""
+class MethodOptions(Body):
+    """What a client says of a method; what is left out takes the method's own default."""
 
     kind: str
+
+    def overrides(self) -> dict[str, Any]:
+        """What the client said, without the kind."""
+        return self.model_dump(exclude_none=True, exclude={"kind"}, by_alias=True)
+
+
+class TreeMethodOptions(MethodOptions):
+    """The parts of a method that compares gains; what is left out takes the method's own default."""
+
     criterion: CriterionOptions | None = None
     attribute_costs: Annotated[AttributeCostsOptions | None, AskingCosts] = None
     categorical: Branching | None = None
@@ -315,10 +324,6 @@ class TreeMethodOptions(Body):
     numeric: NumericCutsOptions | None = None
     missing: MissingStrategy | None = None
     stopping: StoppingOptions | None = None
-
-    def overrides(self) -> dict[str, Any]:
-        """What the client said, without the kind."""
-        return self.model_dump(exclude_none=True, exclude={"kind"}, by_alias=True)
 
 
 class Id3(TreeMethod):
@@ -370,9 +375,54 @@ class CartOptions(TreeMethodOptions):
     kind: Literal["cart"]
 
 
-Algorithm = TypeAliasType("Algorithm", Annotated[Id3 | C45 | Cart, Field(discriminator="kind")])
+TestLevel = Annotated[
+    Number,
+    Field(
+        ge=1e-9,
+        le=1,
+        description="An attribute is significant if p is below this, divided by the number of tests; 0.05 unless told.",
+    ),
+]
+WhenInsignificant = Annotated[
+    config.WhenInsignificant,
+    Field(
+        description="What to do where no attribute is significant. `smallest_p`: split on the one of smallest p, and "
+        "leave the rest to pruning. `stop`: make a leaf."
+    ),
+]
+
+
+class Quest(Body):
+    """QUEST: tests choose the attribute, whatever number of values it has, and discriminant analysis the split.
+
+    Binary splits; a class to predict. Weights count as numbers of rows. It has no gains, so `max_leaves`, `min_gain`
+    and `min_score` do not go with it.
+    """
+
+    kind: Literal["quest"]
+    alpha: TestLevel
+    when_insignificant: WhenInsignificant
+    missing: MissingStrategy
+    stopping: Stopping
+
+
+class QuestOptions(MethodOptions):
+    """QUEST: tests choose the attribute, whatever number of values it has, and discriminant analysis the split.
+
+    Binary splits; a class to predict. Weights count as numbers of rows. It has no gains, so `max_leaves`, `min_gain`
+    and `min_score` do not go with it.
+    """
+
+    kind: Literal["quest"]
+    alpha: TestLevel | None = None
+    when_insignificant: WhenInsignificant | None = None
+    missing: MissingStrategy | None = None
+    stopping: StoppingOptions | None = None
+
+
+Algorithm = TypeAliasType("Algorithm", Annotated[Id3 | C45 | Cart | Quest, Field(discriminator="kind")])
 AlgorithmOptions = TypeAliasType(
-    "AlgorithmOptions", Annotated[Id3Options | C45Options | CartOptions, Field(discriminator="kind")]
+    "AlgorithmOptions", Annotated[Id3Options | C45Options | CartOptions | QuestOptions, Field(discriminator="kind")]
 )
 
 TrainShare = Annotated[Number, Field(gt=0, le=1)]
@@ -534,7 +584,7 @@ class CostComplexityPruningOptions(Body):
     """Cut the weakest links (CART): the subtrees that save least for the leaves they have, up to alpha for a leaf.
 
     Say alpha, or how to choose it; where neither is said, validation rows choose it, and cross-validation where there
-    are none.
+    are none. QUEST chooses by cross-validation, and then by the rule `one_standard_error`, unless told.
     """
 
     kind: Literal["cost_complexity"]
@@ -542,7 +592,7 @@ class CostComplexityPruningOptions(Body):
     alpha: Alpha | None = None
     choose: ChooseAlpha | None = None
     folds: Folds = 10
-    rule: Rule = config.AlphaRule.MINIMUM
+    rule: Rule | None = None
 
 
 Pruning = TypeAliasType(

@@ -88,7 +88,7 @@ class TrainingRequest(Body):
         PruningOptions | None,
         Field(
             description="How the tree is made smaller; the method's own way where nothing is said: none for `id3`, "
-            "`confidence` for `c45`, `cost_complexity` for `cart`."
+            "`confidence` for `c45`, `cost_complexity` for `cart` and `quest`."
         ),
     ] = None
 
