@@ -52,7 +52,7 @@ def narrowed(values: Values, split: Split, branch: int) -> Values:
     if isinstance(values, tuple):
         above, at_most = interval_of(split, branch)
         return max(values[0], above), min(values[1], at_most)
-    if split.kind in (SplitKind.THRESHOLD, SplitKind.INTERVALS):
+    if split.kind in (SplitKind.THRESHOLD, SplitKind.INTERVALS):  # of ordinals
         above, at_most = interval_of(split, branch)
         return frozenset(code for code in values if above < code <= at_most)
     if split.kind is SplitKind.MULTIWAY:  # branch and code are the same number, and there may be very many

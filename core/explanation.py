@@ -49,7 +49,8 @@ def path_to(view: TreeView, records: EncodedRecords, row: int, leaf: int, weight
         attribute = schema[split.column]
         condition = branch_condition(split, int(tree.branch[node]), attribute)
         outcome = outcome_of(records, row, split.column)
-        factor = 1.0 if outcome is Outcome.TRUE or policy is not MissingPolicy.WEIGHTED else float(tree.share[node])
+        is_whole = outcome is Outcome.TRUE or split.missing_branch >= 0 or policy is not MissingPolicy.WEIGHTED
+        factor = 1.0 if is_whole else float(tree.share[node])
         tests.append(PathTest(parent, attribute.name, says(condition, attribute), outcome, factor))
         node = parent
     return Path(leaf, weight, tuple(reversed(tests)))

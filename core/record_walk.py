@@ -115,11 +115,13 @@ class RecordWalk:
 def branch_of(split: Split, value: float) -> int:
     """`Split.branches` of one cell."""
     if value != value:
-        return -1
+        return split.missing_branch
     if split.kind is SplitKind.THRESHOLD:
         return int(value > split.threshold)
     if split.kind is SplitKind.INTERVALS:
         return bisect_left(split.cuts, value)
+    if split.kind is SplitKind.MERGED_INTERVALS:
+        return split.branch_of[bisect_left(split.cuts, value)]
     return split.branch_of[int(value)]
 
 

@@ -177,7 +177,7 @@ class Tree:
             n_branches=len(self.children(node)),
             threshold=float(self.threshold[node]),
             branch_of=tuple(int(branch) for branch in self.branch_of[start:end]),
-            cuts=(self.cuts[column] or ()) if kind is SplitKind.INTERVALS else (),
+            cuts=(self.cuts[column] or ()) if kind.has_cuts else (),
         )
 
     @cached_property

@@ -18,6 +18,8 @@ from core.criteria.tails import log_chi_squared_tail, log_f_tail
 from core.table import FloatArray
 from core.ties import TIE
 
+SAME_LOG10_P = 1e-9  # how near two p must be to count as equal
+
 
 class Statistics(NamedTuple):
     """`statistic[...]` and `degrees_of_freedom[..., :]` of many tests: one number for chi-squared, two for F."""
@@ -55,6 +57,13 @@ def log10_p(statistic: float, degrees: Sequence[float]) -> float:
         return 0.0
     tail = log_chi_squared_tail(statistic, *degrees) if len(degrees) == 1 else log_f_tail(statistic, *degrees)
     return tail / math.log(10)
+
+
+def most_significant(logs: FloatArray, statistics: FloatArray) -> int:
+    """The place of the smallest p, given as log10; among equal ones of the largest statistic, then the first."""
+    is_equal = logs <= logs.min() + SAME_LOG10_P
+    largest = statistics[is_equal].max()
+    return int(np.argmax(is_equal & (statistics >= largest - TIE * max(1.0, largest))))
 
 
 def pearson(table: FloatArray) -> Significance:

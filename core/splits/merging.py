@@ -17,14 +17,21 @@ from math import comb, factorial, log10
 
 import numpy as np
 
-from core.criteria.significance import Significance, Statistics, Test, log10_p, significance
+from core.criteria.significance import (
+    SAME_LOG10_P,
+    Significance,
+    Statistics,
+    Test,
+    log10_p,
+    most_significant,
+    significance,
+)
 from core.splits.categorical import EXHAUSTIVE_LEVELS, all_groupings, ordered, splitting_directions
 from core.sums import in_row_order
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
 from core.ties import TIE
 
-EQUAL = 1e-9  # how near two log10 of p must be to count as equal
 PAIRS_AT_ONCE = 50_000  # are tested in a little memory
 
 Group = tuple[int, ...]  # categories, ascending
@@ -124,14 +131,9 @@ def merged_exhaustively(categories: Categories, how: Merging) -> Groups:
     while len(pairs.groups) > 2:
         pairs.merge(pairs.most_similar())
         steps.append(list(pairs.groups))
-    return steps[first_most_significant([significance(how.test(categories.of(step))) for step in steps])]
-
-
-def first_most_significant(found: Sequence[Significance], adjusted: Sequence[float] | None = None) -> int:
-    """The place of the smallest p (adjusted where told), equal within 1e-9 of log10; then of the largest statistic."""
-    logs = np.array(adjusted if adjusted is not None else [one.log10_p_value for one in found])
-    statistics = np.where(logs <= logs.min() + EQUAL, [one.statistic for one in found], -np.inf)
-    return int(np.argmax(statistics >= statistics.max() - TIE * max(1.0, statistics.max())))
+    found = [significance(how.test(categories.of(step))) for step in steps]
+    logs, statistics = (np.array(each) for each in zip(*((f.log10_p_value, f.statistic) for f in found), strict=True))
+    return steps[most_significant(logs, statistics)]
 
 
 def with_enough_weight(groups: Groups, categories: Categories, how: Merging) -> Groups:
@@ -220,9 +222,9 @@ def most_probable(tests: Statistics) -> int:
     front = unbeaten(statistic, kindness)
     logs = np.array([log10_p(float(statistic[place]), degrees[place].tolist()) for place in front])
     largest = logs.max()
-    smallest = statistic[front[logs >= largest - EQUAL]].min()
+    smallest = statistic[front[logs >= largest - SAME_LOG10_P]].min()
     for place in np.flatnonzero(statistic <= smallest + TIE * max(1.0, smallest)).tolist():
-        if log10_p(float(statistic[place]), degrees[place].tolist()) >= largest - EQUAL:
+        if log10_p(float(statistic[place]), degrees[place].tolist()) >= largest - SAME_LOG10_P:
             return place
     raise AssertionError("the smallest statistic is near itself")
 
