@@ -112,6 +112,9 @@ def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     if task not in PRESETS[config.algorithm.kind].tasks:
         yield preset_fault(config, task)
         return
+    if len(config.targets) > 1 and not PRESETS[config.algorithm.kind].predicts_several:
+        detail = f"{PRESETS[config.algorithm.kind].title} predicts one number, and several targets are listed"
+        yield Fault(detail, ("target",), "use cart, or name one target")
     yield from criterion_faults(config.algorithm.criterion, task)
     numeric = config.algorithm.numeric.kind
     if task is Task.REGRESSION and numeric in (NumericKind.BOUNDARY, NumericKind.MDLP):
@@ -156,8 +159,9 @@ def target_kind_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fau
 def preset_fault(config: TrainingConfig, task: Task) -> Fault:
     """The preset cannot predict this, and here is which can."""
     title = PRESETS[config.algorithm.kind].title
-    able = ", ".join(name for name, other in PRESETS.items() if task in other.tasks)
+    able = " or ".join(name for name, other in PRESETS.items() if task in other.tasks)
     if not isinstance(config.target, str):
+        able = " or ".join(name for name, other in PRESETS.items() if other.predicts_several)
         detail = f"{title} predicts classes, and a list of targets is predicted as numbers"
         return Fault(detail, ("target",), f"use {able} for numbers, or name one target without a list")
     hint = f'use {able} for numbers; if its numbers are classes (0/1), say "target_kind": "categorical"'
@@ -351,7 +355,7 @@ def gain_faults(config: TrainingConfig) -> Iterator[Fault]:
 
 
 def chaid_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
-    """Limits on gains, alphas that lead in circles, several numbers to predict, and too many categories to compare."""
+    """Limits on gains, alphas that lead in circles, and too many categories to compare."""
     chaid = config.algorithm.chaid
     if chaid is None:
         return
@@ -360,8 +364,6 @@ def chaid_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
         detail = f"alpha_split ({chaid.alpha_split:g}) is above alpha_merge ({chaid.alpha_merge:g})"
         hint = "use an alpha_split of at most alpha_merge, or null: else what was merged would be divided again at once"
         yield Fault(detail, ("algorithm", "alpha_split"), hint)
-    if len(config.targets) > 1:
-        yield Fault("CHAID predicts one number, and several are listed", ("target",), "use cart, or name one target")
     for name in attribute_names(schema_of(columns.values()), config):
         n_categories = len(columns[name].categories)
         if n_categories > MOST_CATEGORIES:

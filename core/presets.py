@@ -61,6 +61,7 @@ class Preset:
     pruning: str = NoPruning.kind
     choose: Choose | None = None  # by what alpha is chosen; None for validation rows where there are some
     rule: AlphaRule = AlphaRule.MINIMUM  # of a cross-validation
+    predicts_several: bool = False  # numbers at once
 
     def takes(self, kind: Kind, numeric: Numeric) -> bool:
         """Whether it can learn from attributes of a kind; cut into intervals, every kind is like categories."""
@@ -90,6 +91,7 @@ PRESETS: dict[str, Preset] = {
         criteria={Task.CLASSIFICATION: GINI, Task.REGRESSION: SQUARED_ERROR},
         categorical=Categorical.TWO_GROUPS,
         pruning=CostComplexityPruning.kind,
+        predicts_several=True,
     ),
     "chaid": Preset(
         title="CHAID",

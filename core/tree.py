@@ -181,6 +181,23 @@ class Tree:
         )
 
     @cached_property
+    def missing_branch(self) -> NDArray[np.int32]:
+        """The branch of its own that a missing value takes at each node; -1 where it has none."""
+        branches = np.full(len(self), -1, dtype=np.int32)
+        branches[self._is_merged] = self.branch_of[self.branch_start[1:][self._is_merged] - 1]
+        return branches
+
+    @cached_property
+    def _is_merged(self) -> BoolArray:
+        return (self.kind >= 0) & np.array([kind.is_merged for kind in SPLIT_KINDS])[self.kind]
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether every known value has a branch wherever it is asked for."""
+        n_of_missing = np.count_nonzero(self.missing_branch[self._is_merged] < 0)
+        return bool(np.count_nonzero(self.branch_of < 0) == n_of_missing)
+
+    @cached_property
     def answering(self) -> RowArray:
         """The node whose samples answer for each node: itself, or its parent where it received nothing."""
         answering = np.where(self.weight > 0, np.arange(len(self)), self.parent)
