@@ -225,7 +225,7 @@ def test_numbers_are_cut_once_on_all_rows_and_ordinals_are_not(binning):
 @given(st.integers(0, 10_000), st.booleans(), st.sampled_from(["own_category", "weighted"]))
 def test_rules_are_exclusive_and_complete(seed, numbers, missing):
     samples = mixed_samples(seed, 200, numbers=numbers)
-    tree, prepared, _ = grown(samples, missing=missing, stopping=SMALL, alpha=0.5)
+    tree, _, _ = grown(samples, missing=missing, stopping=SMALL, alpha=0.5)
     schema, rules = samples.attributes.schema, path_rules(full_view(tree), samples.attributes.schema)
     chance = np.random.default_rng(seed)
     for _ in range(20):
