@@ -88,8 +88,9 @@ def pearson_tests(groups: FloatArray) -> Statistics:
 
     Pearson 1900.
     """
-    expected = expected_weights(groups)
-    return tests_of_tables(groups, (groups - expected) ** 2 / np.where(expected > 0, expected, 1.0))
+    sides = groups.sum(axis=-1), groups.sum(axis=-2)
+    expected = expected_weights(*sides)
+    return tests_of_tables(*sides, (groups - expected) ** 2 / np.where(expected > 0, expected, 1.0))
 
 
 def likelihood_ratio_tests(groups: FloatArray) -> Statistics:
@@ -99,24 +100,22 @@ def likelihood_ratio_tests(groups: FloatArray) -> Statistics:
 
     Wilks 1938. O - E sums to 0, so each term may have it taken away: then none is negative, and none cancel.
     """
-    expected = expected_weights(groups)
-    some = groups > 0
+    sides, some = (groups.sum(axis=-1), groups.sum(axis=-2)), groups > 0
+    expected = expected_weights(*sides)
     excess = np.where(some, groups / np.where(some, expected, 1.0) - 1, 0.0)
     terms = np.where(some, expected * ((1 + excess) * np.log1p(excess) - excess), expected)
-    return tests_of_tables(groups, 2 * terms)
+    return tests_of_tables(*sides, 2 * terms)
 
 
-def expected_weights(groups: FloatArray) -> FloatArray:
-    """What each cell would weigh if classes did not depend on groups."""
-    whole = groups.sum(axis=(-2, -1), keepdims=True)
-    of_groups, of_classes = groups.sum(axis=-1, keepdims=True), groups.sum(axis=-2, keepdims=True)
-    return of_groups * (of_classes / np.where(whole > 0, whole, 1.0))
+def expected_weights(of_groups: FloatArray, of_classes: FloatArray) -> FloatArray:
+    """What each cell would weigh if classes did not depend on groups; from the weights of groups and of classes."""
+    whole = of_groups.sum(axis=-1)[..., None]
+    return of_groups[..., :, None] * (of_classes / np.where(whole > 0, whole, 1.0))[..., None, :]
 
 
-def tests_of_tables(groups: FloatArray, terms: FloatArray) -> Statistics:
+def tests_of_tables(of_groups: FloatArray, of_classes: FloatArray, terms: FloatArray) -> Statistics:
     """The sum over all cells, with (groups - 1) (classes - 1) degrees of freedom, counting those with some weight."""
-    n_groups = np.count_nonzero(groups.sum(axis=-1) > 0, axis=-1)
-    n_classes = np.count_nonzero(groups.sum(axis=-2) > 0, axis=-1)
+    n_groups, n_classes = (of_groups > 0).sum(axis=-1), (of_classes > 0).sum(axis=-1)
     degrees = np.maximum(n_groups - 1, 0.0) * np.maximum(n_classes - 1, 0.0)
     return Statistics(np.where(degrees > 0, terms.sum(axis=(-2, -1)), 0.0), degrees[..., None])
 

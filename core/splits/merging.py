@@ -12,7 +12,6 @@ neighbours may be merged; missing may be merged with any.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from math import comb, factorial, log10
 
 import numpy as np
@@ -32,6 +31,7 @@ from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
 from core.ties import TIE
 
+NOTHING = 1e-18  # a statistic that is 0 but for rounding
 PAIRS_AT_ONCE = 50_000  # are tested in a little memory
 
 Group = tuple[int, ...]  # categories, ascending
@@ -105,19 +105,19 @@ def merged_while_alike(categories: Categories, how: Merging) -> Groups:
     """
     assert how.alpha_merge is not None
     pairs = Pairs(categories, how.test)
-    before = {tuple(pairs.groups)}
-    while len(pairs.groups) > 1:
+    before = {frozenset(pairs.groups)}
+    while len(pairs) > 1:
         pair = pairs.most_similar()
         if pairs.log10_p(pair) <= log10(how.alpha_merge):
             break
         group = pairs.merge(pair)
-        before.add(tuple(pairs.groups))
-        parts = None if how.alpha_split is None or len(group) < 3 else best_division(group, categories, how)
-        if parts is not None:
-            divided = sorted([*(other for other in pairs.groups if other != group), *parts])
-            if tuple(divided) not in before:
-                before.add(tuple(divided))
-                pairs.divide(divided)
+        if how.alpha_split is None:
+            continue
+        before.add(frozenset(pairs.groups))
+        parts = best_division(group, categories, how) if len(group) > 2 else None
+        if parts is not None and (divided := frozenset(pairs.groups) - {group} | set(parts)) not in before:
+            pairs.divide(parts)
+            before.add(divided)
     return pairs.groups
 
 
@@ -127,10 +127,10 @@ def merged_exhaustively(categories: Categories, how: Merging) -> Groups:
     On a tie the larger statistic, then the earlier step.
     """
     pairs = Pairs(categories, how.test)
-    steps = [list(pairs.groups)]
-    while len(pairs.groups) > 2:
+    steps = [pairs.groups]
+    while len(pairs) > 2:
         pairs.merge(pairs.most_similar())
-        steps.append(list(pairs.groups))
+        steps.append(pairs.groups)
     found = [significance(how.test(categories.of(step))) for step in steps]
     logs, statistics = (np.array(each) for each in zip(*((f.log10_p_value, f.statistic) for f in found), strict=True))
     return steps[most_significant(logs, statistics)]
@@ -144,71 +144,95 @@ def with_enough_weight(groups: Groups, categories: Categories, how: Merging) -> 
         if weights[lightest] >= how.min_weight - TIE:
             break
         pairs = Pairs(categories, how.test, groups)
-        pairs.merge(pairs.most_similar(of=lightest))
+        pairs.merge(pairs.most_similar(of=groups[lightest]))
         groups = pairs.groups
     return groups
 
 
 class Pairs:
-    """Groups with the tests of all pairs that may be merged; a pair is tested once, until one of its groups changes."""
+    """Groups with the tests of all pairs that may be merged; a pair is tested once, until one of its groups changes.
 
-    def __init__(self, categories: Categories, test: Test, groups: Groups | None = None) -> None:
-        self.categories, self._test = categories, test
-        self.groups: Groups = [(v,) for v in range(len(categories))] if groups is None else list(groups)
-        self._sums = categories.of(self.groups)
-        self._statistic = np.full((len(self.groups), len(self.groups)), np.nan)
-        self._degrees = np.empty((*self._statistic.shape, test(self._sums).degrees_of_freedom.shape[-1]))
+    A group stands in the place of its first category, so the places of groups are in declared order. The statistic of
+    a pair that may not be merged is infinite.
+    """
 
-    def most_similar(self, of: int | None = None) -> tuple[int, int]:
+    def __init__(self, categories: Categories, test: Test, groups: Sequence[Group] | None = None) -> None:
+        self._categories, self._test = categories, test
+        groups = [(v,) for v in range(len(categories))] if groups is None else groups
+        self._at: dict[int, Group] = {group[0]: group for group in groups}
+        self._sums = np.zeros_like(categories.sums)
+        whole = test(in_row_order(categories.sums)[None, None])
+        self._statistic = np.full((len(categories), len(categories)), np.inf)
+        self._degrees = np.zeros((*self._statistic.shape, whole.degrees_of_freedom.shape[-1]))
+        # Of tables no pair can have more; of numbers each has its own.
+        is_of_classes = categories.task is Task.CLASSIFICATION
+        self._most_degrees = np.count_nonzero(categories.sums.sum(axis=0)) - 1 if is_of_classes else np.inf
+        self._change(list(self._at))
+
+    @property
+    def groups(self) -> Groups:
+        """The groups, by their first categories."""
+        return [self._at[place] for place in sorted(self._at)]
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def most_similar(self, of: Group | None = None) -> tuple[int, int]:
         """The pair of largest p, of one group if told; then of smaller statistic, then first in declared order."""
-        first, second = self._allowed()
+        statistic = self._statistic
         if of is not None:
-            has_it = (first == of) | (second == of)
-            first, second = first[has_it], second[has_it]
-        unknown = np.isnan(self._statistic[first, second])
-        for start in range(0, np.count_nonzero(unknown), PAIRS_AT_ONCE):
-            ones, others = (places[unknown][start : start + PAIRS_AT_ONCE] for places in (first, second))
-            found = self._test(np.stack([self._sums[ones], self._sums[others]], axis=1))
-            self._statistic[ones, others], self._degrees[ones, others] = found
-        place = most_probable(Statistics(self._statistic[first, second], self._degrees[first, second]))
-        return int(first[place]), int(second[place])
+            is_of = np.arange(len(statistic)) == of[0]
+            statistic = np.where(is_of[:, None] | is_of, statistic, np.inf)
+        place = divmod(int(np.argmax(statistic <= just_above(float(statistic.min())))), len(statistic))
+        if 0 < self._degrees[place][0] < self._most_degrees:  # else no p is larger
+            first, second = np.nonzero(np.isfinite(statistic))
+            at = most_probable(Statistics(statistic[first, second], self._degrees[first, second]))
+            place = int(first[at]), int(second[at])
+        return place
 
     def log10_p(self, pair: tuple[int, int]) -> float:
         return log10_p(float(self._statistic[pair]), self._degrees[pair].tolist())
 
     def merge(self, pair: tuple[int, int]) -> Group:
-        """Make one group of two: it stands in the place of the first."""
+        """Make one group of two."""
         one, other = pair
-        group = tuple(sorted(self.groups[one] + self.groups[other]))
-        left = np.delete(np.arange(len(self.groups)), other)
-        self.groups = [group if place == one else self.groups[place] for place in left]
-        self._keep(left, [one])
+        group = self._at[one] = tuple(sorted(self._at[one] + self._at.pop(other)))
+        self._forget(other)
+        self._change([one])
         return group
 
-    def divide(self, divided: Groups) -> None:
-        """Put a group's two parts in its place: `divided` are all groups then."""
-        new = [place for place, one in enumerate(divided) if one not in self.groups]
-        old = [0 if place in new else self.groups.index(one) for place, one in enumerate(divided)]
-        self.groups = divided
-        self._keep(np.array(old), new)
+    def divide(self, parts: tuple[Group, Group]) -> None:
+        """Put two parts in the place of the group they are of."""
+        self._at |= {part[0]: part for part in parts}
+        self._change([part[0] for part in parts])
 
-    def _keep(self, places: RowArray, changed: list[int]) -> None:
-        """Keep what is known of the groups that were in these places, but of those that changed."""
-        kept = np.ix_(places, places)
-        self._sums, self._statistic, self._degrees = self._sums[places], self._statistic[kept], self._degrees[kept]
-        self._statistic[changed], self._statistic[:, changed] = np.nan, np.nan
-        self._sums[changed] = self.categories.of([self.groups[place] for place in changed])
+    def _change(self, places: list[int]) -> None:
+        """Test all pairs of the groups in these places anew."""
+        self._sums[places] = self._categories.of([self._at[place] for place in places])
+        for place in places:
+            self._forget(place)
+        every = np.array(sorted(self._at))
+        partners = [self._partners(place, every) for place in places]
+        ones, others = np.repeat(places, [len(each) for each in partners]), np.concatenate(partners)
+        first, second = np.minimum(ones, others), np.maximum(ones, others)
+        for start in range(0, len(first), PAIRS_AT_ONCE):
+            pairs = first[start : start + PAIRS_AT_ONCE], second[start : start + PAIRS_AT_ONCE]
+            found = self._test(np.stack([self._sums[place] for place in pairs], axis=1))
+            self._statistic[pairs], self._degrees[pairs] = found
 
-    def _allowed(self) -> tuple[RowArray, RowArray]:
-        """The pairs that may be merged, in declared order."""
-        n = len(self.groups)
-        if not self.categories.has_order:
-            return np.triu_indices(n, k=1)
-        pairs = set(pairwise(range(n)))
-        if self.groups[-1] == (self.categories.missing,):
-            pairs |= {(place, n - 1) for place in range(n - 1)}
-        first, second = zip(*sorted(pairs), strict=True)
-        return np.array(first), np.array(second)
+    def _forget(self, place: int) -> None:
+        self._statistic[place], self._statistic[:, place] = np.inf, np.inf
+
+    def _partners(self, place: int, every: RowArray) -> RowArray:
+        """With which groups one may be merged: neighbours, where there is an order, and missing with any."""
+        missing, at = self._categories.missing, int(np.searchsorted(every, place))
+        if not self._categories.has_order or place == missing:
+            return np.delete(every, at)
+        is_near = np.zeros(len(every), dtype=np.bool_)
+        is_near[max(at - 1, 0) : at + 2] = True
+        is_near[at], is_near[every == missing] = False, True
+        partners: RowArray = every[is_near]
+        return partners
 
 
 def most_probable(tests: Statistics) -> int:
@@ -223,10 +247,15 @@ def most_probable(tests: Statistics) -> int:
     logs = np.array([log10_p(float(statistic[place]), degrees[place].tolist()) for place in front])
     largest = logs.max()
     smallest = statistic[front[logs >= largest - SAME_LOG10_P]].min()
-    for place in np.flatnonzero(statistic <= smallest + TIE * max(1.0, smallest)).tolist():
+    for place in np.flatnonzero(statistic <= just_above(float(smallest))).tolist():
         if log10_p(float(statistic[place]), degrees[place].tolist()) >= largest - SAME_LOG10_P:
             return place
     raise AssertionError("the smallest statistic is near itself")
+
+
+def just_above(statistic: float) -> float:
+    """Up to where another statistic is the same but for rounding; near 0 even small differences change p."""
+    return statistic + TIE * statistic + NOTHING
 
 
 def unbeaten(statistic: FloatArray, kindness: FloatArray) -> RowArray:
