@@ -8,8 +8,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.schema import Attribute, Kind, Schema
 from core.splits.split import Split, SplitKind
+from core.table import BoolArray, Column, is_missing
 from core.tree import Tree
 
 
@@ -170,6 +173,27 @@ def holds(condition: Condition, value: float | int | None) -> bool:
             return above < value <= at_most
         case IsOneOf(_, codes):
             return value in codes
+
+
+def satisfied(condition: Condition, values: Column) -> BoolArray:
+    """Which cells of the condition's column satisfy it."""
+    known = satisfied_when_known(condition, values)
+    return known | is_missing(values) if condition.or_missing else known
+
+
+def satisfied_when_known(condition: Condition, values: Column) -> BoolArray:
+    """Which cells are known and satisfy it."""
+    match condition:
+        case IsKnown():
+            return ~is_missing(values)
+        case AtMost(_, threshold):
+            return values <= threshold
+        case Above(_, threshold):
+            return values > threshold
+        case Between(_, above, at_most):
+            return (above < values) & (values <= at_most)
+        case IsOneOf(_, codes):
+            return np.isin(values, codes)
 
 
 def says(condition: Condition, attribute: Attribute) -> str:

@@ -191,6 +191,14 @@ class Tree:
     def _is_merged(self) -> BoolArray:
         return (self.kind >= 0) & np.array([kind.is_merged for kind in SPLIT_KINDS])[self.kind]
 
+    def without_missing_branches(self) -> "Tree":
+        """The tree with missing values going down every branch by weight, wherever they are asked for."""
+        if not self._is_merged.any():
+            return self
+        branch_of = self.branch_of.copy()
+        branch_of[self.branch_start[1:][self._is_merged] - 1] = -1
+        return replace(self, branch_of=branch_of)
+
     @property
     def takes_all(self) -> bool:
         """Whether every known value has a branch wherever it is asked for."""
