@@ -26,7 +26,8 @@ encode = msgspec.json.Encoder().encode
 
 OF_CLASSES = (Part.LABEL, Part.PROBABILITIES)
 OF_NUMBERS = (Part.MEAN, Part.SPREAD, Part.COUNT)
-OF_ALL = (Part.DECIDED, Part.BOUNDS, Part.MISSING, Part.UNSEEN, Part.LEAVES, Part.PATHS)
+EXPLAINING = (Part.EXPLANATION, Part.PATHS)
+OF_ALL = (Part.DECIDED, Part.BOUNDS, Part.MISSING, Part.UNSEEN, Part.EXPLANATION, Part.LEAVES, Part.PATHS)
 STATES = {Part.MISSING: State.MISSING, Part.UNSEEN: State.UNSEEN}  # what is a record's own, however it is answered
 MOST_LACKING = 4_096  # combinations of what records lack whose names are kept
 
@@ -34,7 +35,7 @@ MOST_LACKING = 4_096  # combinations of what records lack whose names are kept
 class PredictionWriter:
     """Writes the answers of one step: the parts in `fields`, all but the leaves where it is None.
 
-    Paths are null where they are not asked for by name, nor by `explain`.
+    Explanations and paths are null where they are not asked for by name, nor by `explain`.
     """
 
     def __init__(self, loaded: LoadedModel, step: int, fields: tuple[str, ...] | None, explain: bool) -> None:
@@ -42,7 +43,9 @@ class PredictionWriter:
         self._tree = model.tree
         task = task_of(model)
         self._parts = parts_asked_for(task, fields, explain)
-        self._explains = explain or (fields is not None and Part.PATHS in fields)
+        asked = {*(fields or ()), *(EXPLAINING if explain else ())}
+        self._explains, self._says_why = Part.PATHS in asked, Part.EXPLANATION in asked
+        self._sentences = loaded.sentences(step)
         self._explainer = Explainer(loaded.view(step), model.attributes)
         self._complete: dict[int, bytes] = {}  # a leaf's answer to a complete record
         self._around_lacking: dict[int, tuple[bytes, bytes]] = {}  # and what stands around the names of what one lacks
@@ -76,8 +79,8 @@ class PredictionWriter:
             if leaf >= 0 and not states:
                 written.append(complete[leaf])
                 continue
-            before, behind = next(rest) if leaf < 0 else self._around_lacking[leaf]
-            written.append(_object(before, self._lacks(states), behind))
+            before, why, behind = next(rest) if leaf < 0 else self._by_leaf(leaf, states)
+            written.append(_object(before, self._lacks(states), why, behind))
         return written
 
     def _write_leaf(self, leaf: int) -> None:
@@ -85,14 +88,31 @@ class PredictionWriter:
         only = [[self._explainer.path(leaf, 1.0, MissingPolicy.WEIGHTED, {})]] if self._explains else None
         ((before, behind),) = self._around(answers, only)
         self._around_lacking[leaf] = before, behind
-        self._complete[leaf] = _object(before, self._lacks(b""), behind)
+        self._complete[leaf] = _object(before, self._lacks(b""), self._why_leaf(leaf, b""), behind)
 
-    def _in_full(self, answered: Answered) -> Iterator[tuple[bytes, bytes]]:
-        return self._around(answered.answers, answered.paths(self._explainer) if self._explains else None)
+    def _by_leaf(self, leaf: int, states: bytes) -> tuple[bytes, bytes, bytes]:
+        before, behind = self._around_lacking[leaf]
+        return before, self._why_leaf(leaf, states), behind
+
+    def _in_full(self, answered: Answered) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """What stands before and behind the names that each record lacks, and between them why it is answered so."""
+        whys = answered.sentences(self._sentences) if self._says_why else [None] * len(answered)
+        paths = answered.paths(self._explainer) if self._explains else None
+        for (before, behind), why in zip(self._around(answered.answers, paths), whys, strict=True):
+            yield before, self._why(why), behind
+
+    def _why_leaf(self, leaf: int, states: bytes) -> bytes:
+        """Why a record is answered by one leaf whatever it lacks."""
+        holes = [column for column, state in enumerate(states) if state]
+        return self._why(self._sentences.of_leaf(leaf, holes) if self._says_why else None)
+
+    def _why(self, sentence: str | None) -> bytes:
+        return b'"explanation":' + encode(sentence) if Part.EXPLANATION in self._parts else b""
 
     def _around(self, answers: Answers, paths: list[list[Path]] | None) -> Iterator[tuple[bytes, bytes]]:
         """For each record what stands before and behind the names of what it lacks."""
-        columns = {part: self._column(part, answers, paths) for part in self._parts if part not in STATES}
+        between = (*STATES, Part.EXPLANATION)
+        columns = {part: self._column(part, answers, paths) for part in self._parts if part not in between}
         behind = [columns.pop(part) for part in (Part.LEAVES, Part.PATHS) if part in columns]
         nothing = [b""] * len(answers)
         return zip(
@@ -161,7 +181,7 @@ def parts_asked_for(task: Task, fields: tuple[str, ...] | None, explain: bool) -
     ]
     if faults:
         raise InvalidBody("the body does not fit", *faults)
-    return tuple(part for part in every if part in fields or (explain and part is Part.PATHS))
+    return tuple(part for part in every if part in fields or (explain and part in EXPLAINING))
 
 
 def _object(*members: bytes) -> bytes:

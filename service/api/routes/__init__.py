@@ -1,6 +1,16 @@
 """One file of routes for each resource; a new one is added to these lists and to nothing else."""
 
-from service.api.routes import datasets, health, models, predictions, problems, prunings, rules, trainings
+from service.api.routes import (
+    comparisons,
+    datasets,
+    health,
+    models,
+    predictions,
+    problems,
+    prunings,
+    rules,
+    trainings,
+)
 from service.api.schemas.datasets import CsvText, DatasetForm, DatasetUpload
 from service.api.schemas.predictions import PredictionRequest
 
@@ -11,6 +21,7 @@ ROUTERS = (
     rules.router,
     prunings.router,
     predictions.router,
+    comparisons.router,
     health.router,
     problems.router,
 )
