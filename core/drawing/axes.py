@@ -1,6 +1,7 @@
 """Axes of a chart: where a number stands, and which numbers are written."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # what ticks may be apart, times a power of 10
@@ -48,6 +49,19 @@ def amount_axis(smallest: float, largest: float, start: float, end: float, *, n_
     apart = _apart((largest - low) / n_ticks)
     first, last = math.floor(low / apart + 1e-9) * apart, math.ceil(largest / apart - 1e-9) * apart
     return Axis(first, last, start, end, _multiples(first, last, apart))
+
+
+def range_axis(low: float, high: float, start: float, end: float, *, n_ticks: int = 8) -> Axis:
+    """An axis of any numbers, between just these two."""
+    return Axis(low, high, start, end, _multiples(low, high, _apart((high - low) / n_ticks)))
+
+
+def number_words(ticks: Sequence[float]) -> list[str]:
+    """The numbers of an axis, all with as many decimals as one of them needs; thin blanks in large ones."""
+    if any(0 < abs(tick) < 1e-4 or abs(tick) >= 1e7 for tick in ticks):
+        return [f"{tick:.6g}" for tick in ticks]
+    decimals = max(len(f"{tick:.10f}".rstrip("0").partition(".")[2]) for tick in ticks)
+    return [f"{tick:,.{decimals}f}".replace(",", "\u202f" if abs(tick) >= 10_000 else "") for tick in ticks]
 
 
 def _apart(least: float) -> float:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.curve import CurvePoint
 from core.division import Part
-from core.drawing.axes import Axis, amount_axis, count_axis
+from core.drawing.axes import Axis, amount_axis, count_axis, number_words
 from core.drawing.svg import text_width, xml_text
 from core.model import Model
 from core.target import Task
@@ -110,12 +110,12 @@ def _grid(across: Axis, up: Axis) -> str:
     axes = f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" fill="none"/>'
     errors = [
         f'<text class="tick y" x="{LEFT - 10}" y="{up.place(tick) + 4:.1f}">{words}</text>'
-        for tick, words in zip(up.ticks, _numbers(up.ticks), strict=True)
+        for tick, words in zip(up.ticks, number_words(up.ticks), strict=True)
     ]
     marks = [
         f'<path class="axis" d="M{across.place(tick):.1f} {HEIGHT - BOTTOM}v5"/>'
         f'<text class="tick x" x="{across.place(tick):.1f}" y="{HEIGHT - BOTTOM + 21}">{words}</text>'
-        for tick, words in zip(across.ticks, _numbers(across.ticks), strict=True)
+        for tick, words in zip(across.ticks, number_words(across.ticks), strict=True)
     ]
     return "".join([*lines, axes, *errors, *marks])
 
@@ -182,11 +182,3 @@ def _words(error: str) -> str:
 
 def _leaves(n: int) -> str:
     return "leaf" if n == 1 else "leaves"
-
-
-def _numbers(ticks: Sequence[float]) -> list[str]:
-    """The numbers of an axis, all with as many decimals as one of them needs; thin blanks in large ones."""
-    if any(0 < abs(tick) < 1e-4 or abs(tick) >= 1e7 for tick in ticks):
-        return [f"{tick:.6g}" for tick in ticks]
-    decimals = max(len(f"{tick:.10f}".rstrip("0").partition(".")[2]) for tick in ticks)
-    return [f"{tick:,.{decimals}f}".replace(",", "\u202f" if abs(tick) >= 10_000 else "") for tick in ticks]

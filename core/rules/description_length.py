@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.conditions import Above, AtMost, Between, Condition, IsOneOf, Linear, OnOneAttribute
+from core.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf, Linear, OnOneAttribute
 from core.schema import Attribute, Kind, Schema
 from core.sums import weights_by
 from core.table import BoolArray, FloatArray, RowArray, Table, is_missing
@@ -60,6 +60,7 @@ def condition_bits(conditions: Sequence[Condition], schema: Schema, n_values: Se
             told += sum(math.log2(len(schema)) + _side_bits(n_values[term.column]) for term in condition.terms)
             continue
         told += math.log2(len(schema)) + _value_bits(condition, schema[condition.column], n_values[condition.column])
+        told += condition.or_missing  # one bit more
     return told - math.lgamma(len(conditions) + 1) / LOG_2
 
 
@@ -70,6 +71,8 @@ def _value_bits(condition: OnOneAttribute, attribute: Attribute, n_values: int) 
             return size + float(log2_choices(np.array(float(n_values)), np.array(float(len(codes)))))
         case IsOneOf(_, codes):
             return _side_bits(n_values) * (1 + (0 not in codes and n_values - 1 not in codes))
+        case IsKnown():
+            return 1.0
         case AtMost() | Above():
             return _side_bits(n_values)
         case Between():

@@ -71,7 +71,11 @@ def _spelled(condition: Condition, schema: Schema) -> list[str]:
         terms = (text for term in condition.terms for text in (term_name(term, schema), number_text(term.weight)))
         return ["", *terms, condition.side, number_text(condition.threshold)]
     if isinstance(condition, IsOneOf):
-        return [attribute.name, "in", *(attribute.categories[code] for code in condition.codes)]
+        return [
+            attribute.name,
+            "in or missing" if condition.or_missing else "in",
+            *(attribute.categories[code] for code in condition.codes),
+        ]
     return [attribute.name, says(condition, attribute)]
 
 

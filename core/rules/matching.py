@@ -55,7 +55,8 @@ def state_of(rule: Rule, record: Table) -> MatchState:
     state = MatchState.FULL
     for condition in rule.conditions:
         if lacks_values(condition, record):
-            state = MatchState.PARTIAL
+            is_passed = not isinstance(condition, Linear) and condition.or_missing
+            state = state if is_passed else MatchState.PARTIAL
         elif isinstance(condition, Linear):
             if not satisfied_by(condition, record)[0]:
                 return MatchState.NONE

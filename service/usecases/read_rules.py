@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.config import from_json
-from core.errors import Fault, RecordsDoNotFit
 from core.preparation import Prepared
-from core.records import EncodedRecords, State, Value
+from core.records import State, Value
 from core.rules.simplification import OrderedRules, simplified_rules
-from core.schema import Schema
-from core.suggestion import did_you_mean
 from core.table import Table
 from core.target import Task
 from core.training import training_samples
@@ -18,8 +15,9 @@ from service.errors import InvalidParameter
 from service.serving.loaded_models import LoadedModel
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
-from service.usecases.predict import Order, answer, encode
+from service.usecases.predict import Order, answer
 from service.usecases.read_model import Thresholds, as_reported, with_data
+from service.usecases.record_in_parameter import encoded_in_parameter
 
 # Leaves times training rows. Some seconds of work; more would keep others from reading their data for too long.
 MOST_WORK = 5_000_000
@@ -73,23 +71,7 @@ class RecordToMatch:
 
 def read_record(loaded: LoadedModel, step: int, record: Mapping[str, Value]) -> RecordToMatch:
     """The record that stands in the parameter `matching`, routed as the model was trained."""
-    answered = answer(loaded, Order(step, policy=None), _encoded(loaded, record), kernels=False)
+    answered = answer(loaded, Order(step, policy=None), encoded_in_parameter(loaded, record, "matching"), kernels=False)
     (reached,) = answered.answers.ends.by_row()
     missing, unseen = (answered.records.names(0, state) for state in (State.MISSING, State.UNSEEN))
     return RecordToMatch(answered.taken.table, dict(reached), missing, unseen)
-
-
-def _encoded(loaded: LoadedModel, record: Mapping[str, Value]) -> EncodedRecords:
-    try:
-        return encode(loaded, records=[record], columns=None, ignore_unknown=False)
-    except RecordsDoNotFit as error:
-        faults = [_in_parameter(fault, loaded.model.attributes) for fault in error.faults]
-        raise InvalidParameter("matching", "the record does not fit this model", faults=faults) from error
-
-
-def _in_parameter(fault: Fault, attributes: Schema) -> Fault:
-    """A fault of the one record, seen from the record itself; a name that is not known cannot be ignored here."""
-    _, _, *path = fault.path
-    name = str(path[0])
-    hint = fault.hint if name in attributes else did_you_mean(name, attributes.names) or "leave it out"
-    return Fault(fault.detail, tuple(path), hint)

@@ -9,19 +9,26 @@ from core.conditions import (
     Above,
     AtMost,
     Between,
+    IsKnown,
     IsOneOf,
+    Linear,
     branch_condition,
+    condition_text,
+    group_names,
     holds,
     merged,
     number_text,
     path_conditions,
+    satisfied,
+    satisfied_by,
     says,
     sentence,
 )
 from core.growth.grow import grow
-from core.schema import Attribute, Kind
-from core.splits.split import Split, SplitKind
+from core.schema import Attribute, Kind, Schema
+from core.splits.split import Split, SplitKind, Term
 from core.tree import full_view
+from tests.core.building import table_of
 from tests.core.completions import complete_records, telling_values
 from tests.core.strategies import trainings
 
@@ -42,6 +49,26 @@ GRADE = Attribute("等级", Kind.ORDINAL, ("低", "中", "高"))
         ),
         (Split(0, SplitKind.GROUPS, 2, branch_of=(0, 1, 0)), TEXTURE, [IsOneOf(0, (0, 2)), IsOneOf(0, (1,))]),
         (Split(0, SplitKind.ONE_VS_REST, 2, branch_of=(1, 0, 1)), TEXTURE, [IsOneOf(0, (1,)), IsOneOf(0, (0, 2))]),
+        (
+            Split(0, SplitKind.MERGED, 2, branch_of=(0, 1, 0, 1)),
+            TEXTURE,
+            [IsOneOf(0, (0, 2)), IsOneOf(0, (1,), or_missing=True)],
+        ),
+        (
+            Split(0, SplitKind.MERGED, 3, branch_of=(0, 1, 0, 2)),
+            GRADE,
+            [IsOneOf(0, (0, 2)), IsOneOf(0, (1,)), IsOneOf(0, (), or_missing=True)],
+        ),
+        (
+            Split(0, SplitKind.MERGED_INTERVALS, 3, branch_of=(0, 0, 1, 2, 1), cuts=(1.0, 2.0, 3.0)),
+            DENSITY,
+            [AtMost(0, 2.0), Between(0, 2.0, 3.0, or_missing=True), Above(0, 3.0)],
+        ),
+        (
+            Split(0, SplitKind.MERGED_INTERVALS, 2, branch_of=(0, 0, 1), cuts=(1.0,)),
+            DENSITY,
+            [IsKnown(0), IsOneOf(0, (), or_missing=True)],
+        ),
     ],
 )
 def test_what_a_branch_asks(split, attribute, conditions):
@@ -56,11 +83,48 @@ def test_what_a_branch_asks(split, attribute, conditions):
         (Between(0, 0.38, 0.6), DENSITY, "> 0.38 and <= 0.6", "0.38 < 密度 <= 0.6"),
         (IsOneOf(0, (0,)), TEXTURE, "= 清晰", "纹理 = 清晰"),
         (IsOneOf(0, (0, 2)), TEXTURE, "in {清晰, 模糊}", "纹理 in {清晰, 模糊}"),
+        (IsOneOf(0, (0,), or_missing=True), TEXTURE, "= 清晰 or missing", "(纹理 = 清晰 or missing)"),
+        (IsOneOf(0, (), or_missing=True), TEXTURE, "is missing", "纹理 is missing"),
+        (Above(0, 20.0, or_missing=True), DENSITY, "> 20 or missing", "(密度 > 20 or missing)"),
+        (
+            Between(0, 0.38, 0.6, or_missing=True),
+            DENSITY,
+            "> 0.38 and <= 0.6 or missing",
+            "(0.38 < 密度 <= 0.6 or missing)",
+        ),
+        (IsKnown(0), DENSITY, "is known", "密度 is known"),
     ],
 )
 def test_conditions_in_words(condition, attribute, in_words, as_sentence):
     assert says(condition, attribute) == in_words
     assert sentence(condition, attribute) == as_sentence
+
+
+def test_missing_satisfies_only_what_says_so():
+    cells, codes = np.array([0.5, np.nan]), np.array([1, -1], dtype=np.int32)
+    for condition in (AtMost(0, 1.0), Above(0, 0.0), Between(0, 0.0, 1.0), IsKnown(0)):
+        assert satisfied(condition, cells).tolist() == [True, False] == [holds(condition, 0.5), holds(condition, None)]
+    for condition in (AtMost(0, 1.0, or_missing=True), Above(0, 0.0, or_missing=True)):
+        assert satisfied(condition, cells).tolist() == [True, True] == [holds(condition, 0.5), holds(condition, None)]
+    assert satisfied(IsOneOf(0, (1,), or_missing=True), codes).tolist() == [True, True]
+    assert satisfied(IsOneOf(0, (), or_missing=True), codes).tolist() == [False, True]
+
+
+def test_merged_conditions_include_missing_only_where_all_do():
+    both = [IsOneOf(0, (0, 1), or_missing=True), IsOneOf(0, (1, 2), or_missing=True)]
+    assert merged(both) == [IsOneOf(0, (1,), or_missing=True)]
+    assert merged([both[0], IsOneOf(0, (1, 2))]) == [IsOneOf(0, (1,))]
+    assert merged([AtMost(1, 3.0, or_missing=True), Above(1, 1.0)]) == [Between(1, 1.0, 3.0)]
+    assert merged([IsKnown(1), IsKnown(1)]) == [IsKnown(1)]
+    assert merged([IsKnown(1), AtMost(1, 3.0)]) == [AtMost(1, 3.0)]
+
+
+def test_groups_are_named_by_their_values_or_the_interval_they_make():
+    merged_values = Split(0, SplitKind.MERGED, 2, branch_of=(0, 1, 0, 1))
+    assert group_names(merged_values, (1, 3), TEXTURE) == ["稍糊", None]
+    intervals = Split(0, SplitKind.MERGED_INTERVALS, 2, branch_of=(0, 0, 1, 1), cuts=(1.0, 2.0))
+    assert group_names(intervals, (0, 1), DENSITY) == ["<= 2"]
+    assert group_names(intervals, (2, 3), DENSITY) == ["> 2", None]
 
 
 @pytest.mark.parametrize(
@@ -139,3 +203,29 @@ def test_intervals_are_read_as_at_most_between_and_above():
     assert of_grades == [IsOneOf(0, (0,)), IsOneOf(0, (1,)), IsOneOf(0, (2,))]
     assert split.branches(np.array([0.5, 0.6, 1.5, 1.6, np.nan])).tolist() == [0, 1, 1, 2, -1]
     assert split.branches(np.array([0, 1, 2, -1], dtype=np.int32)).tolist() == [0, 1, 2, -1]
+
+
+SUM = (Term(0, -0.57123), Term(1, 0.3, 0), Term(2, 0.82456))
+SIDES = Split(0, SplitKind.LINEAR, 2, threshold=0.123456, terms=SUM)
+MELON = Schema((DENSITY, TEXTURE, Attribute("含糖率", Kind.NUMERIC)))
+
+
+def test_a_linear_condition_tells_what_is_added_first_and_rounds():
+    below, above = (branch_condition(SIDES, branch, DENSITY) for branch in (0, 1))
+    assert condition_text(below, MELON) == "0.3 纹理=清晰 + 0.825 含糖率 - 0.571 密度 <= 0.1235"
+    assert condition_text(above, MELON) == "0.3 纹理=清晰 + 0.825 含糖率 - 0.571 密度 > 0.1235"
+    only_less = Linear(0, (Term(0, -1.0), Term(2, -0.5)), 0.0, True)
+    assert condition_text(only_less, MELON) == "- 1 密度 - 0.5 含糖率 > 0"
+
+
+def test_linear_conditions_are_merged_with_nothing():
+    below = branch_condition(SIDES, 0, DENSITY)
+    assert merged([AtMost(0, 3.0), below, Above(2, 1.0), AtMost(0, 2.0)]) == [AtMost(0, 2.0), below, Above(2, 1.0)]
+
+
+def test_a_linear_condition_needs_every_value():
+    columns = {"密度": [0.0, 0.0, 1.0, None], "纹理": ["清晰", "稍糊", None, "清晰"], "含糖率": [0.0, 0.1, 0.0, 1.0]}
+    records = table_of(columns, {"纹理": TEXTURE})
+    below, above = (branch_condition(SIDES, branch, DENSITY) for branch in (0, 1))
+    assert satisfied_by(below, records).tolist() == [False, True, False, False]
+    assert satisfied_by(above, records).tolist() == [True, False, False, False]

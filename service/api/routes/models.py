@@ -30,6 +30,7 @@ from service.api.dependencies import (
     write_cursor,
 )
 from service.api.problems import documented
+from service.api.record_parameters import record_in
 from service.api.schemas.differences import AnyDifference, PruningDifference, difference_of
 from service.api.schemas.evaluations import Evaluation
 from service.api.schemas.exports import ModelExport
@@ -42,6 +43,8 @@ from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
 from service.store import models
 from service.usecases import delete_model as deletion
+from service.usecases import draw_boundary as boundary
+from service.usecases.draw_boundary import plane_of
 from service.usecases.evaluation_json import curve_from_json
 from service.usecases.read_model import (
     Thresholds,
@@ -299,6 +302,39 @@ async def get_importance(
         kernels = compiled_code_is_ready(settings)
         falls = await read_falls(database, files, loaded, number, part, repeats=repeats, kernels=kernels)
     return await to_thread.run_sync(Importance.of, loaded, number, part, falls)
+
+
+@router.get(
+    "/{model}/boundary",
+    responses=READ_DATA | {200: {**WITH_ETAG[200], "content": {"image/svg+xml": {"schema": {"type": "string"}}}}},
+    response_class=Response,
+)
+async def draw_boundary(
+    model: ModelRef,
+    loaded_models: Models,
+    database: AppDatabase,
+    files: Files,
+    request: Request,
+    response: Response,
+    x: Annotated[str, Query(description="The numeric attribute to draw from left to right.", examples=["密度"])],
+    y: Annotated[str, Query(description="The numeric attribute to draw from bottom to top.", examples=["含糖率"])],
+    given: Annotated[
+        str | None,
+        Query(
+            description="The other attributes, as a JSON object; one that is not given is missing, and treated as in a "
+            "prediction by weights: the answer is then a mean over branches.",
+            examples=['{"纹理": "清晰"}'],
+        ),
+    ] = None,
+    step: StepQuery = "selected",
+) -> Response:
+    """Draw what the model answers by two numbers: the exact regions of its answers, and up to 1,000 training rows."""
+    loaded = await loaded_models.get(model)
+    number, plane = loaded.number(step), plane_of(loaded, x, y, record_in("given", given or "{}"))
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    drawn = await boundary.draw_boundary(database, files, loaded, number, plane)
+    return Response(drawn, media_type="image/svg+xml", headers={"ETag": response.headers["ETag"]})
 
 
 @router.get("/{model}/export", responses=READ_STEP, response_model=ModelExport)

@@ -1,7 +1,7 @@
 """Rules: a model as sentences, as a table, as a query and as a program."""
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
@@ -15,7 +15,7 @@ from core.rules.simplification import OrderedRules
 from core.rules.sql import case_sql, weighted_sql
 from core.rules.text import rules_text
 from core.tree import TreeView
-from service.api.bodies import StrictRoute, parse_json
+from service.api.bodies import StrictRoute
 from service.api.dependencies import (
     AppDatabase,
     Files,
@@ -26,10 +26,11 @@ from service.api.dependencies import (
     not_modified,
     page_of,
 )
+from service.api.record_parameters import record_in
 from service.api.routes.models import READ_DATA, ModelRef, StepQuery, ThresholdsQuery, etag_of, other_formats
 from service.api.schemas.models import ModelStep
 from service.api.schemas.rules import AnyRules, Rules, RulesPage, rules_of
-from service.errors import InvalidParameter, MalformedBody
+from service.errors import InvalidParameter
 from service.serving.loaded_models import LoadedModel
 from service.usecases.read_model import Thresholds, as_reported
 from service.usecases.read_rules import RecordToMatch, RulesStyle, read_record, read_simplified, refuse_numbers
@@ -99,7 +100,7 @@ async def get_rules(
     _refuse_what_does_not_go_together(loaded, style, format, thresholds, matching)
     record = None
     if matching is not None:
-        record = await to_thread.run_sync(read_record, loaded, number, _parsed(matching))
+        record = await to_thread.run_sync(read_record, loaded, number, record_in("matching", matching))
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     ordered = None
@@ -129,17 +130,6 @@ def _refuse_what_does_not_go_together(
     if matching is not None and thresholds is not Thresholds.MIDPOINT:
         detail = "records are divided at midpoints, so that is what they are matched with"
         raise InvalidParameter("thresholds", detail, hint="use midpoint, or leave it out")
-
-
-def _parsed(matching: str) -> dict[str, Any]:
-    """The record in the parameter."""
-    try:
-        record = parse_json(matching.encode("utf-8", "surrogatepass"))
-    except MalformedBody as error:
-        raise InvalidParameter("matching", error.detail.removeprefix("the body "), faults=error.faults) from error
-    if not isinstance(record, dict):
-        raise InvalidParameter("matching", "must be a JSON object", hint='send a record, as in {"age": 30}')
-    return record
 
 
 def _document(format: RulesFormat, model: Model, view: TreeView, ordered: OrderedRules | None) -> str:

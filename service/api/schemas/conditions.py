@@ -11,6 +11,7 @@ from core.schema import Schema
 from core.splits.split import Term
 from service.api.schemas.common import Answer
 
+OrMissing = Annotated[bool, Field(description="Whether a missing value satisfies it too.")]
 Weights = TypeAliasType(
     "Weights",
     Annotated[
@@ -25,13 +26,13 @@ Weights = TypeAliasType(
 
 
 class IsIn(Answer):
-    """The value is one of these."""
+    """The value is one of these; null stands for a missing value, by itself where an attribute is numeric."""
 
     model_config = ConfigDict(title="IsIn")
 
     attribute: str
     op: Literal["in"]
-    values: list[str]
+    values: list[str | None]
 
 
 class AtMost(Answer):
@@ -40,6 +41,7 @@ class AtMost(Answer):
     attribute: str
     op: Literal["<="]
     threshold: float
+    or_missing: OrMissing
 
 
 class Above(Answer):
@@ -48,6 +50,7 @@ class Above(Answer):
     attribute: str
     op: Literal[">"]
     threshold: float
+    or_missing: OrMissing
 
 
 class Between(Answer):
@@ -57,6 +60,16 @@ class Between(Answer):
     op: Literal["between"]
     above: float
     at_most: float
+    or_missing: OrMissing
+
+
+class IsKnown(Answer):
+    """The value is any number, but not missing."""
+
+    model_config = ConfigDict(title="IsKnown")
+
+    attribute: str
+    op: Literal["known"]
 
 
 class Linear(Answer):
@@ -70,7 +83,8 @@ class Linear(Answer):
     side: Literal["<=", ">"]
 
 
-Condition = TypeAliasType("Condition", Annotated[IsIn | AtMost | Above | Between | Linear, Field(discriminator="op")])
+AnyCondition = IsIn | AtMost | Above | Between | IsKnown | Linear
+Condition = TypeAliasType("Condition", Annotated[AnyCondition, Field(discriminator="op")])
 
 
 def weights_of(terms: Iterable[Term], schema: Schema) -> dict[str, float]:
@@ -78,20 +92,24 @@ def weights_of(terms: Iterable[Term], schema: Schema) -> dict[str, float]:
     return {core.term_name(term, schema): term.weight for term in terms}
 
 
-def condition_of(condition: core.Condition, schema: Schema) -> IsIn | AtMost | Above | Between | Linear:
+def condition_of(condition: core.Condition, schema: Schema) -> AnyCondition:
     """The condition with names in place of columns and codes."""
-    attribute = schema[condition.column]
+    if isinstance(condition, core.Linear):
+        side: Literal["<=", ">"] = ">" if condition.is_above else "<="
+        weights = weights_of(condition.terms, schema)
+        return Linear(op="linear", weights=weights, threshold=condition.threshold, side=side)
+    attribute, or_missing = schema[condition.column], condition.or_missing
     match condition:
         case core.IsOneOf(_, codes):
-            return IsIn(attribute=attribute.name, op="in", values=[attribute.categories[code] for code in codes])
+            values = [*(attribute.categories[code] for code in codes), *([None] if or_missing else [])]
+            return IsIn(attribute=attribute.name, op="in", values=values)
         case core.AtMost(_, threshold):
-            return AtMost(attribute=attribute.name, op="<=", threshold=threshold)
+            return AtMost(attribute=attribute.name, op="<=", threshold=threshold, or_missing=or_missing)
         case core.Above(_, threshold):
-            return Above(attribute=attribute.name, op=">", threshold=threshold)
+            return Above(attribute=attribute.name, op=">", threshold=threshold, or_missing=or_missing)
         case core.Between(_, above, at_most):
-            return Between(attribute=attribute.name, op="between", above=above, at_most=at_most)
-        case core.Linear(_, terms, threshold, is_above):
-            side: Literal["<=", ">"] = ">" if is_above else "<="
-            return Linear(op="linear", weights=weights_of(terms, schema), threshold=threshold, side=side)
+            return Between(attribute=attribute.name, op="between", above=above, at_most=at_most, or_missing=or_missing)
+        case core.IsKnown():
+            return IsKnown(attribute=attribute.name, op="known")
         case _:
             assert_never(condition)
