@@ -7,6 +7,7 @@ time. `AsAccurate(rival)`: at most 0.2 points of held-out accuracy below.
 from functools import partial
 
 from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
+from bench.chaid import ChaidRow
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
 from bench.kinds import (
     COVER_TYPES,
@@ -46,6 +47,7 @@ Row = (
     | SequenceRow
     | CrossValidationRow
     | DeepSequenceRow
+    | ChaidRow
     | AboveConstant
     | ExplainedAbovePlain
     | Throughput
@@ -187,6 +189,26 @@ ROWS: tuple[Row, ...] = (
             Faster(LightGBM(depth=12, min_leaf=50), 1, 1.25),
             AsAccurate(YDF(depth=12, min_leaf=50)),
         ),
+    ),
+    ChaidRow(
+        "chaid-few-levels",
+        "CHAID, mixed 200k, 5 categoricals of 2-20 levels and 6 numerics, depth 3, 2 classes",
+        MIXED_2,
+        depth=3,
+        most_levels=20,
+        most_seconds=300,
+        floor=10,
+        goal=20,
+    ),
+    ChaidRow(
+        "chaid",
+        "CHAID, mixed 200k, 8 categoricals of 2-200 levels and 6 numerics, depth 1, 2 classes, stopped after 60 s",
+        MIXED_2,
+        depth=1,
+        most_levels=200,
+        most_seconds=60,
+        floor=10,
+        goal=100,
     ),
     ThreadsRow("threads", "two threads, 1M x 20, depth 12, wall", NUMERIC_1M, DEEP, floor=1.5, goal=1.65),
     MemoryRow("memory", "peak memory above the input, 1M x 20, depth 12", "complete", floor=7, goal=6),

@@ -113,7 +113,7 @@ class BlockWalk:
         self._depth = view.max_depth
         self._only_thresholds = bool((self._nodes.kind == THRESHOLD).all())
         # A category that no branch takes is like a missing value, though the row knows it.
-        self._takes_all = bool((layout.tree.branch_of >= 0).all())
+        self._takes_all = layout.tree.takes_all
 
     def answers(self, table: Table, policy: MissingPolicy) -> FloatArray:
         """`prediction.predict`; besides the answers it takes no more memory than some blocks do."""

@@ -50,7 +50,10 @@ def possible_leaves(view: TreeView, records: Table, row: int) -> list[int]:
 
 
 def opened(view: TreeView, schema: Schema) -> TreeView:
-    """The view with weight 1 for each branch that some value can take: `possible_leaves` by weighted routing."""
+    """The view with weight 1 for each branch that some value can take: `possible_leaves` by weighted routing.
+
+    A missing value that has a branch of its own may turn out to be any value all the same.
+    """
     share = np.zeros(len(view.tree))
     waiting: list[tuple[int, Mapping[int, Values]]] = [(0, {})]
     while waiting:
@@ -64,7 +67,7 @@ def opened(view: TreeView, schema: Schema) -> TreeView:
             values = narrowed(before, split, branch)
             if is_possible(values):
                 waiting.append((child, {**left_over, split.column: values}))
-    return TreeView(replace(view.tree, share=share), view.is_leaf)
+    return TreeView(replace(view.tree.without_missing_branches(), share=share), view.is_leaf)
 
 
 def every_value(schema: Schema, column: int) -> Values:
@@ -78,7 +81,7 @@ def narrowed(values: Values, split: Split, branch: int) -> Values:
     if isinstance(values, tuple):
         above, at_most = interval_of(split, branch)
         return max(values[0], above), min(values[1], at_most)
-    if split.kind in (SplitKind.THRESHOLD, SplitKind.INTERVALS):
+    if split.kind in (SplitKind.THRESHOLD, SplitKind.INTERVALS):  # of ordinals
         above, at_most = interval_of(split, branch)
         return frozenset(code for code in values if above < code <= at_most)
     if split.kind is SplitKind.MULTIWAY:  # branch and code are the same number, and there may be very many

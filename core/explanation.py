@@ -75,10 +75,13 @@ class Explainer:
         return self._known[node]
 
     def _undecided(self, node: int, is_unseen: bool, is_weighted: bool) -> PathTest:
-        """The same of a value that is not: each branch gets its share, or one of them gets everything."""
-        outcome = Outcome.UNSEEN if is_unseen else Outcome.MISSING
-        weight = float(self._tree.share[node]) if is_weighted else 1.0
-        test = replace(self._known[node][1], outcome=outcome, weight=weight)
+        """The same of a value that is not: each branch gets its share, or one of them gets everything.
+
+        So it is too where a missing value has a branch of its own.
+        """
+        outcome, passed = Outcome.UNSEEN if is_unseen else Outcome.MISSING, self._known[node][1]
+        is_shared = is_weighted and self._tree.missing_branch[passed.node] < 0
+        test = replace(passed, outcome=outcome, weight=float(self._tree.share[node]) if is_shared else 1.0)
         self._open[node, is_unseen, is_weighted] = test
         return test
 

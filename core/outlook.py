@@ -47,11 +47,19 @@ class Outlook:
         return f"Whatever {listed(names)} {is_or_are(names)}, the answer stays{stays}."
 
     def asked(self, record: AnsweredRecord) -> Tests:
-        """The tests that a record could meet, by column: those on its paths, or all where another way may be taken."""
-        if record.policy is not MissingPolicy.WEIGHTED:
+        """The tests that a record could meet, by column: those on its paths, or all where another way may be taken.
+
+        A missing value that has a branch of its own would take another one if it were known.
+        """
+        if record.policy is not MissingPolicy.WEIGHTED or (self._tree.missing_branch >= 0).any():
             return self._all_tests
+        return self.met(record)
+
+    def met(self, record: AnsweredRecord) -> Tests:
+        """The tests on a record's paths that a missing value has no branch for, by column."""
         nodes = dict.fromkeys(node for leaf, _ in record.reached for node, _ in self._words.way(leaf))
-        return by_column(self._tree.split(node) for node in nodes)
+        splits = (self._tree.split(node) for node in nodes)
+        return by_column(split for split in splits if split.missing_branch < 0)
 
     def _most(self, able: list[WhatIf], attribute: int, place: int) -> str:
         """Which value is worth asking for, and why."""

@@ -32,6 +32,7 @@ class TreeLists:
         self.first: list[int] = layout.full.first.tolist()
         self.n_branches: list[int] = layout.full.n_branches.tolist()
         self.shares: list[float] = layout.full.share.tolist()
+        self.asks_for_values = bool((self.tree.missing_branch < 0).all())  # no missing value has a branch of its own
         self.n_outputs = self.tree.values.shape[1]
         self.all_answers = layout.full.answers[:, : self.n_outputs]
         self.answers: dict[int, tuple[float, ...]] = {}  # of the leaves that were reached
@@ -60,7 +61,18 @@ class RecordWalk:
     def leaf(self, cells: Cells) -> int:
         """The leaf that the record comes to by what is known; -1 where something on its way is not."""
         place = self._down(0, cells)
-        return self._lists.nodes[place] if self._columns[place] < 0 else -1
+        is_there = self._columns[place] < 0 and (self._lists.asks_for_values or self._knows_all_above(place, cells))
+        return self._lists.nodes[place] if is_there else -1
+
+    def _knows_all_above(self, place: int, cells: Cells) -> bool:
+        """Whether the record took no branch for missing values on its way."""
+        tree, node = self._lists.tree, self._lists.nodes[place]
+        while node > 0:
+            node = int(tree.parent[node])
+            value = cells[int(tree.column[node])]
+            if value != value:
+                return False
+        return True
 
     def reached(self, cells: Cells, policy: MissingPolicy) -> Reached:
         """The nodes that answer, left to right, with their weights, as `prediction.leaves_reached` has them."""
@@ -120,11 +132,13 @@ class RecordWalk:
 def branch_of(split: Split, value: float) -> int:
     """`Split.branches` of one cell."""
     if value != value:
-        return -1
+        return split.missing_branch
     if split.kind is SplitKind.THRESHOLD:
         return int(value > split.threshold)
     if split.kind is SplitKind.INTERVALS:
         return bisect_left(split.cuts, value)
+    if split.kind is SplitKind.MERGED_INTERVALS:
+        return split.branch_of[bisect_left(split.cuts, value)]
     return split.branch_of[int(value)]
 
 

@@ -65,10 +65,11 @@ class Sentences:
     def _is_told_by_ends(self) -> bool:
         """Whether the leaves that a record reaches by weight tell the outcomes of all tests that it could meet.
 
-        They do unless there are tests below a branch that no training sample took.
+        They do unless there are tests below a branch that no training sample took, or branches for missing values: such
+        a record leaves the others, which it could take if it knew the value, untold.
         """
         is_inner = self._view.is_visible & ~self._view.is_leaf
-        return bool((self._tree.share[is_inner] > 0).all())
+        return bool((self._tree.share[is_inner] > 0).all() and (self._tree.missing_branch < 0).all())
 
     def _by_ends(self, record: AnsweredRecord, states: bytes) -> str:
         """`why`, put together once for all records that lack the same and reach the same leaves."""
@@ -121,6 +122,8 @@ class Sentences:
         passed = self._words.branch(split, int(self._tree.branch[child]))
         if record.cells[split.column] == record.cells[split.column]:
             return f"{passed} (not known; filled in as in training)"
+        if split.missing_branch >= 0:
+            return passed if record.holes[split.column] is State.MISSING else f"{passed} (never seen, so as if missing)"
         stand_ins = self._tree.surrogates_of(parent) if record.policy is MissingPolicy.SURROGATE else ()
         for stand_in in (surrogate.split for surrogate in stand_ins):
             branch = branch_of(stand_in, record.cells[stand_in.column])
@@ -143,7 +146,7 @@ class Sentences:
 
     def _causes(self, record: AnsweredRecord) -> str:
         """Which values the record would have needed."""
-        asked = self._outlook.asked(record)
+        asked = self._outlook.met(record)
         unknown, unseen = (
             [self._words.name(column) for column, found in record.holes.items() if found is state and column in asked]
             for state in (State.MISSING, State.UNSEEN)

@@ -51,8 +51,9 @@ def telling_values(column: int, attribute: Attribute, splits: Iterable[Split]) -
     """Telling values of the tests on a column; the last number lies above every cut."""
     tests = list(splits)
     if attribute.is_numeric:
-        cuts = tuple(sorted({cut for split in tests for cut in (split.cuts or (split.threshold,))}))
-        return TellingValues(column, (*cuts, nextafter(cuts[-1], inf)), cuts=cuts)
+        ends = (split.cuts if split.kind.has_cuts else (split.threshold,) for split in tests)
+        cuts = tuple(sorted({cut for of_split in ends for cut in of_split}))
+        return TellingValues(column, (*cuts, nextafter(cuts[-1], inf) if cuts else 0.0), cuts=cuts)
     codes = np.arange(len(attribute.categories), dtype=np.int32)
     groups: dict[tuple[int, ...], list[int]] = {}
     outcomes = zip(*(split.branches(codes).tolist() for split in tests), strict=True)

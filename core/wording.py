@@ -21,7 +21,8 @@ def spoken(condition: Condition, attribute: Attribute) -> str:
     if isinstance(condition, IsOneOf) and len(condition.codes) > 1:
         names = [shortened(attribute.categories[code]) for code in condition.codes[:MOST_TOLD]]
         more = len(condition.codes) - MOST_TOLD
-        return f"{shortened(attribute.name)} in {{{', '.join(names)}{f' and {more} more' if more > 0 else ''}}}"
+        told = f"{shortened(attribute.name)} in {{{', '.join(names)}{f' and {more} more' if more > 0 else ''}}}"
+        return f"({told} or missing)" if condition.or_missing else told
     return shortened(sentence(condition, attribute))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.conditions import Above, AtMost, Between, Condition, IsOneOf
+from core.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf
 from core.schema import Attribute, Kind, Schema
 from core.sums import weights_by
 from core.table import BoolArray, FloatArray, RowArray, Table, is_missing
@@ -57,6 +57,7 @@ def condition_bits(conditions: Sequence[Condition], schema: Schema, n_values: Se
     told = 0.0
     for condition in conditions:
         told += math.log2(len(schema)) + _value_bits(condition, schema[condition.column], n_values[condition.column])
+        told += condition.or_missing  # one bit more
     return told - math.lgamma(len(conditions) + 1) / LOG_2
 
 
@@ -67,6 +68,8 @@ def _value_bits(condition: Condition, attribute: Attribute, n_values: int) -> fl
             return size + float(log2_choices(np.array(float(n_values)), np.array(float(len(codes)))))
         case IsOneOf(_, codes):
             return _side_bits(n_values) * (1 + (0 not in codes and n_values - 1 not in codes))
+        case IsKnown():
+            return 1.0
         case AtMost() | Above():
             return _side_bits(n_values)
         case Between():

@@ -57,7 +57,10 @@ def rule_id(conditions: tuple[Condition, ...], schema: Schema) -> str:
 def _spelled(condition: Condition, attribute: Attribute) -> list[str]:
     """The condition in words that no other has: a list keeps `a, b` and `c` apart from `a` and `b, c`."""
     if isinstance(condition, IsOneOf):
-        return ["in", *(attribute.categories[code] for code in condition.codes)]
+        return [
+            "in or missing" if condition.or_missing else "in",
+            *(attribute.categories[code] for code in condition.codes),
+        ]
     return [says(condition, attribute)]
 
 

@@ -56,7 +56,7 @@ def state_of(rule: Rule, record: Table) -> MatchState:
     for condition in rule.conditions:
         cell = record.columns[condition.column][:1]
         if is_missing(cell)[0]:
-            state = MatchState.PARTIAL
+            state = state if condition.or_missing else MatchState.PARTIAL
         elif not holds(condition, cell[0]):
             return MatchState.NONE
     return state

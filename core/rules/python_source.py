@@ -3,11 +3,13 @@
 All that comes from the data is written by `repr`, so whatever it holds is a text or a number.
 """
 
+import sys
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 
-from core.conditions import Above, AtMost, Between, Condition, IsOneOf
+from core.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf
 from core.model import Model
 from core.rules.simplification import OrderedRules
 from core.rules.text import conclusion
@@ -20,11 +22,12 @@ from core.tree import TreeView
 TREE = '''"""A decision tree made by Niwaki, as a function: predict({{"attribute": value, ...}}).
 
 Values are numbers, or texts for categories. A value is missing if it is None, NaN, left out, or a category that the
-tree does not know; the record then goes down every branch with the branch's share of its weight.
+tree does not know; the record then takes the branch for missing values, or where there is none goes down every branch
+with the branch's share of its weight.
 """
 
-# node: (attribute, its branches, the nodes below, their shares). Branches are cuts of a number, ascending, each the
-# highest that still goes left of it, or the branch of each category.
+# node: (attribute, its branches, the branch of missing values or None, the nodes below, their shares). Branches are
+# cuts of a number, ascending, each the highest that still goes left of it, or the branch of each category.
 TESTS = {{
 {tests}}}
 
@@ -44,8 +47,8 @@ def predict(record):
         if node in ANSWERS:
             total = [so_far + weight * part for so_far, part in zip(total, ANSWERS[node])]
             continue
-        attribute, branches, below, shares = TESTS[node]
-        branch = branch_of(record.get(attribute), branches)
+        attribute, branches, missing, below, shares = TESTS[node]
+        branch = branch_of(record.get(attribute), branches, missing)
         if branch is not None:
             waiting.append((below[branch], weight))
             continue
@@ -55,12 +58,12 @@ def predict(record):
     {result}
 
 
-def branch_of(value, branches):
-    """The branch of a value; None where it is missing."""
+def branch_of(value, branches, missing):
+    """The branch of a value; None where it has none."""
     if value is None or value != value:
-        return None
+        return missing
     if isinstance(branches, dict):
-        return branches.get(text_of(value))
+        return branches.get(text_of(value), missing)
     return sum(value > cut for cut in branches)
 
 {label}
@@ -93,11 +96,12 @@ def label_of(shares):
 ORDERED = '''"""Rules made by Niwaki, as a function: predict({{"attribute": value, ...}}).
 
 Values are numbers, or texts for categories. The first rule answers of which all conditions hold, else the default. A
-value that is None, NaN or left out satisfies no condition.
+value that is None, NaN or left out satisfies no condition, unless the condition says so.
 """
 
-# (conditions, class). A condition is an attribute with the categories it may have, or with the number it must be above
-# and the one it may be at most; None where there is no such end.
+# (conditions, class). A condition is an attribute with the categories it may have; or in a dictionary, as "not", with
+# those it may not have, where a missing value is as good as any other; or with the number it must be above, the one it
+# may be at most (None where there is no such end), and whether it may be missing.
 RULES = [
 {rules}]
 
@@ -113,12 +117,15 @@ def predict(record):
 
 
 def holds(value, wanted):
-    """Whether a value is known and fits."""
-    if value is None or value != value:
-        return False
+    """Whether a value fits."""
+    is_missing = value is None or value != value
+    if isinstance(wanted, dict):
+        return is_missing or text_of(value) not in wanted["not"]
     if isinstance(wanted, list):
-        return text_of(value) in wanted
-    above, at_most = wanted
+        return not is_missing and text_of(value) in wanted
+    above, at_most, or_missing = wanted
+    if is_missing:
+        return or_missing
     return (above is None or value > above) and (at_most is None or value <= at_most)
 
 {text}'''
@@ -159,10 +166,15 @@ def _test(view: TreeView, node: int, schema: Schema) -> tuple[object, ...]:
     split, children = view.tree.split(node), view.tree.children(node)
     attribute = schema[split.column]
     branches = _cuts(split) if attribute.is_numeric else _branch_by_category(split, attribute.categories)
-    return attribute.name, branches, tuple(children), tuple(view.tree.share[children].tolist())
+    missing = split.missing_branch if split.missing_branch >= 0 else None
+    return attribute.name, branches, missing, tuple(children), tuple(view.tree.share[children].tolist())
 
 
 def _cuts(split: Split) -> tuple[float, ...]:
+    """Where branches of numbers end; of merged intervals only some cuts are ends."""
+    if split.kind is SplitKind.MERGED_INTERVALS:
+        neighbours = pairwise(split.branch_of[:-1])
+        return tuple(cut for cut, (one, other) in zip(split.cuts, neighbours, strict=True) if one != other)
     return (split.threshold,) if split.kind is SplitKind.THRESHOLD else split.cuts
 
 
@@ -182,14 +194,24 @@ def _result(model: Model) -> str:
     return 'return {"mean": dict(zip(NAMES, total))}'
 
 
-def _wanted(condition: Condition, schema: Schema) -> tuple[str, list[str] | tuple[float | None, float | None]]:
-    attribute = schema[condition.column]
+Wanted = list[str] | dict[str, list[str]] | tuple[float | None, float | None, bool]
+
+
+def _wanted(condition: Condition, schema: Schema) -> tuple[str, Wanted]:
+    attribute, or_missing = schema[condition.column], condition.or_missing
     match condition:
+        case IsOneOf(_, (), True) if attribute.is_numeric:
+            return attribute.name, (sys.float_info.max, None, True)  # no number is above it
+        case IsOneOf(_, codes, True):
+            others = [name for code, name in enumerate(attribute.categories) if code not in set(codes)]
+            return attribute.name, {"not": others}
         case IsOneOf(_, codes):
             return attribute.name, [attribute.categories[code] for code in codes]
+        case IsKnown():
+            return attribute.name, (None, None, or_missing)
         case AtMost(_, threshold):
-            return attribute.name, (None, threshold)
+            return attribute.name, (None, threshold, or_missing)
         case Above(_, threshold):
-            return attribute.name, (threshold, None)
+            return attribute.name, (threshold, None, or_missing)
         case Between(_, above, at_most):
-            return attribute.name, (above, at_most)
+            return attribute.name, (above, at_most, or_missing)

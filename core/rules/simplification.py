@@ -11,7 +11,8 @@
    left out, shortened or not, always the one that saves most, until they do not. Then those go that are of no use any
    more. This is not in C4.5rules, which may end far from its tree where classes are hard to tell apart.
 
-A row satisfies a condition if its value is known and fits; where a value is missing, the rule does not hold.
+A row satisfies a condition if its value is known and fits; where a value is missing, the rule does not hold, unless the
+condition says "or missing".
 """
 
 from collections.abc import Iterable, Sequence
@@ -170,14 +171,19 @@ def _pessimistic_rates(errors: FloatArray, weights: FloatArray) -> FloatArray:
 def _parts(condition: Condition, schema: Schema) -> list[Condition]:
     """The condition as those that can be dropped by themselves: an interval has two ends."""
     match condition:
-        case Between(column, above, at_most):
-            return [Above(column, above), AtMost(column, at_most)]
-        case IsOneOf(column, codes) if codes and schema[column].kind is Kind.ORDINAL:
+        case Between(column, above, at_most, or_missing):
+            return [Above(column, above, or_missing), AtMost(column, at_most, or_missing)]
+        case IsOneOf(column, codes, or_missing) if _is_run(codes) and schema[column].kind is Kind.ORDINAL:
             end = len(schema[column].categories)
-            ends = [IsOneOf(column, tuple(range(codes[0], end))), IsOneOf(column, tuple(range(codes[-1] + 1)))]
-            return [part for part in ends if len(part.codes) < end]
+            sides = range(codes[0], end), range(codes[-1] + 1)
+            return [IsOneOf(column, tuple(side), or_missing) for side in sides if len(side) < end] or [condition]
         case _:
             return [condition]
+
+
+def _is_run(codes: tuple[int, ...]) -> bool:
+    """Whether these are neighbours, as all values of an ordinal on a side of a threshold are."""
+    return bool(codes) and codes == tuple(range(codes[0], codes[-1] + 1))
 
 
 def _restated(path: Rule, conditions: tuple[Condition, ...], rows: _Rows) -> Rule:

@@ -7,7 +7,7 @@ numbers are written such that both databases read back the same float64.
 import math
 from collections.abc import Iterable, Sequence
 
-from core.conditions import Above, AtMost, Between, Condition, IsOneOf, branch_condition
+from core.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf, branch_condition
 from core.model import Model
 from core.rules.extraction import Rule
 from core.schema import Attribute, Schema
@@ -93,6 +93,8 @@ def _factor(split: Split, branch: int, share: float, schema: Schema) -> str | No
     attribute = schema[split.column]
     holds = condition_sql(branch_condition(split, branch, attribute), attribute)
     others = [branch_condition(split, other, attribute) for other in range(split.n_branches) if other != branch]
+    if split.missing_branch >= 0:
+        return f"CASE WHEN {holds} THEN 1 ELSE 0 END"
     if share == 0:
         return None if holds == NEVER else f"CASE WHEN {holds} THEN 1 ELSE 0 END"
     if attribute.is_numeric:
@@ -109,9 +111,25 @@ def conditions_sql(conditions: Iterable[Condition], schema: Schema) -> str:
 
 
 def condition_sql(condition: Condition, attribute: Attribute) -> str:
-    """A condition; NULL satisfies none."""
+    """A condition; NULL satisfies none but those that say so, and then an unknown category does too."""
     name = identifier(attribute.name)
     match condition:
+        case IsOneOf(_, codes, True) if not attribute.is_numeric:
+            others = [literal(other) for code, other in enumerate(attribute.categories) if code not in set(codes)]
+            return f"({name} IS NULL OR {name} NOT IN ({', '.join(others)}))" if others else ALWAYS
+        case IsOneOf(_, (), True):
+            return f"{name} IS NULL"
+        case _:
+            known = known_sql(condition, attribute)
+            return f"({known} OR {name} IS NULL)" if condition.or_missing else known
+
+
+def known_sql(condition: Condition, attribute: Attribute) -> str:
+    """The same of values that are known."""
+    name = identifier(attribute.name)
+    match condition:
+        case IsKnown():
+            return f"{name} IS NOT NULL"
         case AtMost(_, threshold):
             return f"{name} <= {number(threshold)}"
         case Above(_, threshold):

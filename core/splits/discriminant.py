@@ -1,0 +1,158 @@
+"""Where two groups of classes part best along a line: quadratic discriminant analysis, after QUEST (Loh and Shih 1997).
+
+Everything is told of each class by its weight, its mean and its variation, the weighted sum of squares about that mean.
+Several classes make two super-classes first. Categories come onto a line by their largest discriminant coordinate.
+
+The kernels compile these very functions. So sums run one after the other: whoever adds them gets the same bits.
+"""
+
+import math
+
+import numpy as np
+
+from core.table import BoolArray, FloatArray
+from core.ties import TIE
+
+MOST_SQUARINGS = 40  # of a matrix: its power is then 2^40
+
+
+def super_classes(weights: FloatArray, means: FloatArray) -> BoolArray:
+    """The classes that make the second of two groups: 2-means on the class means, which begins at the two extremes.
+
+    Every class counts once; one without weight is in neither. Where all means are one, the heaviest class stands
+    against the rest.
+    """
+    low, high = math.inf, -math.inf
+    for k in range(len(weights)):
+        if weights[k] > 0:
+            low, high = min(low, means[k]), max(high, means[k])
+    second = np.zeros(len(weights), dtype=np.bool_)
+    if high - low <= TIE * max(abs(low), abs(high)):
+        second[np.argmax(weights)] = True
+        return second
+    moves = True
+    while moves:
+        moves, n, sums = False, [0, 0], [0.0, 0.0]
+        for k in range(len(weights)):
+            if weights[k] > 0:
+                is_second = abs(means[k] - high) < abs(means[k] - low)
+                moves = moves or is_second != second[k]
+                second[k] = is_second
+                n[int(is_second)] += 1
+                sums[int(is_second)] += means[k]
+        low, high = sums[0] / n[0], sums[1] / n[1]
+    return second
+
+
+def united(
+    weights: FloatArray, means: FloatArray, variations: FloatArray, members: BoolArray
+) -> tuple[float, float, float]:
+    """The weight, mean and variance of some classes taken as one; they have some weight."""
+    weight, moment, variation = 0.0, 0.0, 0.0
+    for k in range(len(weights)):
+        if members[k]:
+            weight += weights[k]
+            moment += weights[k] * means[k]
+    mean = moment / weight
+    for k in range(len(weights)):
+        if members[k] and weights[k] > 0:
+            variation += variations[k] + weights[k] * (means[k] - mean) ** 2
+    return weight, mean, variation / weight
+
+
+def equal_density(
+    weight_a: float, mean_a: float, variance_a: float, weight_b: float, mean_b: float, variance_b: float
+) -> float:
+    """Where two normal distributions, each times its weight, are equally dense; both variances are positive.
+
+        log(P_a/s_a) - (x - m_a)^2/2s_a^2  =  log(P_b/s_b) - (x - m_b)^2/2s_b^2
+
+    Of two such points the one closer to the means: whichever is closer to one mean is closer to the other. With one
+    mean the smaller point; the middle of the means where there is none. In units of the whole spread, about m_a, and
+    in the form that does not cancel, which also serves equal variances.
+    """
+    unit = math.sqrt(variance_a + variance_b + (mean_b - mean_a) ** 2)
+    a, b, apart = variance_a / unit / unit, variance_b / unit / unit, (mean_b - mean_a) / unit
+    odds = math.log(weight_a) - math.log(weight_b) + 0.5 * (math.log(variance_b) - math.log(variance_a))
+    inside = a * b * (apart * apart - 2 * (a - b) * odds)
+    if inside < 0 or (apart == 0 and a == b):
+        return middle(mean_a, mean_b)
+    if apart == 0:
+        return mean_a - unit * math.sqrt(inside) / abs(a - b)
+    root = math.copysign(math.sqrt(inside), apart)
+    return mean_a + unit * (a * (apart * apart + 2 * b * odds) / (a * apart + root))
+
+
+def middle(mean_a: float, mean_b: float) -> float:
+    """Halfway between two means, which stands in where no point will do."""
+    return mean_a + (mean_b - mean_a) / 2
+
+
+def discriminant_coordinates(table: FloatArray) -> FloatArray:
+    """A number for each category, so that their variance between classes is the largest part of the whole.
+
+        max_x  sum_k N_k (mean of x in k - mean)^2 / sum_i N_i (x_i - mean)^2        `table[i, k]` are weights N_ik
+
+    The largest discriminant coordinate of the categories' 0/1 vectors (CRIMCOORD). It comes from the first singular
+    vector of R_ik = (N_ik - N_i N_k/N) / sqrt(N_i N_k); 0 for categories without weight, and for all of them where no
+    class prefers any. The earliest category that has a side is on the lower one.
+    """
+    by_category, by_class = sums_along(table, 1), sums_along(table, 0)
+    whole = sums_along(by_category.reshape(1, -1), 1)[0]
+    residuals = np.zeros(table.shape)
+    for i in range(table.shape[0]):
+        for k in range(table.shape[1]):
+            if by_category[i] > 0 and by_class[k] > 0:
+                expected = by_category[i] * by_class[k] / whole
+                residuals[i, k] = (table[i, k] - expected) / math.sqrt(by_category[i] * by_class[k])
+    coordinates = np.zeros(table.shape[0])
+    if table.shape[0] < table.shape[1]:
+        coordinates[:] = first_vector(products(residuals))
+    else:
+        classes = first_vector(products(np.ascontiguousarray(residuals.T)))
+        for k in range(table.shape[1]):
+            coordinates += residuals[:, k] * classes[k]
+    direction = 0.0
+    for i in range(table.shape[0]):
+        if by_category[i] > 0:
+            coordinates[i] /= math.sqrt(by_category[i])
+            if direction == 0 and abs(coordinates[i]) > TIE:
+                direction = -math.copysign(1.0, coordinates[i])
+    return coordinates * direction
+
+
+def sums_along(table: FloatArray, axis: int) -> FloatArray:
+    """The sums over an axis of a table, one after the other."""
+    sums = np.zeros(table.shape[1 - axis])
+    for place in range(table.shape[axis]):
+        sums += table[:, place] if axis == 1 else table[place, :]
+    return sums
+
+
+def products(rows: FloatArray) -> FloatArray:
+    """`[i, j]`: the product of rows i and j."""
+    found = np.zeros((rows.shape[0], rows.shape[0]))
+    for k in range(rows.shape[1]):
+        found += np.outer(rows[:, k], rows[:, k])
+    return found
+
+
+def first_vector(matrix: FloatArray) -> FloatArray:
+    """The eigenvector of the largest eigenvalue of a symmetric matrix that has no negative one; 0 if all are 0.
+
+    A matrix of trace 1 is squared until one eigenvalue is left: then all its columns are multiples of the vector. Where
+    several are the largest, it is the part of one axis that lies in their space; of the first axis with the most.
+    """
+    trace = np.trace(matrix)
+    if trace <= TIE:
+        return np.zeros(len(matrix))
+    power = matrix / trace
+    for _ in range(MOST_SQUARINGS):
+        square = products(power)
+        trace = np.trace(square)
+        power = square / trace
+        if trace >= 1 - TIE:
+            break
+    largest = np.diag(power)
+    column = np.argmax(largest >= largest.max() - TIE)
+    return power[:, column] / math.sqrt(power[column, column])
