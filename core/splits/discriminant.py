@@ -32,15 +32,17 @@ def super_classes(weights: FloatArray, means: FloatArray) -> BoolArray:
         return second
     moves = True
     while moves:
-        moves, n, sums = False, [0, 0], [0.0, 0.0]
+        moves, n_low, n_high, low_sum, high_sum = False, 0, 0, 0.0, 0.0
         for k in range(len(weights)):
             if weights[k] > 0:
                 is_second = abs(means[k] - high) < abs(means[k] - low)
                 moves = moves or is_second != second[k]
                 second[k] = is_second
-                n[int(is_second)] += 1
-                sums[int(is_second)] += means[k]
-        low, high = sums[0] / n[0], sums[1] / n[1]
+                if is_second:
+                    n_high, high_sum = n_high + 1, high_sum + means[k]
+                else:
+                    n_low, low_sum = n_low + 1, low_sum + means[k]
+        low, high = low_sum / n_low, high_sum / n_high
     return second
 
 
