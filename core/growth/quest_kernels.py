@@ -160,11 +160,11 @@ def add_up_moments(problem, work, rows, weights):
         for j in range(numbers.shape[1]):
             if not problem.has_missing:
                 sums[k, j] = work.class_weights[k]
-            means[k, j] = centres[j] + means[k, j] / (sums[k, j] if sums[k, j] > 0 else 1.0)
+            means[k, j] /= sums[k, j] if sums[k, j] > 0 else 1.0
     for i in range(len(rows)):
         row, k, weight = rows[i], classes[rows[i]], weights[i]
         for j in range(numbers.shape[1]):
-            apart = abs(numbers[row, j] - means[k, j])
+            apart = abs(numbers[row, j] - centres[j] - means[k, j])
             apart = 0.0 if np.isnan(apart) else apart
             variations[k, j] += weight * apart * apart
             deviations[k, j] += weight * apart
@@ -366,9 +366,7 @@ def cut_of(problem, limits, work, rows, weights, place, values, classes, spare):
     for k in range(problem.n_classes):
         work.moments[0, k], work.moments[1, k] = work.weights[k, place], work.means[k, place]
         work.moments[2, k] = work.variations[k, place]
-    return best_cut(
-        values, classes, spare, n, work.moments[0], work.moments[1], work.moments[2], limits.min_samples_leaf
-    )
+    return best_cut(values, classes, spare, n, work.moments, work.centres[place], limits.min_samples_leaf)
 
 
 @compiled
@@ -383,9 +381,7 @@ def find_groups(problem, limits, work, place):
                 values[n], classes[n], weights[n] = coordinates[level], k, table[level, k]
                 n += 1
     add_up_cells(values, classes, weights, n, work.moments)
-    threshold = best_cut(
-        values, classes, weights, n, work.moments[0], work.moments[1], work.moments[2], limits.min_samples_leaf
-    )
+    threshold = best_cut(values, classes, weights, n, work.moments, values[0], limits.min_samples_leaf)
     if np.isnan(threshold):
         return False
     name_groups(table, coordinates, threshold, work.mask)
@@ -400,9 +396,9 @@ def add_up_cells(values, classes, weights, n, moments):
         moments[0, classes[i]] += weights[i]
         moments[1, classes[i]] += weights[i] * (values[i] - values[0])
     for k in range(moments.shape[1]):
-        moments[1, k] = values[0] + moments[1, k] / (moments[0, k] if moments[0, k] > 0 else 1.0)
+        moments[1, k] /= moments[0, k] if moments[0, k] > 0 else 1.0
     for i in range(n):
-        apart = abs(values[i] - moments[1, classes[i]])
+        apart = abs(values[i] - values[0] - moments[1, classes[i]])
         moments[2, classes[i]] += weights[i] * apart * apart
 
 

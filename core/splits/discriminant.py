@@ -13,7 +13,7 @@ import numpy as np
 from core.table import BoolArray, FloatArray
 from core.ties import TIE
 
-MOST_SQUARINGS = 40  # of a matrix: its power is then 2^40
+MOST_SQUARINGS = 30  # of a matrix: beyond, rounding would choose among eigenvalues that are all but equal
 
 
 def super_classes(weights: FloatArray, means: FloatArray) -> BoolArray:
@@ -145,16 +145,24 @@ def first_vector(matrix: FloatArray) -> FloatArray:
     A matrix of trace 1 is squared until one eigenvalue is left: then all its columns are multiples of the vector. Where
     several are the largest, it is the part of one axis that lies in their space; of the first axis with the most.
     """
-    trace = np.trace(matrix)
+    trace = trace_of(matrix)
     if trace <= TIE:
         return np.zeros(len(matrix))
     power = matrix / trace
     for _ in range(MOST_SQUARINGS):
         square = products(power)
-        trace = np.trace(square)
+        trace = trace_of(square)
         power = square / trace
         if trace >= 1 - TIE:
             break
     largest = np.diag(power)
     column = np.argmax(largest >= largest.max() - TIE)
     return power[:, column] / math.sqrt(power[column, column])
+
+
+def trace_of(matrix: FloatArray) -> float:
+    """The sum of the diagonal, one after the other."""
+    trace = 0.0
+    for place in range(len(matrix)):
+        trace += matrix[place, place]
+    return trace

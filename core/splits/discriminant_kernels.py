@@ -27,13 +27,15 @@ def products(rows):
     return found
 
 
-first_vector = compiled_with(discriminant.first_vector, products)
+trace_of = compiled(discriminant.trace_of)
+first_vector = compiled_with(discriminant.first_vector, products, trace_of)
 discriminant_coordinates = compiled_with(discriminant.discriminant_coordinates, sums_along, products, first_vector)
 
 
 @compiled
-def best_cut(values, classes, weights, n, class_weights, means, variations, least):
-    """`discriminant_cuts.best_cut` of the first n values, whose moments are known; NaN where there is no cut."""
+def best_cut(values, classes, weights, n, moments, centre, least):
+    """`discriminant_cuts.best_cut` of the first n values, whose weights, means and variations are known; else NaN."""
+    class_weights, means, variations = moments[0], moments[1], moments[2]
     n_present = 0
     for k in range(len(class_weights)):
         n_present += class_weights[k] > 0
@@ -42,21 +44,21 @@ def best_cut(values, classes, weights, n, class_weights, means, variations, leas
     second = super_classes(class_weights, means)
     weight_a, mean_a, variance_a = united(class_weights, means, variations, ~second)
     weight_b, mean_b, variance_b = united(class_weights, means, variations, second)
-    centre = middle(mean_a, mean_b)
+    between = centre + middle(mean_a, mean_b)
     a_is_narrow = variance_a <= variance_b
     narrow, wide = (variance_a, variance_b) if a_is_narrow else (variance_b, variance_a)
     smallest, largest = extremes(values, classes, n, second, not a_is_narrow)
     if smallest < largest and narrow > NARROW * wide:
-        wanted = equal_density(weight_a, mean_a, variance_a, weight_b, mean_b, variance_b)
+        wanted = centre + equal_density(weight_a, mean_a, variance_a, weight_b, mean_b, variance_b)
     else:
         is_below = mean_a < mean_b if a_is_narrow else mean_b < mean_a
         wanted = beside(values, n, largest, True) if is_below else beside(values, n, smallest, False)
     if np.isnan(wanted):
-        wanted = centre
+        wanted = between
     if holds_enough(values, weights, n, wanted, least):
         return wanted
-    if holds_enough(values, weights, n, centre, least):
-        return centre
+    if holds_enough(values, weights, n, between, least):
+        return between
     return nearest_cut(values, weights, n, wanted, least)
 
 
