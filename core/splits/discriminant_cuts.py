@@ -35,7 +35,7 @@ def best_cut(
     tried = [between] if wanted is None else [wanted, between]
     for threshold in tried:
         if holds_enough(values <= threshold, weights, min_weight):
-            return threshold
+            return float(threshold)
     return nearest_cut(values, weights, tried[0], min_weight)
 
 

@@ -13,7 +13,7 @@ midpoint = compiled(candidates.midpoint)
 super_classes, united = compiled(discriminant.super_classes), compiled(discriminant.united)
 middle = compiled(discriminant.middle)
 equal_density = compiled_with(discriminant.equal_density, middle)
-sums_along = compiled(discriminant.sums_along)
+trace_of, divide_by = compiled(discriminant.trace_of), compiled(discriminant.divide_by)
 
 
 @compiled
@@ -27,9 +27,9 @@ def products(rows):
     return found
 
 
-trace_of = compiled(discriminant.trace_of)
-first_vector = compiled_with(discriminant.first_vector, products, trace_of)
-discriminant_coordinates = compiled_with(discriminant.discriminant_coordinates, sums_along, products, first_vector)
+first_vector = compiled_with(discriminant.first_vector, products, trace_of, divide_by)
+first_left_vector = compiled_with(discriminant.first_left_vector, products, first_vector)
+discriminant_coordinates = compiled_with(discriminant.discriminant_coordinates, first_left_vector)
 
 
 @compiled
