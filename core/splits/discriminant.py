@@ -3,7 +3,8 @@
 Everything is told of each class by its weight, its mean and its variation, the weighted sum of squares about that mean.
 Several classes make two super-classes first. Categories come onto a line by their largest discriminant coordinate.
 
-The kernels compile these very functions. So sums run one after the other: whoever adds them gets the same bits.
+The kernels compile these very functions. So sums run one after the other, and squares are products, which a power need
+not be to the last bit: whoever computes them gets the same.
 """
 
 import math
@@ -58,7 +59,8 @@ def united(
     mean = moment / weight
     for k in range(len(weights)):
         if members[k] and weights[k] > 0:
-            variation += variations[k] + weights[k] * (means[k] - mean) ** 2
+            apart = means[k] - mean
+            variation += variations[k] + weights[k] * apart * apart
     return weight, mean, variation / weight
 
 
@@ -73,8 +75,9 @@ def equal_density(
     mean the smaller point; the middle of the means where there is none. In units of the whole spread, about m_a, and
     in the form that does not cancel, which also serves equal variances.
     """
-    unit = math.sqrt(variance_a + variance_b + (mean_b - mean_a) ** 2)
-    a, b, apart = variance_a / unit / unit, variance_b / unit / unit, (mean_b - mean_a) / unit
+    apart = mean_b - mean_a
+    unit = math.sqrt(variance_a + variance_b + apart * apart)
+    a, b, apart = variance_a / unit / unit, variance_b / unit / unit, apart / unit
     odds = math.log(weight_a) - math.log(weight_b) + 0.5 * (math.log(variance_b) - math.log(variance_a))
     inside = a * b * (apart * apart - 2 * (a - b) * odds)
     if inside < 0 or (apart == 0 and a == b):
