@@ -5,7 +5,7 @@ union apart, in Python as in JSON.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, ClassVar, get_args
 
@@ -128,6 +128,27 @@ class WhenInsignificant(StrEnum):
     STOP = "stop"
 
 
+class Binning(StrEnum):
+    """How CHAID makes categories of numbers: bins of equal weight, or of equal width."""
+
+    EQUAL_COUNT = "equal_count"
+    EQUAL_WIDTH = "equal_width"
+
+
+class TableStatistic(StrEnum):
+    """By which chi-squared statistic CHAID judges a table."""
+
+    PEARSON = "pearson"
+    LIKELIHOOD_RATIO = "likelihood_ratio"
+
+
+class ChaidMissing(StrEnum):
+    """What CHAID takes missing values for: one more category, or what goes down every branch by weight."""
+
+    OWN_CATEGORY = "own_category"
+    WEIGHTED = "weighted"
+
+
 @dataclass(frozen=True, slots=True)
 class Criterion:
     """A criterion; `filter` and `numeric_correction` belong to the gain ratio alone."""
@@ -212,11 +233,36 @@ class QuestTests:
 
 
 @dataclass(frozen=True, slots=True)
+class ChaidTests:
+    """How sure the tests must be by which CHAID merges categories and chooses attributes, and what they look at.
+
+    Exhaustive merging has no `alpha_merge`; without `alpha_split` no group is divided again. A number to predict has no
+    table, and no `statistic`: F judges it.
+    """
+
+    alpha: float = 0.05
+    alpha_merge: float | None = 0.05
+    alpha_split: float | None = 0.05
+    bonferroni: bool = True
+    exhaustive: bool = False
+    bins: int = 10
+    binning: Binning = Binning.EQUAL_COUNT
+    statistic: TableStatistic | None = TableStatistic.PEARSON
+    missing: ChaidMissing = ChaidMissing.OWN_CATEGORY
+
+    @property
+    def numeric(self) -> Numeric:
+        """Numbers are cut into intervals once, on all training rows."""
+        kind = NumericKind.QUANTILE if self.binning is Binning.EQUAL_COUNT else NumericKind.UNIFORM
+        return Numeric(kind, bins=self.bins, bins_as=BinsAs.INTERVALS)
+
+
+@dataclass(frozen=True, slots=True)
 class Algorithm:
     """A preset's name and the parts it is made of.
 
-    With `quest` tests choose the attribute and discriminant analysis the split; of the criterion only its impurity is
-    used, as a figure of nodes and a cost of trees.
+    With `quest` tests choose the attribute and discriminant analysis the split, with `chaid` tests do both; of the
+    criterion only its impurity is used then, as a figure of nodes and a cost of trees.
     """
 
     kind: str
@@ -230,6 +276,7 @@ class Algorithm:
     dialect: Dialect = Dialect.TEXTBOOK
     collapse: bool = False
     quest: QuestTests | None = None
+    chaid: ChaidTests | None = None
 
     def cost_of(self, attribute: str) -> float:
         """What it costs to ask for an attribute; 1 where nobody said."""
@@ -370,7 +417,9 @@ def to_json(config: TrainingConfig) -> dict[str, Any]:
 def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
     """The parts of a method that can be chosen."""
     parts = asdict(algorithm)
-    del parts["quest"]
+    del parts["quest"], parts["chaid"]
+    if algorithm.chaid is not None:
+        return {"kind": algorithm.kind, "stopping": parts["stopping"]} | asdict(algorithm.chaid)
     if algorithm.quest is not None:
         return {name: parts[name] for name in ("kind", "missing", "stopping")} | asdict(algorithm.quest)
     parts["numeric"] = numeric_to_json(algorithm.numeric)
@@ -403,6 +452,8 @@ def algorithm_from_json(plain: Mapping[str, Any]) -> Algorithm:
     """The inverse of `algorithm_to_json`."""
     if plain["kind"] == "quest":
         return quest_from_json(plain)
+    if plain["kind"] == "chaid":
+        return chaid_from_json(plain)
     criterion = plain["criterion"]
     return Algorithm(
         kind=plain["kind"],
@@ -439,6 +490,29 @@ def quest_tests_from_json(plain: Mapping[str, Any]) -> QuestTests:
     default = QuestTests()
     insignificant = WhenInsignificant(plain.get("when_insignificant", default.when_insignificant))
     return QuestTests(plain.get("alpha", default.alpha), insignificant)
+
+
+def chaid_from_json(plain: Mapping[str, Any]) -> Algorithm:
+    """CHAID with all its parts."""
+    tests = chaid_tests_from_json(plain)
+    return Algorithm(
+        kind="chaid",
+        criterion=Criterion(CriterionKind.SQUARED_ERROR if tests.statistic is None else CriterionKind.GINI),
+        categorical=Categorical.MULTIWAY,
+        numeric=tests.numeric,
+        stopping=Stopping(**plain["stopping"]),
+        chaid=tests,
+    )
+
+
+def chaid_tests_from_json(plain: Mapping[str, Any]) -> ChaidTests:
+    """CHAID's own options; what is not there takes its default."""
+    words: dict[str, type[StrEnum]] = {"binning": Binning, "statistic": TableStatistic, "missing": ChaidMissing}
+    said: dict[str, Any] = {each.name: plain[each.name] for each in fields(ChaidTests) if each.name in plain}
+    for name in words:
+        if said.get(name) is not None:
+            said[name] = words[name](said[name])
+    return ChaidTests(**said)
 
 
 def costs_to_json(costs: Mapping[str, Mapping[str, float]] | None) -> dict[str, dict[str, float]] | None:

@@ -1,7 +1,7 @@
 """The named methods: each a choice of parts, and no maths."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from core.config import (
@@ -27,6 +27,7 @@ from core.config import (
     ReducedErrorPruning,
     Stopping,
     attribute_costs_from_json,
+    chaid_from_json,
     numeric_from_json,
     pruning_from_json,
     quest_tests_from_json,
@@ -60,6 +61,7 @@ class Preset:
     pruning: str = NoPruning.kind
     choose: Choose | None = None  # by what alpha is chosen; None for validation rows where there are some
     rule: AlphaRule = AlphaRule.MINIMUM  # of a cross-validation
+    predicts_several: bool = False  # numbers at once
 
     def takes(self, kind: Kind, numeric: Numeric) -> bool:
         """Whether it can learn from attributes of a kind; cut into intervals, every kind is like categories."""
@@ -89,6 +91,13 @@ PRESETS: dict[str, Preset] = {
         criteria={Task.CLASSIFICATION: GINI, Task.REGRESSION: SQUARED_ERROR},
         categorical=Categorical.TWO_GROUPS,
         pruning=CostComplexityPruning.kind,
+        predicts_several=True,
+    ),
+    "chaid": Preset(
+        title="CHAID",
+        criteria={Task.CLASSIFICATION: GINI, Task.REGRESSION: SQUARED_ERROR},
+        categorical=Categorical.MULTIWAY,
+        stopping=Stopping(min_samples_split=30, min_samples_leaf=10),
     ),
     "quest": Preset(
         title="QUEST",
@@ -108,6 +117,9 @@ def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
     A task that the preset cannot do takes the parts of one that it can; the checks against the table refuse it then.
     """
     preset = PRESETS[kind]
+    stopping = replace(preset.stopping, **overrides.get("stopping", {}))
+    if kind == "chaid":
+        return chaid_from_json({**chaid_options(overrides, task), "stopping": asdict(stopping)})
     criterion = preset.criteria.get(task) or next(iter(preset.criteria.values()))
     dialect = Dialect(overrides.get("dialect", Dialect.TEXTBOOK))
     if "criterion" in overrides:
@@ -120,13 +132,32 @@ def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
         categorical=Categorical(overrides.get("categorical", preset.categorical)),
         numeric=numeric_from_json(overrides.get("numeric", {"kind": NumericKind.EXACT})),
         missing=MissingStrategy(overrides.get("missing", MissingStrategy.WEIGHTED)),
-        stopping=replace(preset.stopping, **overrides.get("stopping", {})),
+        stopping=stopping,
         attribute_costs=attribute_costs_from_json(overrides.get("attribute_costs")),
         min_category_weight=overrides.get("min_category_weight", 0.0),
         dialect=dialect,
         collapse=overrides.get("collapse", dialect is Dialect.RELEASE8),
         quest=quest_tests_from_json(overrides) if kind == "quest" else None,
     )
+
+
+def chaid_options(overrides: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    """What was said of CHAID, and that there is none of what is not looked at; refused where both are the same."""
+    raise_any(InvalidConfig, unused_faults(overrides, task))
+    without_alphas = {"alpha_merge": None, "alpha_split": None} if overrides.get("exhaustive") else {}
+    without_statistic = {"statistic": None} if task is Task.REGRESSION else {}
+    return {**overrides, **without_alphas, **without_statistic}
+
+
+def unused_faults(overrides: Mapping[str, Any], task: Task) -> Iterator[Fault]:
+    """Options of CHAID beside others that leave nothing for them to do."""
+    for name in ("alpha_merge", "alpha_split"):
+        if overrides.get("exhaustive") and overrides.get(name) is not None:
+            detail = f"exhaustive merging goes on to two groups, and does not look at {name}"
+            yield Fault(detail, ("algorithm", name), f"leave {name} out, or exhaustive")
+    if task is Task.REGRESSION and overrides.get("statistic") is not None:
+        detail = f"{overrides['statistic']} judges tables of classes, and numbers have none"
+        yield Fault(detail, ("algorithm", "statistic"), "leave it out: F judges numbers")
 
 
 def _criterion(plain: Mapping[str, Any]) -> Criterion:

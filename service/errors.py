@@ -10,6 +10,8 @@
 Messages name the thing, the value and the way out. Our own mistakes are assertions, not classes here.
 """
 
+from collections.abc import Sequence
+
 from core.errors import Fault
 
 
@@ -83,10 +85,18 @@ class UnsupportedMediaType(InvalidRequest):
 
 
 class InvalidParameter(InvalidRequest):
-    """A query or path parameter does not fit."""
+    """A query or path parameter does not fit; `faults` say where inside it, when it holds JSON."""
 
-    def __init__(self, parameter: str, detail: str, *, hint: str | None = None, place: str = "query") -> None:
-        super().__init__(f"{parameter}: {detail}", Fault(detail, (), hint))
+    def __init__(
+        self,
+        parameter: str,
+        detail: str,
+        *,
+        hint: str | None = None,
+        place: str = "query",
+        faults: Sequence[Fault] = (),
+    ) -> None:
+        super().__init__(f"{parameter}: {detail}", *(faults or [Fault(detail, (), hint)]))
         self.parameter = parameter
         self.place = place
 

@@ -5,9 +5,11 @@ import socket
 from contextlib import suppress
 
 import uvicorn
+from fastapi import FastAPI
 
 from core.compilation import forbid_compilation
 from service.app import create_app
+from service.importing import importing
 from service.logs import log_event
 from service.settings import Settings
 
@@ -25,7 +27,7 @@ def run_server(settings: Settings) -> int:
     listener = _listen(settings)
     server = uvicorn.Server(
         uvicorn.Config(
-            lambda: create_app(settings),
+            lambda: created(settings),
             factory=True,
             loop="uvloop",
             http="httptools",
@@ -40,6 +42,12 @@ def run_server(settings: Settings) -> int:
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
     return 0 if server.started else FAILED_START
+
+
+def created(settings: Settings) -> FastAPI:
+    """The application, in which nobody looks for garbage: a request would wait for a tenth of a second meanwhile."""
+    with importing():
+        return create_app(settings)
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -60,6 +60,7 @@ class Candidate:
     `branch_weights` are the known weights that go each way, `known` is rho, `n_thresholds` how many were tried. Where
     attributes are compared by tests, gain and score are NaN, and `significance` tells what the test of the attribute
     found, with its p adjusted for the number of tests; `levene` is QUEST's second test, of attributes with an order.
+    CHAID compares by `log10_adjusted_p`, and its `groups` are codes of `Samples.categories` that rows of the node have.
     """
 
     split: Split
@@ -71,6 +72,8 @@ class Candidate:
     significance: Significance | None = None
     adjusted_p_value: float | None = None
     levene: Significance | None = None
+    log10_adjusted_p: float = 0.0
+    groups: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True)

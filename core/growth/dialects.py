@@ -1,4 +1,4 @@
-"""Who chooses the split of a node: the textbook, C4.5 as it was programmed, or QUEST's tests."""
+"""Who chooses the split of a node: the textbook, C4.5 as it was programmed, or the tests of CHAID or QUEST."""
 
 from collections.abc import Collection
 from types import ModuleType
@@ -6,7 +6,7 @@ from types import ModuleType
 from core.config import Algorithm, Dialect
 from core.criteria.objective import Objective
 from core.growth import best_split as textbook
-from core.growth import quest, release8
+from core.growth import chaid, quest, release8
 from core.growth.best_split import Candidate, NodeSamples
 from core.growth.samples import Samples
 
@@ -15,6 +15,8 @@ def chooser_of(algorithm: Algorithm) -> ModuleType:
     """The module with the algorithm's own `best_split` and `all_candidates`."""
     if algorithm.quest is not None:
         return quest
+    if algorithm.chaid is not None:
+        return chaid
     return release8 if algorithm.dialect is Dialect.RELEASE8 else textbook
 
 

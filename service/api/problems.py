@@ -251,7 +251,8 @@ def listed_error(
 
 def _listed(fault: Fault, error: Exception) -> dict[str, Any]:
     if isinstance(error, InvalidParameter):
-        return listed_error(error.place, fault.detail, hint=fault.hint, parameter=error.parameter)
+        at = pointer(fault.path) if fault.path else None
+        return listed_error(error.place, fault.detail, hint=fault.hint, at=at, parameter=error.parameter)
     if isinstance(error, errors.InvalidFile) or fault.line is not None:
         return listed_error("file", fault.detail, hint=fault.hint, line=fault.line)
     return listed_error("body", fault.detail, hint=fault.hint, at=pointer(fault.path))

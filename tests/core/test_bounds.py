@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.bounds import bounds, possible_leaves
+from core.bounds import bounds, opened, possible_leaves
 from core.config import BinsAs, Numeric, NumericKind
 from core.growth.grow import grow
 from core.growth.precut import with_cuts
@@ -26,6 +26,8 @@ def assert_bounds_of_all_completions(tree, records, row):
     expected = sorted({one[0][0] for one in reached})
     possible = possible_leaves(view, records, row)
     assert possible == expected
+    by_routing = leaves_reached(opened(view, records.schema), records, MissingPolicy.WEIGHTED)[row]
+    assert by_routing == [(leaf, 1.0) for leaf in expected]
     limits, answers = bounds(view, possible), tree.answers[expected]
     assert limits[:, 0].tolist() == answers.min(axis=0).tolist()
     assert limits[:, 1].tolist() == answers.max(axis=0).tolist()

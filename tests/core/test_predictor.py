@@ -40,7 +40,7 @@ def assert_all_ways_agree(view: TreeView, table: Table) -> None:
             found = ready.batch(table, policy, kernels=kernels)
             assert found.shape == expected.shape
             assert found.tobytes() == expected.tobytes()
-            assert ready.leaves(table, policy, kernels=kernels) == reached
+            assert ready.ends(table, policy, kernels=kernels).by_row() == reached
         one_by_one = [ready.one(cells, policy) for cells in cells_of(table)]
         assert np.array(one_by_one, dtype=np.float64).tobytes() == expected.tobytes()
 
@@ -156,4 +156,4 @@ def test_a_table_without_rows_has_no_answers() -> None:
     empty = wild_table(chance, schema, 0)
     for kernels in (True, False):
         assert ready.batch(empty, kernels=kernels).shape == (0, ready.view.tree.values.shape[1])
-        assert ready.leaves(empty, kernels=kernels) == []
+        assert ready.ends(empty, kernels=kernels).by_row() == []

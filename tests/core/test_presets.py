@@ -78,6 +78,7 @@ def test_only_the_gain_ratio_has_a_filter():
     ("kind", "overrides", "has_validation", "pruning"),
     [
         ("id3", {}, True, NoPruning()),
+        ("chaid", {}, True, NoPruning()),
         ("c45", {}, True, ConfidencePruning(0.25, Bound.BINOMIAL, raising=False)),
         ("c45", {"dialect": "release8"}, True, ConfidencePruning(0.25, Bound.NORMAL, raising=True)),
         ("cart", {}, True, CostComplexityPruning(Cost.GINI, choose=Choose.VALIDATION)),
@@ -126,6 +127,7 @@ def test_what_presets_can_do():
         "id3": (Task.CLASSIFICATION,),
         "c45": (Task.CLASSIFICATION,),
         "cart": (Task.CLASSIFICATION, Task.REGRESSION),
+        "chaid": (Task.CLASSIFICATION, Task.REGRESSION),
         "quest": (Task.CLASSIFICATION,),
     }
     assert PRESETS["id3"].attribute_kinds == (Kind.CATEGORICAL,)

@@ -60,7 +60,7 @@ class ProblemError(Answer):
     pointer: Annotated[
         str | None,
         Field(
-            description="For a body: `#` and an RFC 6901 JSON Pointer in plain Unicode.",
+            description="For a body, or JSON in a parameter: `#` and an RFC 6901 JSON Pointer in plain Unicode.",
             examples=["#/schema/纹理/kind"],
         ),
     ]

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from core.conditions import branch_condition
+from core.conditions import branch_condition, group_names
 from core.growth.best_split import Candidate
 from core.missing.surrogates import Surrogate
 from core.model import Model
@@ -44,7 +44,10 @@ class SplitCandidate(Answer):
     n_thresholds: Annotated[int | None, Field(description="How many thresholds were tried.")]
     statistic: Annotated[
         float | None,
-        Field(description="Where tests choose: chi-squared for categories, F for attributes with an order."),
+        Field(
+            description="Where tests choose. By QUEST chi-squared for categories, F for attributes with an order; by "
+            "CHAID chi-squared for a class to predict, F for a number."
+        ),
     ]
     degrees_of_freedom: Annotated[
         list[float] | None,
@@ -53,7 +56,18 @@ class SplitCandidate(Answer):
     p_value: Annotated[float | None, Field(description="The chance of such a statistic if nothing depended on it.")]
     log10_p_value: Annotated[float | None, Field(description="Its logarithm, which tells small ones apart.")]
     adjusted_p_value: Annotated[
-        float | None, Field(description="p times the number of attributes, at most 1 (Bonferroni).")
+        float | None,
+        Field(
+            description="At most 1 (Bonferroni): by QUEST p times the number of attributes, by CHAID p times the "
+            "number of ways to make so many groups."
+        ),
+    ]
+    groups: Annotated[
+        list[list[str | None]] | None,
+        Field(
+            description="CHAID: the values of each branch that rows of the node have, or the interval of numbers; null "
+            "stands for missing."
+        ),
     ]
     levene_statistic: Annotated[
         float | None, Field(description="QUEST, attributes with an order: F of Levene's test for unequal variances.")
@@ -310,9 +324,16 @@ def _candidate(model: Model, candidate: Candidate) -> SplitCandidate:
         p_value=None if test is None else test.p_value,
         log10_p_value=None if test is None else test.log10_p_value,
         adjusted_p_value=candidate.adjusted_p_value,
+        groups=_groups(model, candidate),
         levene_statistic=None if levene is None else levene.statistic,
         levene_log10_p_value=None if levene is None else levene.log10_p_value,
     )
+
+
+def _groups(model: Model, candidate: Candidate) -> list[list[str | None]] | None:
+    """CHAID's groups in words."""
+    split, attribute = candidate.split, model.attributes[candidate.split.column]
+    return None if candidate.groups is None else [group_names(split, group, attribute) for group in candidate.groups]
 
 
 def _figure(value: float) -> float | None:

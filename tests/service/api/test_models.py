@@ -147,8 +147,8 @@ async def test_a_drawing_cannot_be_broken_out_of(workshop: Workshop) -> None:
     [
         ("/tree", {"format": "png"}, "format"),
         ("/tree", {"candidates": "maybe"}, "candidates"),
-        ("/rules", {"format": "sql"}, "format"),
-        ("/rules", {"style": "simplified"}, "style"),
+        ("/rules", {"format": "latex"}, "format"),
+        ("/rules", {"style": "short"}, "style"),
         ("/rules", {"limit": 0}, "limit"),
         ("/pruning", {"limit": 1001}, "limit"),
         ("/pruning", {"cursor": "!"}, "cursor"),
