@@ -18,7 +18,7 @@ import numpy as np
 from core.config import Algorithm, QuestTests, WhenInsignificant
 from core.criteria.class_moments import class_moments, levene_test
 from core.criteria.objective import Objective
-from core.criteria.significance import Significance, analysis_of_variance, pearson
+from core.criteria.significance import SAME_LOG10_P, Significance, analysis_of_variance, pearson
 from core.growth.best_split import Candidate, NodeSamples
 from core.growth.samples import Samples
 from core.splits.discriminant_cuts import best_cut, best_groups
@@ -28,7 +28,6 @@ from core.table import FloatArray, is_missing
 from core.target import ClassTarget
 from core.ties import TIE
 
-SAME_LOG10_P = 1e-9
 SAME_STATISTIC = 1e-9  # in proportion
 
 

@@ -17,8 +17,9 @@ import numpy as np
 from numba import int64
 
 from core.compiled_kernels import compiled
+from core.criteria.significance import SAME_LOG10_P
 from core.criteria.tails_kernels import log_chi_squared_tail, log_f_tail
-from core.growth.quest import SAME_LOG10_P, SAME_STATISTIC
+from core.growth.quest import SAME_STATISTIC
 from core.growth.room_kernels import longer_list, longer_rows
 from core.splits.discriminant_kernels import best_cut, discriminant_coordinates
 from core.ties import TIE

@@ -135,7 +135,7 @@ def significant(statistic, log10_p):
     return Significance(statistic, (1.0, 9.0), log10_p)
 
 
-def tested(*logs):
+def attributes_with(*logs):
     """Attributes by the log10 p of their first test and of Levene's, None for categories."""
     return [
         AttributeTests(column, significant(1.0, first), None if levene is None else significant(1.0, levene), 1.0)
@@ -154,13 +154,13 @@ def tested(*logs):
 )
 def test_the_first_test_goes_before_the_second(logs, chosen):
     n_ordered = sum(levene is not None for _, levene in logs)
-    found = choice(tested(*logs), QuestTests(), n_attributes=2, n_ordered=n_ordered)
+    found = choice(attributes_with(*logs), QuestTests(), n_attributes=2, n_ordered=n_ordered)
     assert found is not None
     assert found.column == chosen
 
 
 def test_ibms_programs_stop_where_nothing_is_significant():
-    tests = tested((-1.0, -1.6), (-1.5, None))
+    tests = attributes_with((-1.0, -1.6), (-1.5, None))
     stops = QuestTests(when_insignificant=WhenInsignificant.STOP)
     assert choice(tests, stops, n_attributes=2, n_ordered=1) is None
     assert choice(tests, replace(stops, alpha=0.5), n_attributes=2, n_ordered=1) is tests[1]
