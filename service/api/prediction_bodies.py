@@ -6,12 +6,14 @@ way past it.
 """
 
 import re
+from contextlib import suppress
 from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import astuple
 
+from core.compilation import KernelNotCompiled
 from core.errors import Fault
 from core.json_scan import RecordScanner
 from core.prediction import MissingPolicy
@@ -20,6 +22,8 @@ from service.api.bodies import parse_json
 from service.api.schemas.predictions import PredictionField, PredictionRequest
 from service.api.validation import validated
 from service.errors import InvalidBody
+from service.serving.loaded_models import LoadedModel
+from service.usecases.predict import encode
 
 NUL = rb"\u0000"  # which no database stores
 TABLE = re.compile(rb'"(?:(?P<records>records)"\s*:\s*\[|columns"\s*:\s*\{)')
@@ -112,6 +116,22 @@ def scan_body(body: bytes, scanner: RecordScanner) -> tuple[PredictionBody, Enco
     # What was found may have been a key of something else.
     is_it = around is not None and (around.records == [] if begin["records"] else around.columns == {})
     return (around, records) if is_it and around is not None else None
+
+
+def scan_table(loaded: LoadedModel, body: bytes) -> tuple[PredictionBody, EncodedRecords] | None:
+    """`scan_body` by the model's own scanner, where there is compiled code for it."""
+    with suppress(KernelNotCompiled):
+        return scan_body(body, loaded.scanner)
+    return None
+
+
+def read_table(loaded: LoadedModel, body: bytes, *, kernels: bool) -> tuple[PredictionBody, EncodedRecords]:
+    """What any body asks for and its records, or an error with all that is wrong with it."""
+    scanned = scan_table(loaded, body) if kernels else None
+    if scanned is not None:
+        return scanned
+    asked = read_body(body)
+    return asked, encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
 
 
 def read_strictly(body: bytes) -> PredictionBody:

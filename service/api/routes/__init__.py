@@ -12,7 +12,14 @@ from service.api.routes import (
     trainings,
 )
 from service.api.schemas.datasets import CsvText, DatasetForm, DatasetUpload
-from service.api.schemas.predictions import PredictionRequest
+from service.api.schemas.predictions import (
+    ArrowStream,
+    PredictionLines,
+    PredictionRequest,
+    PredictionTable,
+    RecordLines,
+    RecordTable,
+)
 
 ROUTERS = (
     datasets.router,
@@ -35,4 +42,14 @@ TAGS = [
 ]
 
 # Bodies that routes read by themselves, so that FastAPI does not see them.
-DESCRIBED_BODIES = (CsvText, DatasetForm, DatasetUpload, PredictionRequest)
+DESCRIBED_BODIES = (
+    CsvText,
+    DatasetForm,
+    DatasetUpload,
+    PredictionRequest,
+    RecordLines,
+    RecordTable,
+    ArrowStream,
+    PredictionLines,
+    PredictionTable,
+)

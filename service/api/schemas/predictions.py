@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, RootModel, model_validator
 from typing_extensions import TypeAliasType
 
 from core.explanation import Outcome
@@ -83,6 +83,36 @@ class PredictionRequest(Body):
         if (self.records is None) == (self.columns is None):
             raise ValueError("send either records or columns")
         return self
+
+
+class RecordLines(RootModel[str]):
+    """NDJSON: a record on each line, as in `records`."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": ['{"纹理": null, "触感": "硬滑"}\n{"纹理": "清晰"}\n']})
+
+
+class RecordTable(RootModel[str]):
+    """CSV, as in a dataset: the attributes' names in the first line, then a record on each line."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": ["纹理,触感\n,硬滑\n清晰,软粘\n"]})
+
+
+class ArrowStream(RootModel[bytes]):
+    """Record batches as an Arrow IPC stream, without compression inside; null is missing, NaN is refused."""
+
+    model_config = ConfigDict(json_schema_extra={"format": "binary"})
+
+
+class PredictionLines(RootModel[str]):
+    """NDJSON: on each line what `predictions` has for the record in JSON."""
+
+
+class PredictionTable(RootModel[str]):
+    """CSV: a column for each class or target where there are several, lists and paths as JSON."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": ["label,probability_是,probability_否,decided\n是,0.57,0.43,false\n"]}
+    )
 
 
 class PathTest(Answer):
