@@ -20,7 +20,7 @@ from bench.kinds import (
     missing,
     weighted,
 )
-from bench.ours import Ours
+from bench.ours import OurQuest, Ours
 from bench.peers import YDF, LightGBM, ScikitLearn, XGBoost
 from bench.pruning import CrossValidationRow, DeepSequenceRow, SequenceRow
 from bench.serving.kinds import (
@@ -209,6 +209,20 @@ ROWS: tuple[Row, ...] = (
         most_seconds=60,
         floor=10,
         goal=100,
+    ),
+    TreeRow(
+        "quest",
+        "QUEST, 200k x 20, 3 classes, depth 12",
+        NUMERIC_200K,
+        OurQuest(depth=12),
+        (Faster(DEEP, 1, 1.5, label="our CART"),),
+    ),
+    TreeRow(
+        "quest-mixed",
+        "QUEST, mixed 200k (8 categoricals of 2-200 levels, 6 numerics), min leaf 50, depth 12, 4 classes",
+        MIXED_4,
+        OurQuest(depth=12, min_leaf=50),
+        (Faster(MIXED, 1, 1.5, label="our CART"),),
     ),
     ThreadsRow("threads", "two threads, 1M x 20, depth 12, wall", NUMERIC_1M, DEEP, floor=1.5, goal=1.65),
     MemoryRow("memory", "peak memory above the input, 1M x 20, depth 12", "complete", floor=7, goal=6),

@@ -181,6 +181,12 @@ def compiled(function: Callable[..., Any]) -> Any:
     return _Kernel(function) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
 
 
+def compiled_with(function: Any, *parts: Any) -> Any:
+    """The function as a kernel, in which kernels of the same names take the place of the functions that it calls."""
+    kernels = {part.py_func.__name__: part for part in parts}
+    return compiled(FunctionType(function.__code__, {**function.__globals__, **kernels}, function.__name__))
+
+
 def _copy_of(function: Any) -> Any:
     copy = FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
     return update_wrapper(copy, function)

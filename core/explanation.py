@@ -79,12 +79,14 @@ class Explainer:
         return self._known[node]
 
     def _undecided(self, node: int, column: int, is_unseen: bool, is_weighted: bool) -> PathTest:
-        """The same of a value that is not: each branch gets its share, or one of them gets everything."""
-        outcome = Outcome.UNSEEN if is_unseen else Outcome.MISSING
-        is_shared = is_weighted and self._tree.missing_branch[self._known[node][1].node] < 0
-        weight = float(self._tree.share[node]) if is_shared else 1.0
-        name = self._attributes[column].name
-        test = replace(self._known[node][1], attribute=name, outcome=outcome, weight=weight)
+        """The same where a value is not known: each branch gets its share, or one of them gets everything.
+
+        So it is too where a missing value has a branch of its own.
+        """
+        outcome, passed = Outcome.UNSEEN if is_unseen else Outcome.MISSING, self._known[node][1]
+        is_shared = is_weighted and self._tree.missing_branch[passed.node] < 0
+        name, weight = self._attributes[column].name, float(self._tree.share[node]) if is_shared else 1.0
+        test = replace(passed, attribute=name, outcome=outcome, weight=weight)
         self._open[node, column, is_unseen, is_weighted] = test
         return test
 

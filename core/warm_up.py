@@ -64,6 +64,7 @@ def run_every_kernel() -> None:
     for samples, algorithm in orders():
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
+    run_quest_kernels()
     run_pruning_kernels()
     run_prediction_kernels()
 
@@ -74,6 +75,13 @@ def run_usual_kernels() -> None:
     for target in targets():
         samples = chosen(samples_of(target, weighted=False, holes=False), ("number",))
         grow_with(Engine.KERNELS, samples, algorithm_of(target, {}), validation=None, seed=0, threads=2)
+
+
+def run_quest_kernels() -> None:
+    """What chooses by tests: one kernel for all tables."""
+    samples = samples_of(class_target(3), weighted=True, holes=True)
+    algorithm = resolve("quest", {"stopping": {"max_depth": 3}}, samples.target.task)
+    grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
 
 
 def run_pruning_kernels() -> None:

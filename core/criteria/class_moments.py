@@ -12,8 +12,12 @@ from core.ties import TIE
 
 @dataclass(frozen=True, slots=True)
 class ClassMoments:
-    """A column's values by class: weight, mean, sum of squares about that mean, and sum of distances from it."""
+    """A column's values by class: weight, mean, sum of squares about that mean, and sum of distances from it.
 
+    Means are told from a value of the column, its `centre`, so that they keep the digits by which classes differ.
+    """
+
+    centre: float
     weights: FloatArray
     means: FloatArray
     variations: FloatArray
@@ -21,12 +25,13 @@ class ClassMoments:
 
 
 def class_moments(values: FloatArray, classes: CodeArray, weights: FloatArray, n_classes: int) -> ClassMoments:
-    """Sums in row order, about the first value: where all are the same, so are the means, to the last bit."""
-    by_class = weights_by(classes, weights, n_classes)
-    divisor, centre = np.where(by_class > 0, by_class, 1.0), values[0] if len(values) else 0.0
-    means = centre + weights_by(classes, weights * (values - centre), n_classes) / divisor
-    apart = np.abs(values - means[classes])
+    """Sums in row order. The centre is the first value: where all are the same, the means are 0 to the last bit."""
+    centre = float(values[0]) if len(values) else 0.0
+    by_class, shifted = weights_by(classes, weights, n_classes), values - centre
+    means = weights_by(classes, weights * shifted, n_classes) / np.where(by_class > 0, by_class, 1.0)
+    apart = np.abs(shifted - means[classes])
     return ClassMoments(
+        centre=centre,
         weights=by_class,
         means=means,
         variations=weights_by(classes, weights * apart * apart, n_classes),

@@ -35,9 +35,10 @@ CODING, SORTING = 0.05, 0.15  # the parts of the work that these take, about
 
 
 def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
-    """Whether the kernels can grow this tree; the definition can grow every one."""
+    """Whether these kernels can grow this tree, by gains; the definition can grow every one."""
     return (
         algorithm.chaid is None
+        and algorithm.quest is None
         and algorithm.linear is None
         and is_codable(samples)
         and algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)

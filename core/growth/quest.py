@@ -18,16 +18,16 @@ import numpy as np
 from core.config import Algorithm, QuestTests, WhenInsignificant
 from core.criteria.class_moments import class_moments, levene_test
 from core.criteria.objective import Objective
-from core.criteria.significance import Significance, analysis_of_variance, pearson
+from core.criteria.significance import SAME_LOG10_P, Significance, analysis_of_variance, pearson
 from core.growth.best_split import Candidate, NodeSamples
 from core.growth.samples import Samples
 from core.splits.discriminant_cuts import best_cut, best_groups
 from core.splits.split import Split, SplitKind
-from core.sums import sums_by, weights_by
+from core.sums import in_row_order, sums_by, weights_by
 from core.table import FloatArray, is_missing
 from core.target import ClassTarget
+from core.ties import TIE
 
-SAME_LOG10_P = 1e-9
 SAME_STATISTIC = 1e-9  # in proportion
 
 
@@ -46,6 +46,8 @@ def best_split(
 ) -> Candidate | None:
     """The split of the attribute that the tests choose; where that has no valid one, of their next choice."""
     assert algorithm.quest is not None
+    if in_row_order(node.weights) < 2 * (algorithm.stopping.min_samples_leaf - TIE):
+        return None
     tests = tests_of(samples, node)
     return chosen_split(samples, node, tests, algorithm.quest, algorithm.stopping.min_samples_leaf)
 

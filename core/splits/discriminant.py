@@ -3,7 +3,8 @@
 Everything is told of each class by its weight, its mean and its variation, the weighted sum of squares about that mean.
 Several classes make two super-classes first. Categories come onto a line by their largest discriminant coordinate.
 
-The kernels compile these very functions. So sums run one after the other: whoever adds them gets the same bits.
+The kernels compile these very functions. So sums run one after the other, and squares are products, which a power need
+not be to the last bit: whoever computes them gets the same.
 """
 
 import math
@@ -13,7 +14,7 @@ import numpy as np
 from core.table import BoolArray, FloatArray
 from core.ties import TIE
 
-MOST_SQUARINGS = 40  # of a matrix: its power is then 2^40
+MOST_SQUARINGS = 30  # of a matrix: beyond, rounding would choose among eigenvalues that are all but equal
 
 
 def super_classes(weights: FloatArray, means: FloatArray) -> BoolArray:
@@ -32,15 +33,17 @@ def super_classes(weights: FloatArray, means: FloatArray) -> BoolArray:
         return second
     moves = True
     while moves:
-        moves, n, sums = False, [0, 0], [0.0, 0.0]
+        moves, n_low, n_high, low_sum, high_sum = False, 0, 0, 0.0, 0.0
         for k in range(len(weights)):
             if weights[k] > 0:
                 is_second = abs(means[k] - high) < abs(means[k] - low)
                 moves = moves or is_second != second[k]
                 second[k] = is_second
-                n[int(is_second)] += 1
-                sums[int(is_second)] += means[k]
-        low, high = sums[0] / n[0], sums[1] / n[1]
+                if is_second:
+                    n_high, high_sum = n_high + 1, high_sum + means[k]
+                else:
+                    n_low, low_sum = n_low + 1, low_sum + means[k]
+        low, high = low_sum / n_low, high_sum / n_high
     return second
 
 
@@ -56,7 +59,8 @@ def united(
     mean = moment / weight
     for k in range(len(weights)):
         if members[k] and weights[k] > 0:
-            variation += variations[k] + weights[k] * (means[k] - mean) ** 2
+            apart = means[k] - mean
+            variation += variations[k] + weights[k] * apart * apart
     return weight, mean, variation / weight
 
 
@@ -71,8 +75,9 @@ def equal_density(
     mean the smaller point; the middle of the means where there is none. In units of the whole spread, about m_a, and
     in the form that does not cancel, which also serves equal variances.
     """
-    unit = math.sqrt(variance_a + variance_b + (mean_b - mean_a) ** 2)
-    a, b, apart = variance_a / unit / unit, variance_b / unit / unit, (mean_b - mean_a) / unit
+    apart = mean_b - mean_a
+    unit = math.sqrt(variance_a + variance_b + apart * apart)
+    a, b, apart = variance_a / unit / unit, variance_b / unit / unit, apart / unit
     odds = math.log(weight_a) - math.log(weight_b) + 0.5 * (math.log(variance_b) - math.log(variance_a))
     inside = a * b * (apart * apart - 2 * (a - b) * odds)
     if inside < 0 or (apart == 0 and a == b):
@@ -97,40 +102,44 @@ def discriminant_coordinates(table: FloatArray) -> FloatArray:
     vector of R_ik = (N_ik - N_i N_k/N) / sqrt(N_i N_k); 0 for categories without weight, and for all of them where no
     class prefers any. The earliest category that has a side is on the lower one.
     """
-    by_category, by_class = sums_along(table, 1), sums_along(table, 0)
-    whole = sums_along(by_category.reshape(1, -1), 1)[0]
-    residuals = np.zeros(table.shape)
-    for i in range(table.shape[0]):
-        for k in range(table.shape[1]):
+    n_categories, n_classes = table.shape
+    by_category, by_class, whole = np.zeros(n_categories), np.zeros(n_classes), 0.0
+    for i in range(n_categories):
+        for k in range(n_classes):
+            by_category[i] += table[i, k]
+            by_class[k] += table[i, k]
+        whole += by_category[i]
+    residuals = np.zeros((n_categories, n_classes))
+    for i in range(n_categories):
+        for k in range(n_classes):
             if by_category[i] > 0 and by_class[k] > 0:
                 expected = by_category[i] * by_class[k] / whole
                 residuals[i, k] = (table[i, k] - expected) / math.sqrt(by_category[i] * by_class[k])
-    coordinates = np.zeros(table.shape[0])
-    if table.shape[0] < table.shape[1]:
-        coordinates[:] = first_vector(products(residuals))
-    else:
-        classes = first_vector(products(np.ascontiguousarray(residuals.T)))
-        for k in range(table.shape[1]):
-            coordinates += residuals[:, k] * classes[k]
-    direction = 0.0
-    for i in range(table.shape[0]):
+    coordinates, direction = first_left_vector(residuals), 0.0
+    for i in range(n_categories):
         if by_category[i] > 0:
             coordinates[i] /= math.sqrt(by_category[i])
             if direction == 0 and abs(coordinates[i]) > TIE:
                 direction = -math.copysign(1.0, coordinates[i])
-    return coordinates * direction
+    for i in range(n_categories):
+        coordinates[i] *= direction
+    return coordinates
 
 
-def sums_along(table: FloatArray, axis: int) -> FloatArray:
-    """The sums over an axis of a table, one after the other."""
-    sums = np.zeros(table.shape[1 - axis])
-    for place in range(table.shape[axis]):
-        sums += table[:, place] if axis == 1 else table[place, :]
-    return sums
+def first_left_vector(matrix: FloatArray) -> FloatArray:
+    """The left singular vector of the largest singular value, of any length: from the smaller of the two products."""
+    n_rows, n_columns = matrix.shape
+    if n_rows < n_columns:
+        return first_vector(products(matrix))
+    right, left = first_vector(products(matrix.T)), np.zeros(n_rows)
+    for i in range(n_rows):
+        for k in range(n_columns):
+            left[i] += matrix[i, k] * right[k]
+    return left
 
 
 def products(rows: FloatArray) -> FloatArray:
-    """`[i, j]`: the product of rows i and j."""
+    """`[i, j]`: the product of rows i and j, added up from the first column to the last."""
     found = np.zeros((rows.shape[0], rows.shape[0]))
     for k in range(rows.shape[1]):
         found += np.outer(rows[:, k], rows[:, k])
@@ -143,16 +152,38 @@ def first_vector(matrix: FloatArray) -> FloatArray:
     A matrix of trace 1 is squared until one eigenvalue is left: then all its columns are multiples of the vector. Where
     several are the largest, it is the part of one axis that lies in their space; of the first axis with the most.
     """
-    trace = np.trace(matrix)
+    n = len(matrix)
+    trace, power, vector = trace_of(matrix), matrix, np.zeros(n)
     if trace <= TIE:
-        return np.zeros(len(matrix))
-    power = matrix / trace
+        return vector
     for _ in range(MOST_SQUARINGS):
-        square = products(power)
-        trace = np.trace(square)
-        power = square / trace
+        divide_by(power, trace)
+        power = products(power)
+        trace = trace_of(power)
         if trace >= 1 - TIE:
             break
-    largest = np.diag(power)
-    column = np.argmax(largest >= largest.max() - TIE)
-    return power[:, column] / math.sqrt(power[column, column])
+    divide_by(power, trace)
+    largest, axis = 0.0, -1
+    for place in range(n):
+        largest = max(largest, power[place, place])
+    for place in range(n):
+        if axis < 0 and power[place, place] >= largest - TIE:
+            axis = place
+    for place in range(n):
+        vector[place] = power[place, axis]
+    return vector
+
+
+def trace_of(matrix: FloatArray) -> float:
+    """The sum of the diagonal, one after the other."""
+    trace = 0.0
+    for place in range(len(matrix)):
+        trace += matrix[place, place]
+    return trace
+
+
+def divide_by(matrix: FloatArray, divisor: float) -> None:
+    """Divide every cell, in place."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] /= divisor

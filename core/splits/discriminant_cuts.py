@@ -30,18 +30,18 @@ def best_cut(
         Side(*united(moments.weights, moments.means, moments.variations, members), *extremes(values, members[classes]))
         for members in (~second, second)
     ]
-    centre = middle(sides[0].mean, sides[1].mean)
-    wanted = wanted_cut(values, *sides)
-    tried = [centre] if wanted is None else [wanted, centre]
+    between = moments.centre + middle(sides[0].mean, sides[1].mean)
+    wanted = wanted_cut(values, moments.centre, *sides)
+    tried = [between] if wanted is None else [wanted, between]
     for threshold in tried:
         if holds_enough(values <= threshold, weights, min_weight):
-            return threshold
+            return float(threshold)
     return nearest_cut(values, weights, tried[0], min_weight)
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A super-class along a column."""
+    """A super-class along a column; its mean is told from the centre of the column's moments."""
 
     weight: float
     mean: float
@@ -55,11 +55,11 @@ def extremes(values: FloatArray, chosen: BoolArray) -> tuple[float, float]:
     return float(values[chosen].min()), float(values[chosen].max())
 
 
-def wanted_cut(values: FloatArray, a: Side, b: Side) -> float | None:
+def wanted_cut(values: FloatArray, centre: float, a: Side, b: Side) -> float | None:
     """Where both sides are equally dense; where one does not vary, right beside it, towards the other one's mean."""
     narrow, wide = (a, b) if a.variance <= b.variance else (b, a)
     if narrow.smallest < narrow.largest and narrow.variance > NARROW * wide.variance:
-        return equal_density(a.weight, a.mean, a.variance, b.weight, b.mean, b.variance)
+        return centre + equal_density(a.weight, a.mean, a.variance, b.weight, b.mean, b.variance)
     if narrow.mean < wide.mean:
         above = values[values > narrow.largest]
         return midpoint(narrow.largest, float(above.min())) if len(above) else None

@@ -31,8 +31,9 @@ FAR_COLONS = (b" :", b"\t:", b"\n:", b"\r:")
 EMPTY = "the body is empty, but this call needs one"
 
 Given = TypeVar("Given")
-# A larger number may be beyond float64, which strict JSON is not.
+# Larger whole numbers may be beyond float64, which strict JSON is not.
 Cell = str | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | float | bool | None
+Step = Annotated[int, Meta(ge=0, le=2**63 - 1)] | str
 
 
 class PredictionBody(msgspec.Struct, frozen=True):
@@ -53,7 +54,7 @@ class _Sent(msgspec.Struct, forbid_unknown_fields=True):
     records: list[dict[str, Cell]] | UnsetType | None = UNSET
     columns: dict[str, list[Cell]] | UnsetType | None = UNSET
     missing: MissingPolicy | UnsetType | None = UNSET
-    step: int | str | UnsetType = UNSET
+    step: Step | UnsetType = UNSET
     explain: bool | UnsetType = UNSET
     ignore_unknown: bool | UnsetType = UNSET
     fields: list[PredictionField] | UnsetType | None = UNSET
@@ -89,7 +90,6 @@ def read_usual(body: bytes) -> PredictionBody | None:
     )
     is_usual = (
         (asked.records is None) is not (asked.columns is None)
-        and (isinstance(asked.step, str) or asked.step >= 0)
         and sent.fields != []
         and not _may_repeat_keys(body, n_keys)
         and NUL not in body

@@ -27,6 +27,22 @@ COMPARING_GAINS = [name for name in PRESETS if name not in ("chaid", "quest")]
     ],
 )
 def test_what_a_complete_configuration_says_is_taken(preset: str, options: dict[str, Any]) -> None:
+    assert_taken(preset, options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"alpha": 0.01, "when_insignificant": "stop"},
+        {"stopping": {"max_depth": 3, "validate_splits": True}, "missing": "surrogate"},
+    ],
+)
+def test_what_a_configuration_of_quest_says_is_taken(options: dict[str, Any]) -> None:
+    assert_taken("quest", options)
+
+
+def assert_taken(preset: str, options: dict[str, Any]) -> None:
     plain = {**LEAST, "algorithm": {"kind": preset, **options}, "pruning": {"kind": "reduced_error", "on_tie": "cut"}}
     config = config_from_plain(plain, SCHEMA)
     assert config_from_plain(to_json(config), SCHEMA) == config
@@ -82,6 +98,8 @@ def test_a_numeric_target_takes_the_presets_criterion_for_numbers() -> None:
         ({**LEAST, "sed": 1}, ("sed",), "did you mean seed?"),
         ({**LEAST, "algorithm": {"kind": "carrt"}}, ("algorithm", "kind"), "did you mean cart?"),
         ({**LEAST, "algorithm": "cart"}, ("algorithm", "kind"), "must be a dictionary"),
+        ({**LEAST, "algorithm": {"kind": "quest", "alpha": 0}}, ("algorithm", "alpha"), "from 1e-09 to 1"),
+        ({**LEAST, "algorithm": {"kind": "quest", "categorical": "multiway"}}, ("algorithm", "categorical"), "not an"),
         ({**LEAST, "algorithm": {"kind": "cart", "dialect": "release8"}}, ("algorithm", "dialect"), "not an option"),
         (
             {**LEAST, "algorithm": {"kind": "cart", "stopping": {"max_dept": 3}}},

@@ -1,6 +1,7 @@
 import pytest
 
 from core.config import (
+    AlphaRule,
     Bound,
     Categorical,
     Choose,
@@ -14,12 +15,16 @@ from core.config import (
     Numeric,
     NumericKind,
     OnTie,
+    QuestTests,
     ReducedErrorPruning,
     Stopping,
+    WhenInsignificant,
 )
 from core.presets import PRESETS, pruning_for, resolve
 from core.schema import Kind
 from core.target import Task
+
+QUESTS_PRUNING = CostComplexityPruning(Cost.GINI, choose=Choose.CROSS_VALIDATION, rule=AlphaRule.ONE_STANDARD_ERROR)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +83,8 @@ def test_only_the_gain_ratio_has_a_filter():
         ("c45", {"dialect": "release8"}, True, ConfidencePruning(0.25, Bound.NORMAL, raising=True)),
         ("cart", {}, True, CostComplexityPruning(Cost.GINI, choose=Choose.VALIDATION)),
         ("cart", {}, False, CostComplexityPruning(Cost.GINI, choose=Choose.CROSS_VALIDATION)),
+        ("quest", {}, True, QUESTS_PRUNING),
+        ("quest", {}, False, QUESTS_PRUNING),
         (
             "cart",
             {"criterion": {"kind": "error_rate"}},
@@ -90,6 +97,24 @@ def test_presets_have_their_own_way_of_pruning(kind, overrides, has_validation, 
     algorithm = resolve(kind, overrides, Task.CLASSIFICATION)
     assert pruning_for(algorithm, None, has_validation=has_validation) == pruning
     assert pruning_for(algorithm, {"kind": "none"}, has_validation=has_validation) == NoPruning()
+
+
+def test_what_is_said_of_pruning_goes_before_the_presets_own():
+    algorithm = resolve("quest", {}, Task.CLASSIFICATION)
+    said = {"kind": "cost_complexity", "choose": "validation"}
+    assert pruning_for(algorithm, said, has_validation=True) == CostComplexityPruning(
+        Cost.GINI, choose=Choose.VALIDATION
+    )
+    said = {"kind": "cost_complexity", "rule": "minimum"}
+    assert pruning_for(algorithm, said, has_validation=True) == CostComplexityPruning(
+        Cost.GINI, choose=Choose.CROSS_VALIDATION
+    )
+
+
+def test_quest_is_as_published():
+    algorithm = resolve("quest", {}, Task.CLASSIFICATION)
+    assert algorithm.quest == QuestTests(0.05, WhenInsignificant.SMALLEST_P)
+    assert algorithm.stopping == Stopping(min_samples_split=10)
 
 
 def test_reduced_error_as_programmed_cuts_on_a_tie():
