@@ -125,3 +125,39 @@ async def test_sql_and_python_answer_as_predict_does(workshop: Workshop) -> None
     for record, share, answer in zip(records, shares, answers, strict=True):
         assert share == pytest.approx(tuple(answer["probabilities"].values()), abs=1e-12)
         assert predict(record)["probabilities"] == pytest.approx(answer["probabilities"], abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["cart", "multivariate", "c45"])
+async def test_the_boundary_is_drawn_for_every_family(workshop: Workshop, kind: str) -> None:
+    model = await workshop.model(TABLE, target="好瓜", algorithm={"kind": kind})
+    answer = await workshop.client.get(f"/v1/models/{model}/boundary", params={"x": "密度", "y": "含糖率"})
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert answer.text.count("<circle") == len(LABELS)
+    tree = await workshop.get(f"/v1/models/{model}/tree")
+    assert answer.text.count("<polygon") >= tree["n_leaves"]
+    headers = {"If-None-Match": answer.headers["etag"]}
+    again = await workshop.client.get(
+        f"/v1/models/{model}/boundary", params={"x": "密度", "y": "含糖率"}, headers=headers
+    )
+    assert again.status_code == 304
+    cut = await workshop.client.get(f"/v1/models/{model}/boundary", params={"x": "密度", "y": "含糖率", "step": "full"})
+    assert cut.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "parameter"),
+    [
+        ({"x": "密", "y": "含糖率"}, "x"),
+        ({"x": "密度", "y": "密度"}, "y"),
+        ({"x": "密度", "y": "含糖率", "given": "[1]"}, "given"),
+        ({"x": "密度", "y": "含糖率", "given": "{"}, "given"),
+        ({"x": "密度", "y": "含糖率", "given": '{"密度": 1}'}, "given"),
+        ({"x": "密度", "y": "含糖率", "given": '{"nothing": 1}'}, "given"),
+        ({"x": "密度"}, "y"),
+    ],
+)
+async def test_what_cannot_be_drawn_is_refused(workshop: Workshop, asked: dict[str, str], parameter: str) -> None:
+    model = await workshop.model(TABLE, target="好瓜")
+    refused = await workshop.get(f"/v1/models/{model}/boundary", status=422, **asked)
+    assert refused["errors"][0]["parameter"] == parameter
