@@ -28,7 +28,7 @@ LOW, HIGH = (247, 236, 196), (0, 77, 107)  # of numbers
 STYLE = (
     "text{font-family:'Noto Sans','Noto Sans CJK SC','Noto Sans SC',system-ui,sans-serif;font-size:13px;fill:#1f2d1f}"
     ".title{font-size:16px;font-weight:600}.tick,.label{fill:#55604f}.x{text-anchor:middle}.y{text-anchor:end}"
-    ".ground{fill:#fff}.frame{fill:none;stroke:#7b8774;stroke-width:1.2}.point{stroke:#fff;stroke-width:1}"
+    ".ground{fill:#fff}.frame{fill:none;stroke:#7b8774;stroke-width:1.2}.point{stroke:#1f2d1f;stroke-width:.8}"
     ".region{stroke-width:.6;stroke-linejoin:round}"
 )
 
