@@ -14,6 +14,7 @@ first. Murthy, Kasif and Salzberg 1994 (OC1).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -42,6 +43,11 @@ class Scene:
     weights: FloatArray
     objective: Objective
     min_weight: float
+
+    @cached_property
+    def largest_gain(self) -> float:
+        """The gain of a test that leaves nothing impure: none is larger."""
+        return float(self.objective.impurity(self.sums.sum(axis=0)))
 
     def only(self, features: Sequence[int]) -> "Scene":
         """The scene with some of the features."""
@@ -121,6 +127,8 @@ def refined(scene: Scene, start: FloatArray, key: int) -> FloatArray:
     gain, threshold = scene.cut(start)
     place = _descended(scene, x, _Place(np.append(start, threshold), gain))
     for jump in range(JUMPS):
+        if place.gain >= scene.largest_gain - TIE:
+            break
         draws = key_of(key, jump)
         chance = np.array([2 * uniform(key_of(draws, feature)) - 1 for feature in range(x.shape[1])])
         moved = _stepped(scene, x, place, chance)
@@ -143,6 +151,8 @@ def _descended(scene: Scene, x: FloatArray, place: _Place) -> _Place:
     for _ in range(MOST_SWEEPS):
         before = place
         for axis in axes:
+            if place.gain >= scene.largest_gain - TIE:
+                return place
             place = _stepped(scene, x, place, axis)
         if place is before:
             break
