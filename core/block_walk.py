@@ -136,14 +136,18 @@ class BlockWalk:
         from core.prediction_kernels import ENDS
 
         room, nothing, met = self._room(), np.empty((0, 0)), list[Met]()
+        leaves = np.empty(table.n_rows, dtype=np.int64)
         for block in self._blocks(table, BLOCK_ROWS):
             places, others = self._answer_quickly(block, room, nothing, by_copies=False)
-            whole = np.delete(np.arange(block.n_rows), others)
-            met.append((self._layout.order[places[whole]], block.start + whole, np.ones(len(whole))))
+            leaves[block.rows] = self._layout.order[places]
             if len(others):
+                leaves[block.start + others] = -1
                 nodes, rows, weights = self._kept(block.values(others), policy, ENDS).every
                 met.append((nodes, block.start + others[rows].astype(np.int64), weights))
-        return ends_of(met, table.n_rows)
+        if not met:
+            return Ends(np.arange(table.n_rows + 1), leaves, np.ones(table.n_rows))
+        whole = np.flatnonzero(leaves >= 0)
+        return ends_of([(leaves[whole], whole, np.ones(len(whole))), *met], table.n_rows)
 
     def leaves_of_complete(self, table: Table) -> RowArray:
         """The leaf of each row that has every value its way asks for; -1 for the others."""

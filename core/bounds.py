@@ -16,9 +16,12 @@ from dataclasses import replace
 import numpy as np
 
 from core.conditions import interval_of
+from core.growth.held_out import labels_of
 from core.schema import Kind, Schema
 from core.splits.split import Split, SplitKind
-from core.table import Table, is_missing
+from core.table import FloatArray, Table, is_missing
+from core.target import Task
+from core.ties import TIE
 from core.tree import TreeView
 
 Values = tuple[float, float] | frozenset[int]  # an interval (above, at most], or codes
@@ -95,3 +98,17 @@ def bounds(view: TreeView, leaves: list[int]) -> np.ndarray[tuple[int, int], np.
     """`[answer, (lowest, highest)]` of each class's probability, or each mean, over the leaves."""
     answers = view.tree.answers[leaves]
     return np.stack([answers.min(axis=0), answers.max(axis=0)], axis=1)
+
+
+def is_decided(view: TreeView, leaves: list[int], answer: FloatArray) -> bool:
+    """Whether every one of the leaves gives the label of this answer; for numbers, the answer itself.
+
+    Where a policy answers from an inner node, or from a leaf that no completion reaches, all leaves may agree on
+    something else.
+    """
+    tree = view.tree
+    if tree.task is Task.CLASSIFICATION:
+        return bool((tree.labels[leaves] == labels_of(answer[None, :], tree.costs)[0]).all())
+    lowest, highest = tree.answers[leaves].min(axis=0), tree.answers[leaves].max(axis=0)
+    # A sum of weights times one number is that number up to the last digits.
+    return bool((lowest == highest).all() and (np.abs(answer - lowest) <= TIE * np.abs(lowest)).all())

@@ -1,7 +1,7 @@
 """Why a record got its answer: every path it took, every test on it, and with which weight."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -45,33 +45,45 @@ class Path:
 
 
 class Explainer:
-    """Tells the ways to the nodes of one tree; what each branch says is put in words once."""
+    """Tells the ways to the nodes of one tree; each test is put in words once."""
 
     def __init__(self, view: TreeView, attributes: Schema) -> None:
         self._tree, self._attributes = view.tree, attributes
-        self._branches: dict[int, tuple[int, int, str, str]] = {}
+        self._known: dict[int, tuple[int, PathTest]] = {}  # by the node it leads to: the column, and the test passed
+        self._open: dict[tuple[int, bool, bool], PathTest] = {}  # tests that could not be decided
 
     def path(self, leaf: int, weight: float, policy: MissingPolicy, holes: Mapping[int, Outcome]) -> Path:
         """How a record came to a leaf; `holes` are the outcomes of tests on the columns whose value is not known."""
         tests: list[PathTest] = []
-        node = leaf
+        is_weighted, node = policy is MissingPolicy.WEIGHTED, leaf
         while node > 0:
-            parent, column, attribute, test = self._branches.get(node) or self._branch(node)
-            outcome = holes.get(column, Outcome.TRUE)
-            is_whole = outcome is Outcome.TRUE or self._tree.missing_branch[parent] >= 0
-            factor = 1.0 if is_whole or policy is not MissingPolicy.WEIGHTED else float(self._tree.share[node])
-            tests.append(PathTest(parent, attribute, test, outcome, factor))
-            node = parent
+            column, test = self._known.get(node) or self._passed(node)
+            if column in holes:
+                is_unseen = holes[column] is Outcome.UNSEEN
+                test = self._open.get((node, is_unseen, is_weighted)) or self._undecided(node, is_unseen, is_weighted)
+            tests.append(test)
+            node = test.node
         return Path(leaf, weight, tuple(reversed(tests)))
 
-    def _branch(self, node: int) -> tuple[int, int, str, str]:
-        """The node above, the column that it tests, the attribute's name, and what leads here."""
+    def _passed(self, node: int) -> tuple[int, PathTest]:
+        """The test that leads to a node, of a value that is known."""
         parent = int(self._tree.parent[node])
         split = self._tree.split(parent)
         attribute = self._attributes[split.column]
-        condition = branch_condition(split, int(self._tree.branch[node]), attribute)
-        told = self._branches[node] = (parent, split.column, attribute.name, says(condition, attribute))
-        return told
+        told = says(branch_condition(split, int(self._tree.branch[node]), attribute), attribute)
+        self._known[node] = split.column, PathTest(parent, attribute.name, told, Outcome.TRUE, 1.0)
+        return self._known[node]
+
+    def _undecided(self, node: int, is_unseen: bool, is_weighted: bool) -> PathTest:
+        """The same of a value that is not: each branch gets its share, or one of them gets everything.
+
+        So it is too where a missing value has a branch of its own.
+        """
+        outcome, passed = Outcome.UNSEEN if is_unseen else Outcome.MISSING, self._known[node][1]
+        is_shared = is_weighted and self._tree.missing_branch[passed.node] < 0
+        test = replace(passed, outcome=outcome, weight=float(self._tree.share[node]) if is_shared else 1.0)
+        self._open[node, is_unseen, is_weighted] = test
+        return test
 
 
 def holes_of(records: EncodedRecords, row: int) -> dict[int, Outcome]:

@@ -142,7 +142,7 @@ def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
 
 
 def chaid_options(overrides: Mapping[str, Any], task: Task) -> dict[str, Any]:
-    """What was said of CHAID, and that there is none of what is not looked at; refused where both are the same."""
+    """What was said of CHAID, and None for what is then not looked at; refused where something was said of that."""
     raise_any(InvalidConfig, unused_faults(overrides, task))
     without_alphas = {"alpha_merge": None, "alpha_split": None} if overrides.get("exhaustive") else {}
     without_statistic = {"statistic": None} if task is Task.REGRESSION else {}

@@ -3,7 +3,8 @@
     ServiceError
       NotFound          DatasetNotFound, TrainingNotFound, ModelNotFound, StepNotFound
       Conflict          DatasetInUse, ModelNotReady, TrainingAlreadyEnded, TrainingNotEnded
-      InvalidRequest    MalformedBody, InvalidBody, InvalidFile, InvalidParameter, UnsupportedMediaType
+      InvalidRequest    MalformedBody, InvalidBody, InvalidFile, InvalidParameter, UnsupportedMediaType,
+                        UnsupportedContentCoding, NotAcceptable
       TooLarge          BodyTooLarge
       Unavailable       StoreUnavailable, MigrationsPending, TooBusy
 
@@ -82,6 +83,20 @@ class InvalidFile(InvalidRequest):
 
 class UnsupportedMediaType(InvalidRequest):
     """The body's Content-Type is not one that is taken here."""
+
+
+class UnsupportedContentCoding(InvalidRequest):
+    """The body is compressed in a way that is not taken here."""
+
+    def __init__(self, coding: str, taken: tuple[str, ...]) -> None:
+        super().__init__(
+            f"Content-Encoding {coding} is not taken; send {' or '.join(taken)}, or a body without Content-Encoding"
+        )
+        self.taken = taken
+
+
+class NotAcceptable(InvalidRequest):
+    """None of the media types that the client accepts can be answered."""
 
 
 class InvalidParameter(InvalidRequest):

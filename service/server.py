@@ -2,6 +2,7 @@
 
 import signal
 import socket
+import sys
 from contextlib import suppress
 
 import uvicorn
@@ -16,6 +17,9 @@ from service.settings import Settings
 GRACE_SECONDS = 5  # for requests under way when the service is told to stop
 FAILED_START = 3
 
+# How long a thread that computes for a large request may keep small ones waiting for the interpreter.
+TURN_SECONDS = 0.0005
+
 
 class CannotListen(Exception):
     """The address is taken, or is not one of this machine's."""
@@ -24,6 +28,7 @@ class CannotListen(Exception):
 def run_server(settings: Settings) -> int:
     """Serve until SIGINT or SIGTERM, both of which are a good end; the exit code."""
     forbid_compilation()
+    sys.setswitchinterval(TURN_SECONDS)
     listener = _listen(settings)
     server = uvicorn.Server(
         uvicorn.Config(

@@ -12,7 +12,8 @@ from numpy.random import Generator
 from bench.tables import Data, zipf
 
 MODEL = "claims"
-N_TRAIN = 50_000
+N_TRAIN, N_ASKED = 50_000, 10_000
+MOST_BATCHES = 100
 DEPTH, MIN_LEAF = 8, 20
 
 TARGET, CLASSES = "outcome", ("paid", "late")
@@ -50,9 +51,14 @@ def trained_on() -> Data:
 
 
 @cache
-def asked(n_records: int) -> Data:
+def asked() -> Data:
     """Applications that nobody was trained on."""
-    return claims(np.random.default_rng([1, n_records]), n_records)
+    return claims(np.random.default_rng(1), N_ASKED)
+
+
+def batches(n_records: int) -> list[Data]:
+    """The same applications, so many at a time, in at most a hundred batches: no server may know an answer by heart."""
+    return [asked().rows(start, start + n_records) for start in range(0, N_ASKED, n_records)][:MOST_BATCHES]
 
 
 def columns_of(data: Data) -> dict[str, list[float] | list[str]]:

@@ -4,7 +4,7 @@ import selectors
 import socket
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 PATIENCE_SECONDS = 60.0
 CHUNK_BYTES = 1024 * 1024
@@ -76,11 +76,11 @@ def length(head: bytes) -> int:
     return int(fields[b"content-length"])
 
 
-def saturate(connections: Sequence[Connection], request: bytes, seconds: float) -> tuple[int, float]:
+def saturate(connections: Sequence[Connection], requests: Iterator[bytes], seconds: float) -> tuple[int, float]:
     """Keep every connection waiting for an answer for so long: how many answers there were, and in what time."""
     n_answers, started = 0, time.perf_counter()
     for connection in connections:
-        connection.send(request)
+        connection.send(next(requests))
     with selectors.DefaultSelector() as selector:
         for connection in connections:
             selector.register(connection, selectors.EVENT_READ, connection)
@@ -88,14 +88,16 @@ def saturate(connections: Sequence[Connection], request: bytes, seconds: float) 
             for key, _ in selector.select(PATIENCE_SECONDS):
                 key.data.receive()
                 n_answers += 1
-                key.data.send(request)
+                key.data.send(next(requests))
     spent = time.perf_counter() - started
     for connection in connections:
         connection.receive()
     return n_answers, spent
 
 
-def at_rate(connections: Sequence[Connection], request: bytes, *, rate: float, seconds: float) -> list[float]:
+def at_rate(
+    connections: Sequence[Connection], requests: Iterator[bytes], *, rate: float, seconds: float
+) -> list[float]:
     """How long each answer took, when so many requests a second become due at even distances.
 
     The time counts from when a request was due: one that waits for a free connection has waited all the same.
@@ -110,7 +112,7 @@ def at_rate(connections: Sequence[Connection], request: bytes, *, rate: float, s
             while due and free and due[0] <= time.perf_counter():
                 connection = free.popleft()
                 sent[connection] = due.popleft()
-                connection.send(request)
+                connection.send(next(requests))
             patience = max(0.0, due[0] - time.perf_counter()) if due and free else PATIENCE_SECONDS
             for key, _ in selector.select(patience):
                 key.data.receive()

@@ -16,7 +16,7 @@ from bench.findings import Finding, Measured, Result, Setting
 from bench.growing import NotMeasured
 from bench.serving.claims import claims
 from bench.serving.client import Connection, Refused, at_rate, saturate
-from bench.serving.requests import CONSTANT, Request, records
+from bench.serving.requests import CONSTANT, Requests, records
 from bench.serving.servers import ROOT, Server, ended, niwaki, order, send_table, status, train_claims, worker
 
 LOADING_SECONDS = 3.0  # compiled code is loaded in the background, from the first request on
@@ -30,7 +30,7 @@ WHAT = {"p50": 0.5, "p99": 0.99}
 N_BUSY, MANY_FOLDS = 100_000, 50
 N_FIRST = 5_000
 
-MakeRequest = Callable[[], Request]
+MakeRequest = Callable[[], Requests]
 
 
 def length(seconds: float, setting: Setting) -> float:
@@ -86,7 +86,7 @@ class ExplainedAbovePlain:
         return Result(self.name, self.title, tuple(measured.values()), (finding,))
 
 
-def cpu_in_turn(server: Server, requests: dict[str, Request], setting: Setting) -> dict[str, Measured]:
+def cpu_in_turn(server: Server, requests: dict[str, Requests], setting: Setting) -> dict[str, Measured]:
     """CPU time of the server for each request: some of a kind, then some of the next, many times over."""
     measured = {label: Measured(label) for label in requests}
     seconds = length(SLICE_SECONDS, setting)
@@ -99,16 +99,16 @@ def cpu_in_turn(server: Server, requests: dict[str, Request], setting: Setting) 
             with connected(server, 1) as (connection,):
                 before = server.cpu_seconds
                 for _ in range(n_requests):
-                    connection.ask(request.data)
+                    connection.ask(next(request.data))
                 measured[label].seconds.append((server.cpu_seconds - before) / n_requests)
     return measured
 
 
-def ask_for(server: Server, request: bytes, n_connections: int, seconds: float) -> float:
+def ask_for(server: Server, requests: Iterator[bytes], n_connections: int, seconds: float) -> float:
     """Keep so many connections waiting for so long; how many answers there were a second."""
     with connected(server, n_connections) as connections:
         try:
-            n_answers, spent = saturate(connections, request, seconds)
+            n_answers, spent = saturate(connections, requests, seconds)
         except Refused as refusal:
             raise NotMeasured(str(refusal)) from refusal
     return n_answers / spent
@@ -208,7 +208,7 @@ class BatchInFlight(Neighbour):
     @contextmanager
     def beside(self, server: Server) -> Iterator[None]:
         with NamedTemporaryFile() as file:
-            file.write(self.batch().data)
+            file.write(next(self.batch().data))
             file.flush()
             command = [sys.executable, "-m", "bench.serving.keep_asking", str(server.port), file.name]
             with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as asking:

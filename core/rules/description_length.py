@@ -123,21 +123,19 @@ def _best_of_all(of: Coverage) -> list[int]:
 
 def _climbed(of: Coverage, chosen: BoolArray) -> tuple[BoolArray, float]:
     """From a set on, take in or leave out one rule after the other, always the one that saves most bits."""
-    chosen = chosen.copy()
+    chosen, covers = chosen.copy(), of.covers.astype(np.float64)
     times = of.covers[chosen].sum(axis=0)
     bits = float(set_bits(*_figures(of, chosen, times), of))
     while True:
         # Taking a rule in covers the rows that nothing covers yet, leaving one out uncovers those it covers alone.
-        alone = np.where(chosen[:, None], of.covers & (times == 1), of.covers & (times == 0))
+        in_or_out = [np.where(times == n, weights, 0.0) for n in (0, 1) for weights in (of.right, of.wrong)]
+        alone = (covers @ np.stack(in_or_out, axis=1)).reshape(-1, 2, 2)[
+            np.arange(len(chosen)), chosen.astype(np.int64)
+        ]
         sign = np.where(chosen, -1.0, 1.0)
         n_rules, rule_bits, right, wrong = _figures(of, chosen, times)
-        after = set_bits(
-            n_rules + sign,
-            rule_bits + sign * of.bits,
-            right + sign * np.where(alone, of.right, 0.0).sum(axis=1),
-            wrong + sign * np.where(alone, of.wrong, 0.0).sum(axis=1),
-            of,
-        )
+        changes = right + sign * alone[:, 0], wrong + sign * alone[:, 1]
+        after = set_bits(n_rules + sign, rule_bits + sign * of.bits, *changes, of)
         best = int(np.argmax(after <= after.min() + TIE))
         if after[best] >= bits - TIE:
             return chosen, bits

@@ -9,7 +9,7 @@ Categories are numbered in declared order, missing last where it is one of them.
 neighbours may be merged; missing may be merged with any.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, factorial, log10
@@ -32,7 +32,8 @@ from core.target import Task
 from core.ties import TIE
 
 NOTHING = 1e-18  # a statistic that is 0 but for rounding
-PAIRS_AT_ONCE = 50_000  # are tested in a little memory
+PAIRS_AT_ONCE, MOST_CELLS = 50_000, 500_000  # are tested, or added up, in a little memory
+MOST_ORDERS = 11  # of categories, by which a large group may be divided
 
 Group = tuple[int, ...]  # categories, ascending
 Groups = list[Group]  # by their first categories, ascending
@@ -138,15 +139,13 @@ def merged_exhaustively(categories: Categories, how: Merging) -> Groups:
 
 def with_enough_weight(groups: Groups, categories: Categories, how: Merging) -> Groups:
     """The groups once the lightest has joined the one it differs from least, until each holds enough."""
-    while len(groups) > 1:
-        weights = np.array([categories.weight_of(group) for group in groups])
-        lightest = int(np.argmin(weights))
-        if weights[lightest] >= how.min_weight - TIE:
-            break
-        pairs = Pairs(categories, how.test, groups)
-        pairs.merge(pairs.most_similar(of=groups[lightest]))
-        groups = pairs.groups
-    return groups
+    enough = how.min_weight - TIE
+    if all(categories.weight_of(group) >= enough for group in groups):
+        return groups
+    pairs = Pairs(categories, how.test, groups)
+    while len(pairs) > 1 and categories.weight_of(lightest := min(pairs.groups, key=categories.weight_of)) < enough:
+        pairs.merge(pairs.most_similar(of=lightest))
+    return pairs.groups
 
 
 class Pairs:
@@ -276,23 +275,30 @@ def best_division(group: Group, categories: Categories, how: Merging) -> tuple[G
     """
     assert how.alpha_split is not None
     masks, members = divisions(group, categories), np.array(group)
-    sums = categories.sums[members]
-    sides = np.stack([masks, ~masks], axis=1).astype(np.float64) @ sums
-    tests = how.test(sides)
-    largest = float(tests.statistic.max())
-    best = int(np.argmax(tests.statistic >= largest - TIE * max(1.0, largest)))
-    if log10_p(float(tests.statistic[best]), tests.degrees_of_freedom[best].tolist()) > log10(how.alpha_split):
+    tests = [how.test(sides) for sides in sums_of_sides(masks, categories.sums[members])]
+    statistic = np.concatenate([some.statistic for some in tests])
+    largest = float(statistic.max())
+    best = int(np.argmax(statistic >= largest - TIE * max(1.0, largest)))
+    if log10_p(float(statistic[best]), tests[0].degrees_of_freedom[0].tolist()) > log10(how.alpha_split):
         return None
     one, other = (tuple(members[mask].tolist()) for mask in (masks[best], ~masks[best]))
     return one, other
+
+
+def sums_of_sides(masks: BoolArray, sums: FloatArray) -> Iterator[FloatArray]:
+    """`[division, side, :]`: the sums of both parts of each division, some divisions at a time."""
+    n_at_once = max(1, MOST_CELLS // masks.shape[1])
+    for start in range(0, len(masks), n_at_once):
+        some = masks[start : start + n_at_once]
+        yield np.stack([some, ~some], axis=1).astype(np.float64) @ sums
 
 
 def divisions(group: Group, categories: Categories) -> BoolArray:
     """`[division, category]`: ways to divide a group in two; True for the part with its first category.
 
     With an order, every cut, and missing on either side or alone. Without, every division of up to 12 categories; of
-    more, or where two classes or one number make sure that the best is among them, the cuts of orders by class shares
-    or means.
+    more, or where two classes or one number make sure that the best is among them, the cuts of some orders: by class
+    shares or means, and by the direction in which categories differ most.
     """
     n = len(group)
     if not categories.has_order:
@@ -300,7 +306,7 @@ def divisions(group: Group, categories: Categories) -> BoolArray:
         directions = splitting_directions(categories.sums[members], categories.weights[members], categories.task)
         if len(directions) > 1 and n <= EXHAUSTIVE_LEVELS:
             return all_groupings(n)
-        masks = np.concatenate([cuts_of_order(ordered(direction)) for direction in directions])
+        masks = np.concatenate([cuts_of_order(ordered(direction)) for direction in directions[:MOST_ORDERS]])
         return np.where(masks[:, :1], masks, ~masks)
     if group[-1] != categories.missing:
         return cuts_of_order(np.arange(n))

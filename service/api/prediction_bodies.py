@@ -6,12 +6,14 @@ way past it.
 """
 
 import re
+from contextlib import suppress
 from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import astuple
 
+from core.compilation import KernelNotCompiled
 from core.errors import Fault
 from core.json_scan import RecordScanner
 from core.prediction import MissingPolicy
@@ -20,6 +22,8 @@ from service.api.bodies import parse_json
 from service.api.schemas.predictions import PredictionField, PredictionRequest
 from service.api.validation import validated
 from service.errors import InvalidBody
+from service.serving.loaded_models import LoadedModel
+from service.usecases.predict import encode
 
 NUL = rb"\u0000"  # which no database stores
 TABLE = re.compile(rb'"(?:(?P<records>records)"\s*:\s*\[|columns"\s*:\s*\{)')
@@ -27,8 +31,9 @@ FAR_COLONS = (b" :", b"\t:", b"\n:", b"\r:")
 EMPTY = "the body is empty, but this call needs one"
 
 Given = TypeVar("Given")
-# A larger number may be beyond float64, which strict JSON is not.
+# Larger whole numbers may be beyond float64, which strict JSON is not.
 Cell = str | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | float | bool | None
+Step = Annotated[int, Meta(ge=0, le=2**63 - 1)] | str
 
 
 class PredictionBody(msgspec.Struct, frozen=True):
@@ -49,7 +54,7 @@ class _Sent(msgspec.Struct, forbid_unknown_fields=True):
     records: list[dict[str, Cell]] | UnsetType | None = UNSET
     columns: dict[str, list[Cell]] | UnsetType | None = UNSET
     missing: MissingPolicy | UnsetType | None = UNSET
-    step: int | str | UnsetType = UNSET
+    step: Step | UnsetType = UNSET
     explain: bool | UnsetType = UNSET
     ignore_unknown: bool | UnsetType = UNSET
     fields: list[PredictionField] | UnsetType | None = UNSET
@@ -85,7 +90,6 @@ def read_usual(body: bytes) -> PredictionBody | None:
     )
     is_usual = (
         (asked.records is None) is not (asked.columns is None)
-        and (isinstance(asked.step, str) or asked.step >= 0)
         and sent.fields != []
         and not _may_repeat_keys(body, n_keys)
         and NUL not in body
@@ -112,6 +116,22 @@ def scan_body(body: bytes, scanner: RecordScanner) -> tuple[PredictionBody, Enco
     # What was found may have been a key of something else.
     is_it = around is not None and (around.records == [] if begin["records"] else around.columns == {})
     return (around, records) if is_it and around is not None else None
+
+
+def scan_table(loaded: LoadedModel, body: bytes) -> tuple[PredictionBody, EncodedRecords] | None:
+    """`scan_body` by the model's own scanner, where there is compiled code for it."""
+    with suppress(KernelNotCompiled):
+        return scan_body(body, loaded.scanner)
+    return None
+
+
+def read_table(loaded: LoadedModel, body: bytes, *, kernels: bool) -> tuple[PredictionBody, EncodedRecords]:
+    """What any body asks for and its records, or an error with all that is wrong with it."""
+    scanned = scan_table(loaded, body) if kernels else None
+    if scanned is not None:
+        return scanned
+    asked = read_body(body)
+    return asked, encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
 
 
 def read_strictly(body: bytes) -> PredictionBody:

@@ -17,6 +17,7 @@ from core.predictor import FEW_RECORDS
 from core.record_reader import ReadRecord
 from core.record_walk import Cells, cells_of
 from core.records import EncodedRecords, Value, encode_columns, encode_records
+from core.sentences import Sentences
 from core.table import RowArray
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedModel
@@ -52,6 +53,10 @@ class Answered:
             [explainer.path(node, weight, self.policy, holes_of(self.taken, row)) for node, weight in reached]
             for row, reached in enumerate(self.answers.ends.by_row())
         ]
+
+    def sentences(self, sentences: Sentences) -> list[str]:
+        """Why every record is answered so, in words."""
+        return sentences.all(self.records, self.taken.table, self.answers, self.policy)
 
 
 @dataclass(frozen=True)

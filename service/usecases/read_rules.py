@@ -7,7 +7,7 @@ from enum import StrEnum
 from core.config import from_json
 from core.errors import Fault, RecordsDoNotFit
 from core.preparation import Prepared
-from core.records import EncodedRecords, State, Value, encode_records
+from core.records import EncodedRecords, State, Value
 from core.rules.simplification import OrderedRules, simplified_rules
 from core.schema import Schema
 from core.suggestion import did_you_mean
@@ -18,11 +18,11 @@ from service.errors import InvalidParameter
 from service.serving.loaded_models import LoadedModel
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
-from service.usecases.predict import Order, answer
+from service.usecases.predict import Order, answer, encode
 from service.usecases.read_model import Thresholds, as_reported, with_data
 
-# Leaves times training rows. About ten seconds of work; more would keep others from reading their data for too long.
-MOST_WORK = 20_000_000
+# Leaves times training rows. Some seconds of work; more would keep others from reading their data for too long.
+MOST_WORK = 5_000_000
 
 
 class RulesStyle(StrEnum):
@@ -80,11 +80,10 @@ def read_record(loaded: LoadedModel, step: int, record: Mapping[str, Value]) -> 
 
 
 def _encoded(loaded: LoadedModel, record: Mapping[str, Value]) -> EncodedRecords:
-    attributes, ignorable = loaded.model.attributes, loaded.record.facts["unused_columns"]
     try:
-        return encode_records([record], attributes, ignorable=ignorable, ignore_unknown=False)
+        return encode(loaded, records=[record], columns=None, ignore_unknown=False)
     except RecordsDoNotFit as error:
-        faults = [_in_parameter(fault, attributes) for fault in error.faults]
+        faults = [_in_parameter(fault, loaded.model.attributes) for fault in error.faults]
         raise InvalidParameter("matching", "the record does not fit this model", faults=faults) from error
 
 

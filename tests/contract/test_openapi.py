@@ -41,6 +41,7 @@ OPERATIONS = {
     "get_importance": "GET /v1/models/{model}/importance",
     "export_model": "GET /v1/models/{model}/export",
     "predict": "POST /v1/models/{model}/predict",
+    "compare": "POST /v1/models/{model}/compare",
     "get_livez": "GET /livez",
     "get_readyz": "GET /readyz",
     "get_metrics": "GET /metrics",

@@ -15,11 +15,13 @@ from tests.journeys.running import Service
 
 COMMITTED = Path(__file__).parent.parent.parent / "openapi.json"
 NAME = "niwaki_generated_client"
-# The generator formats its output with a tool that is not needed here, and knows CSV only under another name.
+# The generator formats its output with a tool that is not needed here, and knows files only under another name.
 CONFIG = """
 post_hooks: []
 content_type_overrides:
   text/csv: application/octet-stream
+  application/x-ndjson: application/octet-stream
+  application/vnd.apache.arrow.stream: application/octet-stream
 """
 
 

@@ -17,18 +17,13 @@ from core.record_walk import cells_of
 from core.schema import Attribute, Kind, Schema
 from core.table import Table
 from core.target import Task
-from core.tree import Tree, TreeView, full_view
+from core.tree import TreeView, full_view
 from core.tree_layout import Layout
 from tests.core.building import GINI
 from tests.core.strategies import crowded_samples, trainings
-from tests.core.wild_trees import wild_schema, wild_table, wild_tree
+from tests.core.wild_trees import some_view, wild_schema, wild_table, wild_tree
 
 POLICIES = (None, *MissingPolicy)
-
-
-def some_view(chance: np.random.Generator, tree: Tree) -> TreeView:
-    """The tree as grown, or with a few or many subtrees cut off."""
-    return TreeView(tree, (tree.size == 1) | (chance.random(len(tree)) < chance.choice([0.0, 0.1, 0.5])))
 
 
 def assert_all_ways_agree(view: TreeView, table: Table) -> None:

@@ -9,7 +9,7 @@ from core.schema import Attribute, Kind, Schema
 from core.splits.split import Cuts, Split, SplitKind
 from core.table import Column, Table
 from core.target import Task
-from core.tree import LEAF, SPLIT_KINDS, Tree
+from core.tree import LEAF, SPLIT_KINDS, Tree, TreeView
 
 MOST_NODES = 300
 KINDS = (Kind.NUMERIC, Kind.NUMERIC, Kind.ORDINAL, Kind.CATEGORICAL)
@@ -76,6 +76,11 @@ def wild_tree(
         cuts=cuts,
         surrogates=tuple(node["stand_ins"] for node in nodes) if surrogates else (),
     )
+
+
+def some_view(chance: np.random.Generator, tree: Tree) -> TreeView:
+    """The tree as grown, or with a few or many subtrees cut off."""
+    return TreeView(tree, (tree.size == 1) | (chance.random(len(tree)) < chance.choice([0.0, 0.1, 0.5])))
 
 
 def _attribute(chance: np.random.Generator, name: str) -> Attribute:

@@ -1,5 +1,6 @@
 """Models: list them, read them as of any step of their pruning, delete them."""
 
+import json
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -13,6 +14,7 @@ from core.drawing.curve import curve_svg
 from core.drawing.dot import tree_dot
 from core.drawing.svg import tree_svg
 from core.drawing.text import tree_text
+from core.record_schema import record_json_schema
 from service.api.bodies import StrictRoute
 from service.api.dependencies import (
     WITH_ETAG,
@@ -80,12 +82,24 @@ class TreeFormat(StrEnum):
     SVG = "svg"
 
 
+class SchemaFormat(StrEnum):
+    """How a record is described."""
+
+    JSON = "json"
+    JSON_SCHEMA = "json_schema"
+
+
 class EvaluationFormat(StrEnum):
     """How an evaluation is shown."""
 
     JSON = "json"
     SVG = "svg"
 
+
+SCHEMA_TYPE = "application/schema+json"
+AS_SCHEMA: dict[int | str, dict[str, Any]] = {
+    200: {**WITH_ETAG[200], "content": {SCHEMA_TYPE: {"schema": {"$ref": "#/components/schemas/JsonSchema"}}}}
+}
 
 DRAWINGS: dict[TreeFormat, tuple[str, Callable[[core.Model, int], str]]] = {
     TreeFormat.TEXT: ("text/plain", tree_text),
@@ -131,14 +145,23 @@ async def delete_model(model: ModelRef, database: AppDatabase, files: Files, loa
     await deletion.delete_model(database, files, loaded_models, model)
 
 
-@router.get("/{model}/schema", responses=READ, response_model=ModelSchema)
+@router.get("/{model}/schema", responses=READ | AS_SCHEMA, response_model=ModelSchema)
 async def get_schema(
-    model: ModelRef, loaded_models: Models, request: Request, response: Response
+    model: ModelRef,
+    loaded_models: Models,
+    request: Request,
+    response: Response,
+    format: Annotated[
+        SchemaFormat, Query(description="With words for people, or only the JSON Schema of a record.")
+    ] = SchemaFormat.JSON,
 ) -> ModelSchema | Response:
     """Show what a record for this model looks like, with an example that can be sent as it is."""
     loaded = await loaded_models.get(model)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
+    if format is SchemaFormat.JSON_SCHEMA:
+        described = json.dumps(record_json_schema(loaded.model), ensure_ascii=False, allow_nan=False)
+        return Response(described, media_type=SCHEMA_TYPE, headers={"ETag": response.headers["ETag"]})
     return ModelSchema.of(loaded, loaded.model.history.selected)
 
 

@@ -1,39 +1,49 @@
 """Predictions: records in, answers and reasons out."""
 
 import time
-from contextlib import suppress
 from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
-from core.compilation import KernelNotCompiled
 from core.errors import RecordsDoNotFit
 from core.record_reader import ReadRecord
 from core.records import EncodedRecords
-from service.api.bodies import INLINE_BYTES, StrictRoute, require_media_type
-from service.api.prediction_bodies import PredictionBody, read_body, read_usual, scan_body
+from service.api.batches import VARIES, Format, answer_batch, formats_of
+from service.api.bodies import INLINE_BYTES, StrictRoute
+from service.api.formats.options import query_parameters
+from service.api.openapi import answers_with, schema_named
+from service.api.prediction_bodies import PredictionBody, read_table, read_usual, scan_table
 from service.api.prediction_json import PredictionWriter
 from service.api.problems import documented
 from service.api.routes.models import MODEL_REF, MODEL_REFS
-from service.api.schemas.predictions import Predictions
-from service.errors import ModelNotFound, ModelNotReady, StepNotFound
+from service.api.schemas.predictions import (
+    ArrowStream,
+    PredictionLines,
+    PredictionRequest,
+    Predictions,
+    PredictionTable,
+    RecordLines,
+    RecordTable,
+)
+from service.errors import ModelNotFound, ModelNotReady, NotAcceptable, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
-from service.settings import Settings
-from service.usecases.predict import Order, Predicted, encode, order_of, predict_few, predict_table
+from service.usecases.predict import Order, Predicted, order_of, predict_few, predict_table
 
 INLINE_WORK = 10_000  # records that lack something times nodes; more is answered in a thread, so that nobody waits
 FEW_BYTES = 4 * 1024  # of a body that plain Python reads faster than NumPy and compiled code
-
-JSON = "application/json"
-JSON_HEADER = (b"content-type", JSON.encode())
 
 # For `openapi_extra`: what the route reads by itself, since FastAPI's way takes longer than most predictions.
 DOCUMENTED: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "content": {JSON: {"schema": {"$ref": "#/components/schemas/PredictionRequest"}}},
+        "content": {
+            Format.JSON: schema_named(PredictionRequest),
+            Format.JSON_LINES: schema_named(RecordLines),
+            Format.CSV: schema_named(RecordTable),
+            Format.ARROW: schema_named(ArrowStream),
+        },
     },
     "parameters": [
         {
@@ -42,8 +52,25 @@ DOCUMENTED: dict[str, Any] = {
             "required": True,
             "schema": {"type": "string", "description": MODEL_REF, "examples": MODEL_REFS, "title": "Model"},
             "description": MODEL_REF,
-        }
+        },
+        *query_parameters(),
     ],
+}
+OTHER_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        **answers_with(
+            200,
+            Niwaki_Model="The id of the model that answered; not with JSON, which says it in its body.",
+            Niwaki_Version="Its version.",
+            Niwaki_Step="The step of its pruning history.",
+            Niwaki_Digest="Names the model by what it says.",
+        )[200],
+        "content": {
+            Format.JSON_LINES: schema_named(PredictionLines),
+            Format.CSV: schema_named(PredictionTable),
+            Format.ARROW: schema_named(ArrowStream),
+        },
+    }
 }
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predictions"])
@@ -52,42 +79,46 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predicti
 @router.post(
     "/{model}/predict",
     openapi_extra=DOCUMENTED,
-    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit),
+    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit, NotAcceptable) | OTHER_ANSWERS,
     response_model=Predictions,
 )
 async def predict(request: Request) -> Response:
-    """Answer each record; one with missing values goes down every branch with part of its weight."""
+    """Answer each record; one with missing values goes down every branch with part of its weight.
+
+    Send JSON, NDJSON, CSV or an Arrow stream; `Accept` says in which of them the answer comes, which is the same unless
+    told. With JSON the options stand in the body, with the others in the query. All that is wrong with a batch is told
+    at once, and nothing is half answered. Bodies may be compressed by gzip or zstd, and so are answers.
+    """
     app = request.app.state
     body = await request.body()
-    if body and JSON_HEADER not in request.scope["headers"]:
-        require_media_type(request, JSON)
+    own, shown = formats_of(request, body)
     loaded: LoadedModel = await app.models.get(request.path_params["model"])
+    if not own is shown is Format.JSON:
+        return await answer_batch(request, body, loaded, own, shown)
     started = time.perf_counter()
-    answered = answer_here(loaded, body, app.settings)
+    kernels = compiled_code_is_ready(app.settings)
+    answered = answer_here(loaded, body, kernels)
     if answered is None:
-        kernels = compiled_code_is_ready(app.settings)
         answered = await to_thread.run_sync(answer_any, loaded, body, kernels)
     content, n_records = answered
     record = loaded.record
     app.metrics.observe_prediction(record.name, record.version, n_records, time.perf_counter() - started)
-    return Response(content, media_type=JSON)
+    return Response(content, headers=VARIES, media_type=Format.JSON)
 
 
 Written = tuple[bytes, int]  # the answer, and to how many records
 
 
-def answer_here(loaded: LoadedModel, body: bytes, settings: Settings) -> Written | None:
+def answer_here(loaded: LoadedModel, body: bytes, kernels: bool) -> Written | None:
     """Answer a small and usual body at once; None where others would have to wait, or `answer_any` has to look."""
     if len(body) > INLINE_BYTES:
         return None
-    if len(body) <= FEW_BYTES or not compiled_code_is_ready(settings):
-        return _answer_few(loaded, body)
-    scanned = _scan(loaded, body)
+    scanned = scan_table(loaded, body) if kernels and len(body) > FEW_BYTES else None
     if scanned is None:
         return _answer_few(loaded, body)
     asked, records = scanned
     n_holes = 0 if records.states is None else int(records.states.any(axis=1).sum())
-    return _answer_table(loaded, asked, records, kernels=True) if _is_little(loaded, n_holes) else None
+    return _answer_table(loaded, asked, records, kernels=kernels) if _is_little(loaded, n_holes) else None
 
 
 def _answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
@@ -114,18 +145,7 @@ def _is_little(loaded: LoadedModel, n_holes: int) -> bool:
 
 def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
     """Answer any body, or say all that is wrong with it."""
-    scanned = _scan(loaded, body) if kernels else None
-    if scanned is not None:
-        return _answer_table(loaded, *scanned, kernels=kernels)
-    asked = read_body(body)
-    records = encode(loaded, records=asked.records, columns=asked.columns, ignore_unknown=asked.ignore_unknown)
-    return _answer_table(loaded, asked, records, kernels=kernels)
-
-
-def _scan(loaded: LoadedModel, body: bytes) -> tuple[PredictionBody, EncodedRecords] | None:
-    with suppress(KernelNotCompiled):
-        return scan_body(body, loaded.scanner)
-    return None
+    return _answer_table(loaded, *read_table(loaded, body, kernels=kernels), kernels=kernels)
 
 
 def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, *, kernels: bool) -> Written:

@@ -28,7 +28,7 @@ from service.api.dependencies import (
 )
 from service.api.routes.models import READ_DATA, ModelRef, StepQuery, ThresholdsQuery, etag_of, other_formats
 from service.api.schemas.models import ModelStep
-from service.api.schemas.rules import AnyRules, MatchedRecord, Rules, RulesPage, rules_of
+from service.api.schemas.rules import AnyRules, Rules, RulesPage, rules_of
 from service.errors import InvalidParameter, MalformedBody
 from service.serving.loaded_models import LoadedModel
 from service.usecases.read_model import Thresholds, as_reported
@@ -111,8 +111,7 @@ async def get_rules(
         return Response(document, media_type=MEDIA_TYPES[format], headers={"ETag": response.headers["ETag"]})
 
     def shown() -> AnyRules:
-        page = _page_of_paths(as_of, view, paging, record) if ordered is None else _page_of(ordered, paging, record)
-        return rules_of(as_of, ModelStep.of(loaded, number), page)
+        return rules_of(as_of, ModelStep.of(loaded, number), _page_of(as_of, view, ordered, paging, record))
 
     return await to_thread.run_sync(shown)
 
@@ -156,22 +155,23 @@ def _document(format: RulesFormat, model: Model, view: TreeView, ordered: Ordere
     return (rules_markdown if format is RulesFormat.MARKDOWN else rules_text)(model, rules, default)
 
 
-def _page_of_paths(model: Model, view: TreeView, paging: PageRequest, record: RecordToMatch | None) -> RulesPage:
-    leaves, next_cursor = page_of(view.leaves, paging)
-    rules = [path_rule(view.tree, leaf, model.attributes) for leaf in leaves]
-    if record is None:
-        return RulesPage(RulesStyle.PATHS, rules, None, None, None, next_cursor)
-    found = MatchedRecord(missing=record.missing, unseen=record.unseen, by_default=False)
-    matches = path_matches(rules, record.table, record.reached)
-    return RulesPage(RulesStyle.PATHS, rules, None, matches, found, next_cursor)
-
-
-def _page_of(ordered: OrderedRules, paging: PageRequest, record: RecordToMatch | None) -> RulesPage:
+def _page_of(
+    model: Model, view: TreeView, ordered: OrderedRules | None, paging: PageRequest, record: RecordToMatch | None
+) -> RulesPage:
+    """Some of the rules, with how they match the record; `model` as of their step."""
+    if ordered is None:
+        leaves, next_cursor = page_of(view.leaves, paging)
+        paths = [path_rule(view.tree, leaf, model.attributes) for leaf in leaves]
+        matches = None if record is None else path_matches(paths, record.table, record.reached)
+        return RulesPage(RulesStyle.PATHS, paths, None, matches, record, by_default=False, next_cursor=next_cursor)
     rules, next_cursor = page_of(ordered.rules, paging)
-    if record is None:
-        return RulesPage(RulesStyle.SIMPLIFIED, rules, ordered.default, None, None, next_cursor)
-    every = ordered_matches(ordered, record.table)
-    by_default = not any(match.decides for match in every)
-    found = MatchedRecord(missing=record.missing, unseen=record.unseen, by_default=by_default)
-    matches, _ = page_of(every, paging)
-    return RulesPage(RulesStyle.SIMPLIFIED, rules, ordered.default, matches, found, next_cursor)
+    every = None if record is None else ordered_matches(ordered, record.table)
+    return RulesPage(
+        RulesStyle.SIMPLIFIED,
+        rules,
+        ordered.default,
+        None if every is None else page_of(every, paging)[0],
+        record,
+        by_default=every is not None and not any(match.decides for match in every),
+        next_cursor=next_cursor,
+    )

@@ -67,7 +67,7 @@ class ProblemError(Answer):
     parameter: Annotated[
         str | None, Field(description="For a query, path or header parameter, or a part of a form: its name.")
     ]
-    line: Annotated[int | None, Field(description="For a file: the line, counted from 1.")]
+    line: Annotated[int | None, Field(description="For a file, or a body of lines: the line, counted from 1.")]
     detail: Annotated[str, Field(description="What is wrong.", examples=["not a known key here"])]
     hint: Annotated[str | None, Field(description="The way out, where there is one.", examples=["did you mean kind?"])]
 

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, RootModel, model_validator
 from typing_extensions import TypeAliasType
 
 from core.explanation import Outcome
@@ -38,6 +38,7 @@ class PredictionField(StrEnum):
     BOUNDS = "bounds"
     MISSING = "missing"
     UNSEEN = "unseen"
+    EXPLANATION = "explanation"
     LEAVES = "leaves"
     PATHS = "paths"
 
@@ -62,15 +63,17 @@ class PredictionRequest(Body):
     step: Annotated[
         Step, Field(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01.")
     ] = "selected"
-    explain: Annotated[Flag, Field(description="Also answer with every path that the record took.")] = False
+    explain: Annotated[
+        Flag, Field(description="Also answer with every path that the record took, and say why in a few words.")
+    ] = False
     ignore_unknown: Annotated[Flag, Field(description="Drop attributes that the model does not know.")] = False
     fields: Annotated[
         list[PredictionField] | None,
         Field(
             min_length=1,
             description="The parts of an answer that are wanted; the others are left out. `paths` explains, and "
-            "`leaves` lists the leaves reached with their weights. Left out: everything but `leaves`, with `paths` "
-            "null unless `explain` asks for them.",
+            "`leaves` lists the leaves reached with their weights. Left out: everything but `leaves`, with "
+            "`explanation` and `paths` null unless `explain` asks for them.",
             examples=[["label"], ["label", "probabilities"], ["leaves"]],
         ),
     ] = None
@@ -80,6 +83,36 @@ class PredictionRequest(Body):
         if (self.records is None) == (self.columns is None):
             raise ValueError("send either records or columns")
         return self
+
+
+class RecordLines(RootModel[str]):
+    """NDJSON: a record on each line, as in `records`."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": ['{"纹理": null, "触感": "硬滑"}\n{"纹理": "清晰"}\n']})
+
+
+class RecordTable(RootModel[str]):
+    """CSV, as in a dataset: the attributes' names in the first line, then a record on each line."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": ["纹理,触感\n,硬滑\n清晰,软粘\n"]})
+
+
+class ArrowStream(RootModel[bytes]):
+    """Record batches as an Arrow IPC stream, without compression inside; null is missing, NaN is refused."""
+
+    model_config = ConfigDict(json_schema_extra={"format": "binary"})
+
+
+class PredictionLines(RootModel[str]):
+    """NDJSON: on each line what `predictions` has for the record in JSON."""
+
+
+class PredictionTable(RootModel[str]):
+    """CSV: a column for each class or target where there are several, lists and paths as JSON."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": ["label,probability_是,probability_否,decided\n是,0.57,0.43,false\n"]}
+    )
 
 
 class PathTest(Answer):
@@ -148,6 +181,15 @@ ReachedLeaves = Annotated[
 ]
 UnseenNames = Annotated[list[str], Field(description="The attributes with a category never seen; routed like missing.")]
 
+Explanation = Annotated[
+    str | None,
+    Field(
+        description="Why this answer, which values mattered, and which missing value could change it; null unless it "
+        "was asked for.",
+        examples=["是, because 纹理 = 清晰 and 根蒂 = 蜷缩: 4 of 4 training samples like this are 是."],
+    ),
+]
+
 
 class ClassPrediction(Prediction):
     """A class, with how probable each class is: the sum of weight times probability over all paths.
@@ -162,6 +204,7 @@ class ClassPrediction(Prediction):
     bounds_kind: BoundsKind
     missing: MissingNames
     unseen: UnseenNames
+    explanation: Explanation
     leaves: ReachedLeaves
     paths: Annotated[list[ClassPath] | None, Field(description=PATHS)]
 
@@ -180,6 +223,7 @@ class NumberPrediction(Prediction):
     bounds_kind: BoundsKind
     missing: MissingNames
     unseen: UnseenNames
+    explanation: Explanation
     leaves: ReachedLeaves
     paths: Annotated[list[NumberPath] | None, Field(description=PATHS)]
 
@@ -200,6 +244,7 @@ class MultiOutputPrediction(Prediction):
     bounds_kind: BoundsKind
     missing: MissingNames
     unseen: UnseenNames
+    explanation: Explanation
     leaves: ReachedLeaves
     paths: Annotated[list[MultiOutputPath] | None, Field(description=PATHS)]
 

@@ -17,7 +17,7 @@ from service.api.schemas.common import Answer
 from service.api.schemas.conditions import Condition, condition_of
 from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
 from service.api.schemas.trees import Distribution, by_target
-from service.usecases.read_rules import RulesStyle
+from service.usecases.read_rules import RecordToMatch, RulesStyle
 
 RuleId = Annotated[str, Field(description="The same wherever the conditions are the same.")]
 Leaf = Annotated[int, Field(description="The leaf whose path the rule is, or was before it was simplified.")]
@@ -121,6 +121,10 @@ class MatchedRecord(Answer):
     unseen: Annotated[list[str], Field(description="The attributes with a category never seen; taken as missing.")]
     by_default: Annotated[bool, Field(description="Whether no rule holds fully, so that the default answers.")]
 
+    @classmethod
+    def of(cls, record: RecordToMatch, *, by_default: bool) -> "MatchedRecord":
+        return cls(missing=record.missing, unseen=record.unseen, by_default=by_default)
+
 
 class RuleList(Answer):
     """What every set of rules says about itself."""
@@ -132,7 +136,7 @@ class RuleList(Answer):
     ordered: Annotated[
         bool, Field(description="Rules are to be asked in this order: the first that holds is the answer.")
     ]
-    matching: MatchedRecord | None
+    matching: Annotated[MatchedRecord | None, Field(description="The record asked about, if one was.")]
     next_cursor: str | None
 
 
@@ -168,13 +172,17 @@ Rules = TypeAliasType("Rules", Annotated[AnyRules, Field(discriminator="task")])
 
 @dataclass(frozen=True)
 class RulesPage:
-    """Some rules of a set, what they answer otherwise, and how they match a record, where one is asked about."""
+    """Some rules of a set, what they answer otherwise, and how they match a record, where one is asked about.
+
+    `by_default` tells that no rule of the whole set decides the record.
+    """
 
     style: RulesStyle
     rules: Sequence[Rule]
     default: int | None
     matches: Sequence[Match] | None
-    record: MatchedRecord | None
+    record: RecordToMatch | None
+    by_default: bool
     next_cursor: str | None
 
 
@@ -188,7 +196,7 @@ def rules_of(model: Model, step: ModelStep, page: RulesPage) -> AnyRules:
         "complete": True,
         "ordered": is_simplified,
         "default": None if page.default is None else model.classes[page.default],
-        "matching": page.record,
+        "matching": None if page.record is None else MatchedRecord.of(page.record, by_default=page.by_default),
         "next_cursor": page.next_cursor,
     }
     match task_of(model):

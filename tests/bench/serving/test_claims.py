@@ -20,20 +20,23 @@ def test_claims_have_six_numbers_four_categories_and_two_classes() -> None:
 
 
 def test_every_request_is_about_the_same_records() -> None:
-    sent = records_of(asked(20))
-    assert json.loads(records(20).body) == {"records": sent}
-    by_column = json.loads(columns(20).body)["columns"]
-    assert by_column == columns_of(asked(20))
-    assert pa.ipc.open_stream(arrow(20).body).read_all().to_pylist() == sent
-    (tensor,) = json.loads(open_inference(20).body)["inputs"]
+    first = asked().rows(0, 20)
+    sent = records_of(first)
+    assert json.loads(records(20).bodies[0]) == {"records": sent}
+    assert json.loads(columns(20).bodies[0])["columns"] == columns_of(first)
+    assert pa.ipc.open_stream(arrow(20).bodies[0]).read_all().to_pylist() == sent
+    (tensor,) = json.loads(open_inference(20).bodies[0])["inputs"]
     places = {name: {word: place for place, word in enumerate(words)} for name, words in CATEGORIES.items()}
     rows = [[places[name][value] if name in places else value for name, value in record.items()] for record in sent]
-    assert np.reshape(tensor["data"], tensor["shape"]).tolist() == rows == encoded(asked(20)).tolist()
+    assert np.reshape(tensor["data"], tensor["shape"]).tolist() == rows == encoded(first).tolist()
 
 
-def test_a_request_says_what_it_carries() -> None:
-    request = records(1, explain=True).to(CONSTANT)
-    head, _, body = request.data.partition(b"\r\n\r\n")
+def test_requests_differ_and_say_what_they_carry() -> None:
+    requests = records(1, explain=True).to(CONSTANT)
+    assert len(set(requests.bodies)) == 100
+    sent = [next(requests.data) for _ in range(101)]
+    assert len(set(sent)) == 100
+    head, _, body = sent[-1].partition(b"\r\n\r\n")
     assert head.startswith(b"POST /v1/models/claims/constant HTTP/1.1\r\n")
     assert f"Content-Length: {len(body)}".encode() in head
     assert json.loads(body)["explain"] is True
@@ -41,7 +44,7 @@ def test_a_request_says_what_it_carries() -> None:
 
 def test_mlserver_gets_a_tree_of_the_same_table(tmp_path: Path) -> None:
     make_folder(tmp_path, [1, 2, 3])
-    tree, data = joblib.load(tmp_path / "model.joblib"), asked(1_000)
+    tree, data = joblib.load(tmp_path / "model.joblib"), asked()
     assert tree.get_depth() == DEPTH
     assert np.mean(tree.predict(encoded(data)) == data.answers) > np.mean(data.answers == 0)
     settings = json.loads((tmp_path / "settings.json").read_text())

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import repeat
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_a_refusal_is_an_error_with_what_was_said(connections: list[Connection])
 
 
 def test_all_connections_are_kept_waiting(connections: list[Connection]) -> None:
-    n_answers, seconds = saturate(connections, post("/slow"), 4.5 * SLOW_SECONDS)
+    n_answers, seconds = saturate(connections, repeat(post("/slow")), 4.5 * SLOW_SECONDS)
     assert Handler.most_under_way == 2
     assert seconds >= 4.5 * SLOW_SECONDS
     assert 0 < n_answers <= 2 * seconds / SLOW_SECONDS
@@ -93,7 +94,7 @@ def test_all_connections_are_kept_waiting(connections: list[Connection]) -> None
 
 def test_latency_counts_from_when_a_request_was_due(connections: list[Connection]) -> None:
     rate = 4 / SLOW_SECONDS  # twice what two connections can have
-    latencies = at_rate(connections, post("/slow"), rate=rate, seconds=8 * SLOW_SECONDS)
+    latencies = at_rate(connections, repeat(post("/slow")), rate=rate, seconds=8 * SLOW_SECONDS)
     assert len(latencies) == 32
     assert latencies[0] >= SLOW_SECONDS
     assert max(latencies) >= 8 * SLOW_SECONDS, "the last ones waited for a connection too"

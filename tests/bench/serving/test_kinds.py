@@ -28,7 +28,7 @@ def server(warm_kernels: KernelCache) -> Iterator[servers.Server]:
 
 
 def test_the_model_is_a_tree_of_claims(server: servers.Server) -> None:
-    data = asked(300)
+    data = asked().rows(0, 300)
     answered = server.call("POST", PREDICT, {"records": records_of(data)})
     labels = [CLASSES.index(each["label"]) for each in answered["predictions"]]
     assert np.mean(labels == data.answers) > np.mean(data.answers == 0)

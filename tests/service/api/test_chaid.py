@@ -100,6 +100,9 @@ async def test_predictions_with_a_missing_value_take_its_own_branch(workshop: Wo
     assert [test["outcome"] for test in missing["paths"][0]["tests"]] == ["missing", "true"]
     assert [test["outcome"] for test in unseen["paths"][0]["tests"]] == ["unseen", "true"]
     assert (missing["missing"], unseen["unseen"]) == (["colour", "noise"], ["colour"])
+    assert missing["explanation"].startswith("r, because (colour = blue or missing) and size > ")
+    assert "colour could change it: with colour in {red, green} the answer would be p." in missing["explanation"]
+    assert "(colour = blue or missing) (never seen, so as if missing)" in unseen["explanation"]
     many = await workshop.predict("crab", {"records": records * 100})
     assert [one["probabilities"] for one in many["predictions"]] == [known["probabilities"]] * 300
 

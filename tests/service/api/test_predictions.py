@@ -56,6 +56,7 @@ async def test_an_answer_has_everything(workshop: Workshop, model: str) -> None:
             "bounds_kind": "exact",
             "missing": [],
             "unseen": [],
+            "explanation": None,
             "paths": None,
         }
     ]
@@ -107,13 +108,14 @@ async def test_the_sum_of_numbers_can_be_done_by_hand_to_the_last_digit(workshop
         assert prediction["mean"] == by_hand
 
 
-async def test_explain_changes_nothing_but_the_paths(workshop: Workshop, model: str) -> None:
+async def test_explain_changes_nothing_but_the_paths_and_the_sentences(workshop: Workshop, model: str) -> None:
     records = [{}, {"size": 4}, {"colour": "pink"}]
     plain = await workshop.predict(model, {"records": records})
     explained = await workshop.predict(model, {"records": records, "explain": True})
     for prediction in explained["predictions"]:
         assert prediction["paths"]
-        prediction["paths"] = None
+        assert prediction["explanation"]
+        prediction["paths"] = prediction["explanation"] = None
     assert explained == plain
 
 
@@ -181,9 +183,9 @@ async def test_answers_are_those_of_the_document(workshop: Workshop, model: str,
         (several, ["mean", "spread", "count"]),
     ):
         body = {"records": [{}, {"x": 1}, {"size": 1, "colour": "red", "ripe": True}], "ignore_unknown": True}
-        every = [*own, "decided", "bounds", "missing", "unseen", "leaves", "paths"]
+        every = [*own, "decided", "bounds", "missing", "unseen", "explanation", "leaves", "paths"]
         answer = await workshop.predict(name, {**body, "fields": every})
-        assert list(answer["predictions"][0]) == [*every[:-4], "bounds_kind", *every[-4:]]
+        assert list(answer["predictions"][0]) == [*every[:-5], "bounds_kind", *every[-5:]]
         for asked in ({"fields": every}, {"fields": every, "explain": True}):
             answer = await workshop.predict(name, {**body, **asked})
             assert shape.validate_json(json.dumps(answer), strict=True)
@@ -198,6 +200,7 @@ async def test_answers_are_those_of_the_document(workshop: Workshop, model: str,
         (["unseen", "decided"], ["decided", "unseen"]),
         (["bounds"], ["bounds", "bounds_kind"]),
         (["leaves"], ["leaves"]),
+        (["explanation"], ["explanation"]),
         (["paths"], ["paths"]),
     ],
 )
@@ -213,9 +216,9 @@ async def test_a_request_may_ask_for_parts_of_an_answer(
         assert list(part) == keys
 
 
-async def test_explain_adds_the_paths_to_the_parts_asked_for(workshop: Workshop, model: str) -> None:
+async def test_explain_adds_the_reasons_to_the_parts_asked_for(workshop: Workshop, model: str) -> None:
     (part,) = (await workshop.predict(model, {"records": [{}], "fields": ["label"], "explain": True}))["predictions"]
-    assert set(part) == {"label", "paths"}
+    assert set(part) == {"label", "explanation", "paths"}
     assert len(part["paths"]) > 1
 
 
@@ -385,7 +388,7 @@ async def test_numbers_are_answered_with_their_spread(workshop: Workshop, number
     assert answer["task"] == "regression"
     known, unknown = answer["predictions"]
     assert set(known) == {
-        "mean", "spread", "count", "decided", "bounds", "bounds_kind", "missing", "unseen", "paths",
+        "mean", "spread", "count", "decided", "bounds", "bounds_kind", "missing", "unseen", "explanation", "paths",
     }  # fmt: skip
     assert (known["mean"], known["spread"], known["count"], known["bounds"], known["decided"]) == (
         5.0, 0.0, 2.0, [5.0, 5.0], True,
