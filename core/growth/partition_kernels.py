@@ -1,4 +1,4 @@
-"""Sorted lists of rows, and how they are divided between the children of a node.
+"""How sorted lists of rows are divided between the children of a node.
 
 The twin of `fractional_weights.send_down` for lists: a row whose value is known goes to one child, one whose value is
 missing to every child. Every list stays sorted, so nothing is sorted below the root.
@@ -10,67 +10,6 @@ from core.compiled_kernels import compiled
 
 LEFT, RIGHT, BOTH = 0, 1, 2
 EVERY = 65535  # the branch of a row that goes down all of them
-LONGEST_RUN = 64
-
-
-@compiled
-def sortable_keys(values, bits, classes, class_bits, row_bits, keys):
-    """Fill `keys` with what sorts like the known values: the ordered bits of the float; the lowest hold row and class.
-
-    `bits` is the same memory as `values`, read as whole numbers. Returns how many values are known.
-    """
-    low = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1)
-    sign = uint64(1) << uint64(63)
-    n = uint64(0)
-    for row in range(values.shape[0]):
-        key = bits[row]
-        if key == sign:  # -0.0 is 0.0
-            key = uint64(0)
-        key ^= sign | (uint64(0) - (key >> uint64(63)))  # negative numbers backwards, below the others
-        keys[n] = (key & ~low) | (uint64(row) << uint64(class_bits)) | uint64(classes[row])
-        n += uint64(values[row] == values[row])
-    return n
-
-
-@compiled
-def settle_runs(keys, values, class_bits, row_bits):
-    """Order the values whose keys differ only in the bits that made room for the row; False when a run is too long."""
-    low = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1)
-    shift, run = uint64(class_bits), int64(0)
-    for i in range(1, keys.shape[0]):
-        if keys[i] ^ keys[i - 1] > low:
-            run = i
-            continue
-        key = keys[i]
-        value, j = values[(key & low) >> shift], i - 1
-        if i - run > LONGEST_RUN and value != values[(keys[j] & low) >> shift]:
-            return False
-        while j >= run and values[(keys[j] & low) >> shift] > value:
-            keys[j + 1] = keys[j]
-            j -= 1
-        keys[j + 1] = key
-    return True
-
-
-@compiled
-def list_entries(keys, values, class_bits, row_bits, entries):
-    """Write the entries of a column: whether the value is new, the class, the row; how many are new.
-
-    Keys whose upper bits differ belong to different values, so that few values have to be looked up.
-    """
-    low, shift = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1), uint64(class_bits)
-    class_mask = (uint64(1) << shift) - uint64(1)
-    before, n_new = keys[0] if keys.shape[0] > 0 else uint64(0), int64(0)
-    for i in range(keys.shape[0]):
-        key = keys[i]
-        row = (key & low) >> shift
-        is_new = uint32(1)
-        if key ^ before <= low:
-            is_new = uint32(values[row] != values[(before & low) >> shift])
-        n_new += is_new
-        entries[i] = (is_new << uint32(31)) | (uint32(key & class_mask) << uint32(row_bits)) | uint32(row)
-        before = key
-    return n_new
 
 
 @compiled
