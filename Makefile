@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := bench/.venv
+MLSERVER := bench/.venv-mlserver
 
 .PHONY: serve test test-bounds lint format bench openapi requirements clean
 
@@ -32,8 +33,9 @@ format: $(VENV)/.development
 openapi: $(VENV)/.development
 	$(BIN)/python -m service openapi > openapi.json
 
-# Speed beside other libraries, which have an environment of their own. Some rows only, and small: make bench ROWS="numeric --quick"
-bench: $(BENCH)/.installed
+# Speed beside other libraries and servers, which have environments of their own; MLServer wants an older FastAPI than
+# anybody else. Some rows only, and small: make bench ROWS="numeric --quick"
+bench: $(BENCH)/.installed $(MLSERVER)/.installed $(VENV)/.runtime
 	$(BENCH)/bin/python -m bench $(ROWS)
 
 # The pinned versions, made anew from pyproject.toml.
@@ -41,11 +43,12 @@ requirements:
 	uv pip compile -q pyproject.toml --extra dev --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -o requirements-dev.txt
 	uv pip compile -q pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -c requirements-dev.txt -o requirements.txt
 	uv pip compile -q bench/requirements.in --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -c requirements.txt -o bench/requirements.txt
+	uv pip compile -q bench/requirements-mlserver.in --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -o bench/requirements-mlserver.txt
 
 clean:
-	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) $(MLSERVER) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-$(VENV)/bin/python $(BENCH)/bin/python:
+$(VENV)/bin/python $(BENCH)/bin/python $(MLSERVER)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Niwaki needs Python 3.11 or newer; say which with: make PYTHON=/path/to/python3.12 …" >&2; exit 1; }
 	$(PYTHON) -m venv $(patsubst %/bin/python,%,$@)
 
@@ -59,4 +62,8 @@ $(VENV)/.development: requirements-dev.txt $(VENV)/.runtime
 
 $(BENCH)/.installed: bench/requirements.txt | $(BENCH)/bin/python
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements.txt
+	@touch $@
+
+$(MLSERVER)/.installed: bench/requirements-mlserver.txt | $(MLSERVER)/bin/python
+	$(MLSERVER)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements-mlserver.txt
 	@touch $@

@@ -132,10 +132,10 @@ class AnotherStep:
         records, table = asked.numbers[:N_RECORDS].tolist(), table_of(asked)
 
         def of_one(steps: ServedSteps, step: str) -> Ask:
-            return lambda: [steps.predictor(steps.number(step)).one(record) for record in records]
+            return lambda: [steps.answering(steps.number(step)).predictor.one(record) for record in records]
 
         def of_many(steps: ServedSteps, step: str) -> Ask:
-            return lambda: steps.predictor(steps.number(step)).batch(table, kernels=True)
+            return lambda: steps.answering(steps.number(step)).predictor.batch(table, kernels=True)
 
         asks = {
             "selected, one by one": of_one(served, "selected"),

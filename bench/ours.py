@@ -9,6 +9,7 @@ import numpy as np
 from bench.contestants import Contestant
 from bench.tables import CodeArray, Data, FloatArray
 from core.config import Algorithm
+from core.growth import quest_grow
 from core.growth.engine import Engine, grow_with
 from core.growth.fast_grow import is_supported
 from core.growth.samples import Samples
@@ -64,6 +65,19 @@ class Ours(Contestant):
     def predict(self, model: Tree, data: Data) -> CodeArray | FloatArray:
         answers = Predictor(full_view(model)).batch(table_of(data), kernels=True)
         return answers.argmax(axis=1) if data.n_classes else answers[:, 0]
+
+
+@dataclass(frozen=True)
+class OurQuest(Ours):
+    """QUEST with the same limits."""
+
+    def algorithm(self, task: Task) -> Algorithm:
+        stopping = {"max_depth": self.depth, "min_samples_split": 2, "min_samples_leaf": self.min_leaf}
+        return resolve("quest", {"stopping": stopping}, task)
+
+    def why_not(self, prepared: Samples) -> str:
+        is_compiled = quest_grow.is_supported(self.algorithm(prepared.target.task))
+        return "" if is_compiled else "falls back to the definition"
 
 
 def takes_threads() -> bool:

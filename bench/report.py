@@ -11,7 +11,18 @@ from typing import Any
 
 from bench.findings import Finding, Measured, Result, Setting
 
-LIBRARIES = ("numpy", "numba", "scikit-learn", "xgboost-cpu", "lightgbm", "ydf", "onnxruntime")
+LIBRARIES = (
+    "numpy",
+    "numba",
+    "scikit-learn",
+    "xgboost-cpu",
+    "lightgbm",
+    "ydf",
+    "onnxruntime",
+    "fastapi",
+    "pandas",
+    "CHAID",
+)
 RESULTS = Path(__file__).parent / "results"
 
 

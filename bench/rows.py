@@ -4,7 +4,10 @@
 time. `AsAccurate(rival)`: at most 0.2 points of held-out accuracy below.
 """
 
+from functools import partial
+
 from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
+from bench.chaid import ChaidRow
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
 from bench.kinds import (
     COVER_TYPES,
@@ -17,9 +20,20 @@ from bench.kinds import (
     missing,
     weighted,
 )
-from bench.ours import Ours
+from bench.ours import OurQuest, Ours
 from bench.peers import YDF, LightGBM, ScikitLearn, XGBoost
 from bench.pruning import CrossValidationRow, DeepSequenceRow, SequenceRow
+from bench.serving.kinds import (
+    AboveConstant,
+    BatchInFlight,
+    ExplainedAbovePlain,
+    Rival,
+    Throughput,
+    TrainingOnAllCores,
+    WorkerStart,
+)
+from bench.serving.requests import arrow, columns, open_inference, records
+from bench.serving.servers import mlserver, plain
 
 Row = (
     TreeRow
@@ -33,6 +47,13 @@ Row = (
     | SequenceRow
     | CrossValidationRow
     | DeepSequenceRow
+    | ChaidRow
+    | AboveConstant
+    | ExplainedAbovePlain
+    | Throughput
+    | BatchInFlight
+    | TrainingOnAllCores
+    | WorkerStart
 )
 
 DEEP, FULL, MIXED = Ours(depth=12), Ours(), Ours(depth=12, min_leaf=50)
@@ -169,6 +190,40 @@ ROWS: tuple[Row, ...] = (
             AsAccurate(YDF(depth=12, min_leaf=50)),
         ),
     ),
+    ChaidRow(
+        "chaid-few-levels",
+        "CHAID, mixed 200k, 5 categoricals of 2-20 levels and 6 numerics, depth 3, 2 classes",
+        MIXED_2,
+        depth=3,
+        most_levels=20,
+        most_seconds=300,
+        floor=10,
+        goal=20,
+    ),
+    ChaidRow(
+        "chaid",
+        "CHAID, mixed 200k, 8 categoricals of 2-200 levels and 6 numerics, depth 1, 2 classes, stopped after 60 s",
+        MIXED_2,
+        depth=1,
+        most_levels=200,
+        most_seconds=60,
+        floor=10,
+        goal=100,
+    ),
+    TreeRow(
+        "quest",
+        "QUEST, 200k x 20, 3 classes, depth 12",
+        NUMERIC_200K,
+        OurQuest(depth=12),
+        (Faster(DEEP, 1, 1.5, label="our CART"),),
+    ),
+    TreeRow(
+        "quest-mixed",
+        "QUEST, mixed 200k (8 categoricals of 2-200 levels, 6 numerics), min leaf 50, depth 12, 4 classes",
+        MIXED_4,
+        OurQuest(depth=12, min_leaf=50),
+        (Faster(MIXED, 1, 1.5, label="our CART"),),
+    ),
     ThreadsRow("threads", "two threads, 1M x 20, depth 12, wall", NUMERIC_1M, DEEP, floor=1.5, goal=1.65),
     MemoryRow("memory", "peak memory above the input, 1M x 20, depth 12", "complete", floor=7, goal=6),
     MemoryRow("memory-missing", "the same with 15 % missing", "missing", floor=12, goal=9),
@@ -228,4 +283,52 @@ ROWS: tuple[Row, ...] = (
     DeepSequenceRow(
         "pruning-deep", "a sequence of up to 50,000 steps: no faster than n log n", sizes=(2_500, 10_000, 50_000)
     ),
+    AboveConstant("serving-one", "one record over HTTP, CPU", partial(records, 1), floor=1.35, goal=1.2),
+    AboveConstant("serving-hundred", "100 JSON records over HTTP, CPU", partial(records, 100), floor=3, goal=2.3),
+    AboveConstant("serving-records", "10,000 JSON records over HTTP, CPU", partial(records, 10_000), floor=7, goal=5.7),
+    AboveConstant("serving-columns", "10,000 records as JSON columns, CPU", partial(columns, 10_000), floor=9, goal=8),
+    AboveConstant("serving-arrow", "10,000 records as an Arrow stream, CPU", partial(arrow, 10_000), floor=3, goal=2.7),
+    ExplainedAbovePlain(
+        "serving-explain",
+        "100 JSON records with their paths, CPU",
+        partial(records, 100),
+        partial(records, 100, explain=True),
+        floor=50,
+        goal=30,
+    ),
+    Throughput(
+        "serving-peers-one",
+        "one record a request, 8 connections",
+        partial(records, 1),
+        8,
+        (
+            Rival("MLServer", mlserver, partial(open_inference, 1), 4, 5),
+            Rival("FastAPI + pandas + scikit-learn", plain, partial(records, 1, path="/predict"), 40, 50),
+        ),
+    ),
+    Throughput(
+        "serving-peers-records",
+        "10,000 JSON records a request, 2 connections",
+        partial(records, 10_000),
+        2,
+        (Rival("MLServer", mlserver, partial(open_inference, 10_000), 1.3, 1.5),),
+    ),
+    Throughput(
+        "serving-peers-arrow",
+        "10,000 records as an Arrow stream, 2 connections",
+        partial(arrow, 10_000),
+        2,
+        (Rival("MLServer", mlserver, partial(open_inference, 10_000), 3.5, 4),),
+    ),
+    BatchInFlight(
+        "serving-batch",
+        "single records while a batch of 10,000 is in flight, 100 a second, wall",
+        partial(records, 10_000),
+        floor=30,
+        goal=10,
+    ),
+    TrainingOnAllCores(
+        "serving-training", "single records while all cores train, 100 a second, wall", floor=2, goal=1.5
+    ),
+    WorkerStart("serving-start", "a worker's start to its first tree, 5,000 rows of claims, wall", floor=1.0, goal=0.8),
 )

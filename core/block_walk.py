@@ -5,12 +5,13 @@ Importing this module compiles nothing; calling it does, unless compiled code is
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.prediction import MissingPolicy
+from core.prediction import Ends, Met, MissingPolicy, ends_of
 from core.table import Column, FloatArray, RowArray, Table
 from core.tree import Tree, TreeView
 from core.tree_layout import IN_FLIGHT, THRESHOLD, Layout
@@ -25,7 +26,6 @@ POLICIES = tuple(MissingPolicy)
 # A part of a row on its way down: where it is, which row it is of, and the next part of the same row, 0 for none.
 COPY = np.dtype([("weight", np.float64), ("key", np.uint32), ("after", np.uint32)])
 
-Reached = list[list[tuple[int, float]]]
 Arrival = tuple[int, RowArray, FloatArray]
 
 
@@ -56,6 +56,26 @@ class Memory(NamedTuple):
     def larger(self) -> "Memory":
         """Twice as much, with the same contents."""
         return Memory._make(values if values is self.counts else _doubled(values) for values in self)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Visits in the order of the walk: the rows and weights of visit v from `starts[v]` to `starts[v + 1]`."""
+
+    nodes: RowArray
+    starts: NDArray[np.int64]
+    rows: NDArray[np.uint32]
+    weights: FloatArray
+
+    def __iter__(self) -> Iterator[tuple[int, NDArray[np.uint32], FloatArray]]:
+        for node, (start, end) in zip(self.nodes.tolist(), pairwise(self.starts.tolist()), strict=True):
+            yield node, self.rows[start:end], self.weights[start:end]
+
+    @property
+    def every(self) -> tuple[RowArray, NDArray[np.uint32], FloatArray]:
+        """Node, row and weight of all that was met."""
+        end = self.starts[-1]
+        return np.repeat(self.nodes, np.diff(self.starts)), self.rows[:end], self.weights[:end]
 
 
 @dataclass(frozen=True)
@@ -93,7 +113,7 @@ class BlockWalk:
         self._depth = view.max_depth
         self._only_thresholds = bool((self._nodes.kind == THRESHOLD).all())
         # A category that no branch takes is like a missing value, though the row knows it.
-        self._takes_all = bool((layout.tree.branch_of >= 0).all())
+        self._takes_all = layout.tree.takes_all
 
     def answers(self, table: Table, policy: MissingPolicy) -> FloatArray:
         """`prediction.predict`; besides the answers it takes no more memory than some blocks do."""
@@ -111,22 +131,23 @@ class BlockWalk:
                 answers[some] = of_some
         return out
 
-    def leaves_reached(self, table: Table, policy: MissingPolicy) -> Reached:
-        """`prediction.leaves_reached`."""
+    def ends(self, table: Table, policy: MissingPolicy) -> Ends:
+        """`prediction.ends`."""
         from core.prediction_kernels import ENDS
 
-        reached: Reached = []
-        room, nothing = self._room(), np.empty((0, 0))
+        room, nothing, met = self._room(), np.empty((0, 0)), list[Met]()
+        leaves = np.empty(table.n_rows, dtype=np.int64)
         for block in self._blocks(table, BLOCK_ROWS):
             places, others = self._answer_quickly(block, room, nothing, by_copies=False)
-            of_block = [[(leaf, 1.0)] for leaf in self._layout.order[places].tolist()]
-            for row in others.tolist():
-                of_block[row] = []
-            for node, rows, weights in self._kept(block.values(others), policy, ENDS):
-                for row, weight in zip(others[rows].tolist(), weights.tolist(), strict=True):
-                    of_block[row].append((node, weight))
-            reached.extend(of_block)
-        return reached
+            leaves[block.rows] = self._layout.order[places]
+            if len(others):
+                leaves[block.start + others] = -1
+                nodes, rows, weights = self._kept(block.values(others), policy, ENDS).every
+                met.append((nodes, block.start + others[rows].astype(np.int64), weights))
+        if not met:
+            return Ends(np.arange(table.n_rows + 1), leaves, np.ones(table.n_rows))
+        whole = np.flatnonzero(leaves >= 0)
+        return ends_of([(leaves[whole], whole, np.ones(len(whole))), *met], table.n_rows)
 
     def leaves_of_complete(self, table: Table) -> RowArray:
         """The leaf of each row that has every value its way asks for; -1 for the others."""
@@ -184,15 +205,12 @@ class BlockWalk:
         )
         return reached[: block.n_rows], left[:n]
 
-    def _kept(
-        self, values: FloatArray, policy: MissingPolicy, keeps: int
-    ) -> Iterator[tuple[int, NDArray[np.uint32], FloatArray]]:
+    def _kept(self, values: FloatArray, policy: MissingPolicy, keeps: int) -> Kept:
         """What a walk kept: nodes, and the rows and weights at each."""
         memory = self._walk(values, policy, keeps, np.empty((0, 0)), None)
         n_visits = int(memory.counts[2])
-        ends, nodes = memory.kept_ends[:n_visits].tolist(), self._layout.order[memory.kept_places[:n_visits]].tolist()
-        for node, start, end in zip(nodes, [0, *ends], ends, strict=False):
-            yield node, memory.kept_rows[start:end], memory.kept_weights[start:end]
+        nodes = self._layout.order[memory.kept_places[:n_visits]]
+        return Kept(nodes, np.append(0, memory.kept_ends[:n_visits]), memory.kept_rows, memory.kept_weights)
 
     def _walk(
         self,

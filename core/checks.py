@@ -40,8 +40,10 @@ from core.target import Task
 Columns = Mapping[str, ColumnSummary]
 
 # Beyond these, sums of weights or of squares leave the range of float64 or lose their digits.
-LARGEST_TARGET = 1e100
+LARGEST_TARGET = LARGEST_MEASURED = 1e100
 WEIGHTS_BETWEEN = (1e-9, 1e9)
+
+MOST_CATEGORIES = 2_000  # that CHAID compares pair by pair
 
 
 def check(
@@ -61,6 +63,8 @@ def check(
             *missing_faults(config, known),
             *category_faults(config),
             *dialect_faults(config),
+            *quest_faults(config, known),
+            *chaid_faults(config, known),
             *stopping_faults(config),
             *pruning_faults(config, known),
             *other_table_faults(config, known, others),
@@ -108,6 +112,9 @@ def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     if task not in PRESETS[config.algorithm.kind].tasks:
         yield preset_fault(config, task)
         return
+    if len(config.targets) > 1 and not PRESETS[config.algorithm.kind].predicts_several:
+        detail = f"{PRESETS[config.algorithm.kind].title} predicts one number, and several targets are listed"
+        yield Fault(detail, ("target",), "use cart, or name one target")
     yield from criterion_faults(config.algorithm.criterion, task)
     numeric = config.algorithm.numeric.kind
     if task is Task.REGRESSION and numeric in (NumericKind.BOUNDARY, NumericKind.MDLP):
@@ -152,8 +159,9 @@ def target_kind_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fau
 def preset_fault(config: TrainingConfig, task: Task) -> Fault:
     """The preset cannot predict this, and here is which can."""
     title = PRESETS[config.algorithm.kind].title
-    able = ", ".join(name for name, other in PRESETS.items() if task in other.tasks)
+    able = " or ".join(name for name, other in PRESETS.items() if task in other.tasks)
     if not isinstance(config.target, str):
+        able = " or ".join(name for name, other in PRESETS.items() if other.predicts_several)
         detail = f"{title} predicts classes, and a list of targets is predicted as numbers"
         return Fault(detail, ("target",), f"use {able} for numbers, or name one target without a list")
     hint = f'use {able} for numbers; if its numbers are classes (0/1), say "target_kind": "categorical"'
@@ -320,6 +328,48 @@ def dialect_faults(config: TrainingConfig) -> Iterator[Fault]:
         if chosen != wanted:
             hint = f'use {wanted}, or "dialect": "textbook"'
             yield Fault(f"release8 has no {chosen}: it does as the programs do", ("algorithm", *path), hint)
+
+
+def quest_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """Limits on gains, where tests choose and nothing gains, and numbers whose squares are no numbers."""
+    if config.algorithm.quest is None:
+        return
+    yield from gain_faults(config)
+    for name in attribute_names(schema_of(columns.values()), config):
+        column = columns[name]
+        largest = max(abs(column.minimum or 0), abs(column.maximum or 0))
+        if column.kind is Kind.NUMERIC and largest > LARGEST_MEASURED:
+            detail = f"{quoted(name)} goes up to {largest:g}, and squares of that are beyond what can be computed"
+            yield Fault(detail, ("attributes",), f"rescale it to numbers below {LARGEST_MEASURED:g}")
+
+
+def gain_faults(config: TrainingConfig) -> Iterator[Fault]:
+    """Limits on gains, where tests choose and nothing gains."""
+    title, stopping = PRESETS[config.algorithm.kind].title, config.algorithm.stopping
+    limits = {"max_leaves": stopping.max_leaves, "min_gain": stopping.min_gain, "min_score": stopping.min_score}
+    for name, limit in limits.items():
+        if limit:
+            detail = f"{name} looks at gains, and {title}'s splits have none: tests choose them"
+            hint = "use max_depth, min_samples_split or alpha, or prune the tree"
+            yield Fault(detail, ("algorithm", "stopping", name), hint)
+
+
+def chaid_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """Limits on gains, alphas that lead in circles, and too many categories to compare."""
+    chaid = config.algorithm.chaid
+    if chaid is None:
+        return
+    yield from gain_faults(config)
+    if chaid.alpha_merge is not None and chaid.alpha_split is not None and chaid.alpha_split > chaid.alpha_merge:
+        detail = f"alpha_split ({chaid.alpha_split:g}) is above alpha_merge ({chaid.alpha_merge:g})"
+        hint = "use an alpha_split of at most alpha_merge, or null: else what was merged would be divided again at once"
+        yield Fault(detail, ("algorithm", "alpha_split"), hint)
+    for name in attribute_names(schema_of(columns.values()), config):
+        n_categories = len(columns[name].categories)
+        if n_categories > MOST_CATEGORIES:
+            detail = f"{quoted(name)} has {n_categories} categories, and CHAID compares at most {MOST_CATEGORIES}"
+            hint = "list the attributes without it, use cart, or post the dataset with fewer categories"
+            yield Fault(detail, ("attributes",), hint)
 
 
 def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:

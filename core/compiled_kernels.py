@@ -11,11 +11,11 @@ folder for each version of all of them. Without such a folder every process comp
 # mypy: disable-error-code="no-untyped-call"
 from collections.abc import Callable
 from contextlib import suppress
-from functools import update_wrapper
+from functools import cached_property, update_wrapper
 from types import FunctionType
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import binding, ir  # type: ignore[import-untyped]
 from numba import __version__ as numba_version
 from numba import config, njit, types
 from numba.core import event
@@ -31,6 +31,7 @@ from numba.np.numpy_support import carray
 from core.compilation import refuse_to_compile
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+WHOLE_OPTIONS: dict[str, Any] = {**OPTIONS, "nopython": True, "no_cfunc_wrapper": True}
 IS_KNOWN = numba_version.startswith("0.68.")  # whether what is replaced here is as in the version we know
 
 
@@ -115,6 +116,25 @@ class _WholeLibrary(JITCodeLibrary):
             for part in library._linking_libraries:
                 self.add_linking_library(part)
 
+    def serialize_using_object_code(self) -> Any:
+        """What is kept on disk: machine code. Numba adds all that another kernel would have to know to link it in.
+
+        Nobody links a whole in, and reading that takes ten times longer than machine code; but from it Numba learns
+        which functions are there, so their names take its place.
+        """
+        self._ensure_finalized()
+        defined = [function.name for function in self._final_module.functions if not function.is_declaration]
+        return self.name, "object", (self._get_compiled_object(), _named(defined))
+
+
+def _named(functions: list[str]) -> bytes:
+    """Code that has functions of these names, which do nothing."""
+    module = ir.Module()
+    for name in functions:
+        function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), name)
+        ir.IRBuilder(function.append_basic_block()).ret_void()
+    return bytes(binding.parse_assembly(str(module)).as_bitcode())
+
 
 class _PartCompiler(Compiler):
     """Compiles a kernel for others to call."""
@@ -137,10 +157,15 @@ class _Kernel(CPUDispatcher):
     """A kernel as others see it: a part. When Python calls it, it is compiled as a whole of its own."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        whole = {**OPTIONS, "nopython": True, "no_cfunc_wrapper": True}
-        super().__init__(function, targetoptions={**whole, "no_cpython_wrapper": True}, pipeline_class=_PartCompiler)
+        options = {**WHOLE_OPTIONS, "no_cpython_wrapper": True}
+        super().__init__(function, targetoptions=options, pipeline_class=_PartCompiler)
+
+    @cached_property
+    def whole(self) -> Any:
+        """The kernel for Python, made when Python first asks: it calls few of all kernels, and each takes a while."""
         # From a copy of the function: the compiler would take a kernel that calls itself for the one it is at.
-        self.whole = _cached(CPUDispatcher(_copy_of(function), targetoptions=whole, pipeline_class=_WholeCompiler))
+        function = _copy_of(self.py_func)
+        return _cached(CPUDispatcher(function, targetoptions=WHOLE_OPTIONS, pipeline_class=_WholeCompiler))
 
     def __call__(self, *arguments: Any) -> Any:
         return self.whole(*arguments)
@@ -154,6 +179,12 @@ class _Kernel(CPUDispatcher):
 def compiled(function: Callable[..., Any]) -> Any:
     """The function as a kernel, compiled for each kind of arguments when it is first called with them."""
     return _Kernel(function) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
+
+
+def compiled_with(function: Any, *parts: Any) -> Any:
+    """The function as a kernel, in which kernels of the same names take the place of the functions that it calls."""
+    kernels = {part.py_func.__name__: part for part in parts}
+    return compiled(FunctionType(function.__code__, {**function.__globals__, **kernels}, function.__name__))
 
 
 def _copy_of(function: Any) -> Any:
@@ -219,6 +250,39 @@ def _count(_: Any, bits: Any) -> Any:
 
 # The place of the lowest bit of a word that is set; there is one.
 lowest_bit: Any = intrinsic(_count)
+
+
+def _load(kind: Any) -> Any:
+    """Code that reads a value of a kind at an address."""
+
+    def typed(_: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], context.get_value_type(kind).as_pointer())
+            return builder.load(pointer, align=1)  # it may begin at any byte
+
+        return kind(address), generate
+
+    return intrinsic(typed)
+
+
+def _store(kind: Any) -> Any:
+    """Code that writes a value of a kind to an address."""
+
+    def typed(_: Any, address: Any, value: Any) -> Any:  # noqa: ARG001  # Numba counts the arguments
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], context.get_value_type(kind).as_pointer())
+            builder.store(arguments[1], pointer, align=1)
+            return context.get_dummy_value()
+
+        return types.void(address, kind), generate
+
+    return intrinsic(typed)
+
+
+# Memory by its address, for kernels of many small parts: an array would be counted in and out of each of them. The
+# caller in Python keeps the memory alive, and nobody looks whether an address is within it.
+byte_at, whole_at = _load(types.uint8), _load(types.int64)
+set_byte, set_whole, set_number = map(_store, (types.uint8, types.int64, types.float64))
 
 
 class Struct(structref.StructRefProxy):

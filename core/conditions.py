@@ -1,14 +1,18 @@
 """What a branch asks of a record, and the same for all the branches of a path taken together.
 
-A condition is read with `match`; a new kind fails type checking until every reader handles it.
+A condition is read with `match`; a new kind fails type checking until every reader handles it. `or_missing` says that a
+missing value satisfies it too: only CHAID, which may take missing for a category, has such branches.
 """
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.schema import Attribute, Kind, Schema
 from core.splits.split import Split, SplitKind
+from core.table import BoolArray, Column, is_missing
 from core.tree import Tree
 
 
@@ -18,6 +22,7 @@ class AtMost:
 
     column: int
     threshold: float
+    or_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,7 @@ class Above:
 
     column: int
     threshold: float
+    or_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,37 +41,74 @@ class Between:
     column: int
     above: float
     at_most: float
+    or_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class IsOneOf:
-    """The value is one of these, given as codes in declared order; ordinals are read this way too."""
+    """The value is one of these, given as codes in declared order; ordinals are read this way too.
+
+    Of numbers there are none: only a missing value satisfies it then.
+    """
 
     column: int
     codes: tuple[int, ...]
+    or_missing: bool = False
 
 
-Condition = AtMost | Above | Between | IsOneOf
+@dataclass(frozen=True, slots=True)
+class IsKnown:
+    """The value is any number, but not missing."""
+
+    column: int
+    or_missing: bool = False
+
+
+Condition = AtMost | Above | Between | IsOneOf | IsKnown
 
 
 def branch_condition(split: Split, branch: int, attribute: Attribute) -> Condition:
     """What sends a record down this branch."""
     if split.kind is SplitKind.MULTIWAY:  # branch and code are the same number, and there may be very many
         return IsOneOf(split.column, (branch,))
-    if split.kind not in (SplitKind.THRESHOLD, SplitKind.INTERVALS):
-        return IsOneOf(split.column, tuple(code for code, taken in enumerate(split.branch_of) if taken == branch))
+    or_missing = split.missing_branch == branch
+    if split.kind in (SplitKind.GROUPS, SplitKind.ONE_VS_REST, SplitKind.MERGED):
+        return IsOneOf(split.column, codes_of(split, branch, len(attribute.categories)), or_missing)
     above, at_most = interval_of(split, branch)
     if attribute.kind is Kind.ORDINAL:
         codes = range(len(attribute.categories))
         return IsOneOf(split.column, tuple(code for code in codes if above < code <= at_most))
-    return _interval(split.column, above, at_most)
+    return _interval(split.column, above, at_most, or_missing=or_missing)
+
+
+def codes_of(split: Split, branch: int, n_codes: int) -> tuple[int, ...]:
+    """The values, or intervals, that go down a branch of groups."""
+    return tuple(code for code in range(n_codes) if split.branch_of[code] == branch)
 
 
 def interval_of(split: Split, branch: int) -> tuple[float, float]:
-    """The numbers (above, at most] that go down a branch of a threshold or of intervals."""
+    """The numbers (above, at most] that go down a branch of a threshold or of intervals; (inf, -inf] if none do."""
     cuts = (split.threshold,) if split.kind is SplitKind.THRESHOLD else split.cuts
-    ends = (-math.inf, *cuts, math.inf)
-    return ends[branch], ends[branch + 1]
+    ends, first, last = (-math.inf, *cuts, math.inf), branch, branch
+    if split.kind is SplitKind.MERGED_INTERVALS:
+        intervals = codes_of(split, branch, len(cuts) + 1)
+        if not intervals:
+            return math.inf, -math.inf
+        first, last = intervals[0], intervals[-1]
+    return ends[first], ends[last + 1]
+
+
+def group_names(split: Split, group: Iterable[int], attribute: Attribute) -> list[str | None]:
+    """CHAID's group in words: its values, or the interval it makes; None for missing."""
+    n_codes = len(split.branch_of) - 1
+    names: list[str] = []
+    known = [code for code in group if code < n_codes]
+    if known and split.kind is SplitKind.MERGED_INTERVALS:
+        ends = (-math.inf, *split.cuts, math.inf)
+        names = [says(_interval(split.column, ends[known[0]], ends[known[-1] + 1]), attribute)]
+    elif known:
+        names = [attribute.categories[code] for code in known]
+    return [*names, *([None] if n_codes in group else [])]
 
 
 def path_conditions(tree: Tree, node: int, schema: Schema) -> list[Condition]:
@@ -83,11 +126,13 @@ def merged(conditions: Iterable[Condition]) -> list[Condition]:
     """One condition per attribute, in the order in which attributes first appear: an interval or a set."""
     intervals: dict[int, tuple[float, float]] = {}
     sets: dict[int, tuple[int, ...]] = {}
-    order: dict[int, None] = {}
+    or_missing: dict[int, bool] = {}  # in the order of the attributes
     for condition in conditions:
-        order.setdefault(condition.column)
+        or_missing[condition.column] = condition.or_missing and or_missing.get(condition.column, True)
         low, high = intervals.get(condition.column, (-math.inf, math.inf))
         match condition:
+            case IsKnown(column):
+                intervals[column] = low, high
             case IsOneOf(column, codes):
                 also = set(codes)  # there may be very many
                 sets[column] = tuple(code for code in sets.get(column, codes) if code in also)
@@ -98,19 +143,28 @@ def merged(conditions: Iterable[Condition]) -> list[Condition]:
             case Between(column, above, at_most):
                 intervals[column] = max(low, above), min(high, at_most)
     return [
-        IsOneOf(column, sets[column]) if column in sets else _interval(column, *intervals[column]) for column in order
+        IsOneOf(column, sets[column], also_missing)
+        if column in sets
+        else _interval(column, *intervals[column], or_missing=also_missing)
+        for column, also_missing in or_missing.items()
     ]
 
 
-def _interval(column: int, above: float, at_most: float) -> Condition:
+def _interval(column: int, above: float, at_most: float, *, or_missing: bool = False) -> Condition:
+    if above == math.inf:
+        return IsOneOf(column, (), or_missing)
     if above == -math.inf:
-        return AtMost(column, at_most)
-    return Above(column, above) if at_most == math.inf else Between(column, above, at_most)
+        return IsKnown(column, or_missing) if at_most == math.inf else AtMost(column, at_most, or_missing)
+    return Above(column, above, or_missing) if at_most == math.inf else Between(column, above, at_most, or_missing)
 
 
-def holds(condition: Condition, value: float | int) -> bool:
-    """Whether a known value (a number, or a code) satisfies the condition."""
+def holds(condition: Condition, value: float | int | None) -> bool:
+    """Whether a value (a number, or a code; None when it is missing) satisfies the condition."""
+    if value is None:
+        return condition.or_missing
     match condition:
+        case IsKnown():
+            return True
         case AtMost(_, threshold):
             return value <= threshold
         case Above(_, threshold):
@@ -121,9 +175,41 @@ def holds(condition: Condition, value: float | int) -> bool:
             return value in codes
 
 
+def satisfied(condition: Condition, values: Column) -> BoolArray:
+    """Which cells of the condition's column satisfy it."""
+    known = satisfied_when_known(condition, values)
+    return known | is_missing(values) if condition.or_missing else known
+
+
+def satisfied_when_known(condition: Condition, values: Column) -> BoolArray:
+    """Which cells are known and satisfy it."""
+    match condition:
+        case IsKnown():
+            return ~is_missing(values)
+        case AtMost(_, threshold):
+            return values <= threshold
+        case Above(_, threshold):
+            return values > threshold
+        case Between(_, above, at_most):
+            return (above < values) & (values <= at_most)
+        case IsOneOf(_, codes):
+            return np.isin(values, codes)
+
+
 def says(condition: Condition, attribute: Attribute) -> str:
     """The condition in words, without the attribute's name in front where the form allows it."""
     match condition:
+        case IsOneOf(_, (), True):
+            return "is missing"
+        case _:
+            return says_of_known(condition, attribute) + (" or missing" if condition.or_missing else "")
+
+
+def says_of_known(condition: Condition, attribute: Attribute) -> str:
+    """The same, of values that are known."""
+    match condition:
+        case IsKnown():
+            return "is known"
         case AtMost(_, threshold):
             return f"<= {number_text(threshold)}"
         case Above(_, threshold):
@@ -137,10 +223,15 @@ def says(condition: Condition, attribute: Attribute) -> str:
 
 
 def sentence(condition: Condition, attribute: Attribute) -> str:
-    """The condition as a reader says it: `纹理 = 清晰`, `0.38 < 密度 <= 0.6`."""
-    if isinstance(condition, Between):
-        return f"{number_text(condition.above)} < {attribute.name} <= {number_text(condition.at_most)}"
-    return f"{attribute.name} {says(condition, attribute)}"
+    """The condition as a reader says it: `纹理 = 清晰`, `0.38 < 密度 <= 0.6`, `(纹理 = 清晰 or missing)`."""
+    match condition:
+        case IsOneOf(_, (), True):
+            return f"{attribute.name} is missing"
+        case Between(_, above, at_most):
+            said = f"{number_text(above)} < {attribute.name} <= {number_text(at_most)}"
+        case _:
+            said = f"{attribute.name} {says_of_known(condition, attribute)}"
+    return f"({said} or missing)" if condition.or_missing else said
 
 
 def number_text(number: float) -> str:

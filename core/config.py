@@ -5,7 +5,7 @@ union apart, in Python as in JSON.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, ClassVar, get_args
 
@@ -121,6 +121,34 @@ class AlphaRule(StrEnum):
     ONE_STANDARD_ERROR = "one_standard_error"
 
 
+class WhenInsignificant(StrEnum):
+    """What QUEST does where no test is significant: as in its paper, or as IBM's programs do."""
+
+    SMALLEST_P = "smallest_p"
+    STOP = "stop"
+
+
+class Binning(StrEnum):
+    """How CHAID makes categories of numbers: bins of equal weight, or of equal width."""
+
+    EQUAL_COUNT = "equal_count"
+    EQUAL_WIDTH = "equal_width"
+
+
+class TableStatistic(StrEnum):
+    """By which chi-squared statistic CHAID judges a table."""
+
+    PEARSON = "pearson"
+    LIKELIHOOD_RATIO = "likelihood_ratio"
+
+
+class ChaidMissing(StrEnum):
+    """What CHAID takes missing values for: one more category, or what goes down every branch by weight."""
+
+    OWN_CATEGORY = "own_category"
+    WEIGHTED = "weighted"
+
+
 @dataclass(frozen=True, slots=True)
 class Criterion:
     """A criterion; `filter` and `numeric_correction` belong to the gain ratio alone."""
@@ -197,8 +225,45 @@ AttributeCosts = TanSchlimmer | Nunez
 
 
 @dataclass(frozen=True, slots=True)
+class QuestTests:
+    """How sure the tests must be by which QUEST chooses attributes, and what is done where none is."""
+
+    alpha: float = 0.05
+    when_insignificant: WhenInsignificant = WhenInsignificant.SMALLEST_P
+
+
+@dataclass(frozen=True, slots=True)
+class ChaidTests:
+    """How sure the tests must be by which CHAID merges categories and chooses attributes, and what they look at.
+
+    Exhaustive merging has no `alpha_merge`; without `alpha_split` no group is divided again. A number to predict has no
+    table, and no `statistic`: F judges it.
+    """
+
+    alpha: float = 0.05
+    alpha_merge: float | None = 0.05
+    alpha_split: float | None = 0.05
+    bonferroni: bool = True
+    exhaustive: bool = False
+    bins: int = 10
+    binning: Binning = Binning.EQUAL_COUNT
+    statistic: TableStatistic | None = TableStatistic.PEARSON
+    missing: ChaidMissing = ChaidMissing.OWN_CATEGORY
+
+    @property
+    def numeric(self) -> Numeric:
+        """Numbers are cut into intervals once, on all training rows."""
+        kind = NumericKind.QUANTILE if self.binning is Binning.EQUAL_COUNT else NumericKind.UNIFORM
+        return Numeric(kind, bins=self.bins, bins_as=BinsAs.INTERVALS)
+
+
+@dataclass(frozen=True, slots=True)
 class Algorithm:
-    """A preset's name and the parts it is made of."""
+    """A preset's name and the parts it is made of.
+
+    With `quest` tests choose the attribute and discriminant analysis the split, with `chaid` tests do both; of the
+    criterion only its impurity is used then, as a figure of nodes and a cost of trees.
+    """
 
     kind: str
     criterion: Criterion
@@ -210,6 +275,8 @@ class Algorithm:
     min_category_weight: float = 0.0
     dialect: Dialect = Dialect.TEXTBOOK
     collapse: bool = False
+    quest: QuestTests | None = None
+    chaid: ChaidTests | None = None
 
     def cost_of(self, attribute: str) -> float:
         """What it costs to ask for an attribute; 1 where nobody said."""
@@ -333,14 +400,6 @@ def judges_by_validation(pruning: Pruning) -> bool:
 
 def to_json(config: TrainingConfig) -> dict[str, Any]:
     """The configuration as JSON values, every default written out."""
-    algorithm = asdict(config.algorithm)
-    algorithm["numeric"] = numeric_to_json(config.algorithm.numeric)
-    costs = config.algorithm.attribute_costs
-    algorithm["attribute_costs"] = None if costs is None else {"kind": costs.kind, **asdict(costs)}
-    if config.algorithm.criterion.kind is not CriterionKind.GAIN_RATIO:
-        del algorithm["criterion"]["filter"], algorithm["criterion"]["numeric_correction"]
-    if config.algorithm.kind != "c45":
-        del algorithm["dialect"], algorithm["collapse"]
     return {
         "target": config.target if isinstance(config.target, str) else list(config.target),
         "target_kind": config.target_kind,
@@ -350,15 +409,31 @@ def to_json(config: TrainingConfig) -> dict[str, Any]:
         "misclassification_costs": costs_to_json(config.misclassification_costs),
         "seed": config.seed,
         "division": {"kind": config.division.kind, **asdict(config.division)},
-        "algorithm": algorithm,
+        "algorithm": algorithm_to_json(config.algorithm),
         "pruning": {"kind": config.pruning.kind, **asdict(config.pruning)},
     }
 
 
+def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
+    """The parts of a method that can be chosen."""
+    parts = asdict(algorithm)
+    del parts["quest"], parts["chaid"]
+    if algorithm.chaid is not None:
+        return {"kind": algorithm.kind, "stopping": parts["stopping"]} | asdict(algorithm.chaid)
+    if algorithm.quest is not None:
+        return {name: parts[name] for name in ("kind", "missing", "stopping")} | asdict(algorithm.quest)
+    parts["numeric"] = numeric_to_json(algorithm.numeric)
+    costs = algorithm.attribute_costs
+    parts["attribute_costs"] = None if costs is None else {"kind": costs.kind, **asdict(costs)}
+    if algorithm.criterion.kind is not CriterionKind.GAIN_RATIO:
+        del parts["criterion"]["filter"], parts["criterion"]["numeric_correction"]
+    if algorithm.kind != "c45":
+        del parts["dialect"], parts["collapse"]
+    return parts
+
+
 def from_json(plain: Mapping[str, Any]) -> TrainingConfig:
     """The inverse of `to_json`; what an earlier release did not write yet takes its default."""
-    algorithm = plain["algorithm"]
-    criterion = algorithm["criterion"]
     return TrainingConfig(
         target=plain["target"] if isinstance(plain["target"], str) else tuple(plain["target"]),
         target_kind=plain["target_kind"],
@@ -369,23 +444,75 @@ def from_json(plain: Mapping[str, Any]) -> TrainingConfig:
         seed=plain["seed"],
         division=division_from_json(plain["division"]),
         pruning=pruning_from_json(plain["pruning"]),
-        algorithm=Algorithm(
-            kind=algorithm["kind"],
-            criterion=Criterion(
-                CriterionKind(criterion["kind"]),
-                GainFilter(criterion["filter"]) if "filter" in criterion else None,
-                NumericCorrection(criterion.get("numeric_correction", NumericCorrection.NONE)),
-            ),
-            categorical=Categorical(algorithm["categorical"]),
-            numeric=numeric_from_json(algorithm["numeric"]),
-            missing=MissingStrategy(algorithm["missing"]),
-            stopping=Stopping(**algorithm["stopping"]),
-            attribute_costs=attribute_costs_from_json(algorithm.get("attribute_costs")),
-            min_category_weight=algorithm.get("min_category_weight", 0.0),
-            dialect=Dialect(algorithm.get("dialect", Dialect.TEXTBOOK)),
-            collapse=algorithm.get("collapse", False),
-        ),
+        algorithm=algorithm_from_json(plain["algorithm"]),
     )
+
+
+def algorithm_from_json(plain: Mapping[str, Any]) -> Algorithm:
+    """The inverse of `algorithm_to_json`."""
+    if plain["kind"] == "quest":
+        return quest_from_json(plain)
+    if plain["kind"] == "chaid":
+        return chaid_from_json(plain)
+    criterion = plain["criterion"]
+    return Algorithm(
+        kind=plain["kind"],
+        criterion=Criterion(
+            CriterionKind(criterion["kind"]),
+            GainFilter(criterion["filter"]) if "filter" in criterion else None,
+            NumericCorrection(criterion.get("numeric_correction", NumericCorrection.NONE)),
+        ),
+        categorical=Categorical(plain["categorical"]),
+        numeric=numeric_from_json(plain["numeric"]),
+        missing=MissingStrategy(plain["missing"]),
+        stopping=Stopping(**plain["stopping"]),
+        attribute_costs=attribute_costs_from_json(plain.get("attribute_costs")),
+        min_category_weight=plain.get("min_category_weight", 0.0),
+        dialect=Dialect(plain.get("dialect", Dialect.TEXTBOOK)),
+        collapse=plain.get("collapse", False),
+    )
+
+
+def quest_from_json(plain: Mapping[str, Any]) -> Algorithm:
+    """QUEST with all its parts; its splits are those of two groups and thresholds."""
+    return Algorithm(
+        kind="quest",
+        criterion=Criterion(CriterionKind.GINI),
+        categorical=Categorical.TWO_GROUPS,
+        missing=MissingStrategy(plain["missing"]),
+        stopping=Stopping(**plain["stopping"]),
+        quest=quest_tests_from_json(plain),
+    )
+
+
+def quest_tests_from_json(plain: Mapping[str, Any]) -> QuestTests:
+    """QUEST's own options; what is not there takes its default."""
+    default = QuestTests()
+    insignificant = WhenInsignificant(plain.get("when_insignificant", default.when_insignificant))
+    return QuestTests(plain.get("alpha", default.alpha), insignificant)
+
+
+def chaid_from_json(plain: Mapping[str, Any]) -> Algorithm:
+    """CHAID with all its parts."""
+    tests = chaid_tests_from_json(plain)
+    return Algorithm(
+        kind="chaid",
+        criterion=Criterion(CriterionKind.SQUARED_ERROR if tests.statistic is None else CriterionKind.GINI),
+        categorical=Categorical.MULTIWAY,
+        numeric=tests.numeric,
+        stopping=Stopping(**plain["stopping"]),
+        chaid=tests,
+    )
+
+
+def chaid_tests_from_json(plain: Mapping[str, Any]) -> ChaidTests:
+    """CHAID's own options; what is not there takes its default."""
+    words: dict[str, type[StrEnum]] = {"binning": Binning, "statistic": TableStatistic, "missing": ChaidMissing}
+    said: dict[str, Any] = {each.name: plain[each.name] for each in fields(ChaidTests) if each.name in plain}
+    for name in words:
+        if said.get(name) is not None:
+            said[name] = words[name](said[name])
+    return ChaidTests(**said)
 
 
 def costs_to_json(costs: Mapping[str, Mapping[str, float]] | None) -> dict[str, dict[str, float]] | None:

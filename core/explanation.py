@@ -1,12 +1,15 @@
 """Why a record got its answer: every path it took, every test on it, and with which weight."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+import numpy as np
 
 from core.conditions import branch_condition, says
 from core.prediction import MissingPolicy
-from core.records import EncodedRecords
-from core.table import is_missing
+from core.records import EncodedRecords, State
+from core.schema import Schema
 from core.tree import TreeView
 
 
@@ -16,6 +19,9 @@ class Outcome(StrEnum):
     TRUE = "true"
     MISSING = "missing"
     UNSEEN = "unseen"
+
+
+OUTCOMES = {State.KNOWN: Outcome.TRUE, State.MISSING: Outcome.MISSING, State.UNSEEN: Outcome.UNSEEN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +44,51 @@ class Path:
     tests: tuple[PathTest, ...]
 
 
-def path_to(view: TreeView, records: EncodedRecords, row: int, leaf: int, weight: float, policy: MissingPolicy) -> Path:
-    """How the record came to the leaf."""
-    tree, schema = view.tree, records.table.schema
-    tests: list[PathTest] = []
-    node = leaf
-    while node > 0:
-        parent = int(tree.parent[node])
-        split = tree.split(parent)
-        attribute = schema[split.column]
-        condition = branch_condition(split, int(tree.branch[node]), attribute)
-        outcome = outcome_of(records, row, split.column)
-        factor = 1.0 if outcome is Outcome.TRUE or policy is not MissingPolicy.WEIGHTED else float(tree.share[node])
-        tests.append(PathTest(parent, attribute.name, says(condition, attribute), outcome, factor))
-        node = parent
-    return Path(leaf, weight, tuple(reversed(tests)))
+class Explainer:
+    """Tells the ways to the nodes of one tree; each test is put in words once."""
+
+    def __init__(self, view: TreeView, attributes: Schema) -> None:
+        self._tree, self._attributes = view.tree, attributes
+        self._known: dict[int, tuple[int, PathTest]] = {}  # by the node it leads to: the column, and the test passed
+        self._open: dict[tuple[int, bool, bool], PathTest] = {}  # tests that could not be decided
+
+    def path(self, leaf: int, weight: float, policy: MissingPolicy, holes: Mapping[int, Outcome]) -> Path:
+        """How a record came to a leaf; `holes` are the outcomes of tests on the columns whose value is not known."""
+        tests: list[PathTest] = []
+        is_weighted, node = policy is MissingPolicy.WEIGHTED, leaf
+        while node > 0:
+            column, test = self._known.get(node) or self._passed(node)
+            if column in holes:
+                is_unseen = holes[column] is Outcome.UNSEEN
+                test = self._open.get((node, is_unseen, is_weighted)) or self._undecided(node, is_unseen, is_weighted)
+            tests.append(test)
+            node = test.node
+        return Path(leaf, weight, tuple(reversed(tests)))
+
+    def _passed(self, node: int) -> tuple[int, PathTest]:
+        """The test that leads to a node, of a value that is known."""
+        parent = int(self._tree.parent[node])
+        split = self._tree.split(parent)
+        attribute = self._attributes[split.column]
+        told = says(branch_condition(split, int(self._tree.branch[node]), attribute), attribute)
+        self._known[node] = split.column, PathTest(parent, attribute.name, told, Outcome.TRUE, 1.0)
+        return self._known[node]
+
+    def _undecided(self, node: int, is_unseen: bool, is_weighted: bool) -> PathTest:
+        """The same of a value that is not: each branch gets its share, or one of them gets everything.
+
+        So it is too where a missing value has a branch of its own.
+        """
+        outcome, passed = Outcome.UNSEEN if is_unseen else Outcome.MISSING, self._known[node][1]
+        is_shared = is_weighted and self._tree.missing_branch[passed.node] < 0
+        test = replace(passed, outcome=outcome, weight=float(self._tree.share[node]) if is_shared else 1.0)
+        self._open[node, is_unseen, is_weighted] = test
+        return test
 
 
-def outcome_of(records: EncodedRecords, row: int, column: int) -> Outcome:
-    """Whether the record's value was known, missing, or a category the model never saw."""
-    if not is_missing(records.table.columns[column][row : row + 1])[0]:
-        return Outcome.TRUE
-    return Outcome.UNSEEN if records.table.schema[column].name in records.unseen[row] else Outcome.MISSING
+def holes_of(records: EncodedRecords, row: int) -> dict[int, Outcome]:
+    """The columns of a record whose value is missing, or a category that the model never saw."""
+    if records.states is None:
+        return {}
+    states = records.states[row]
+    return {column: OUTCOMES[State(states[column])] for column in np.flatnonzero(states).tolist()}

@@ -154,7 +154,7 @@ class Trained:
     ) -> list[list[tuple[int, float]]]:
         """For each record the leaves that answer it, with weights that sum to 1."""
         taken, policy = self._taken(records, missing)
-        return Predictor(self.tree(step)).leaves(taken, policy, kernels=self._uses_kernels(taken))
+        return Predictor(self.tree(step)).ends(taken, policy, kernels=self._uses_kernels(taken)).by_row()
 
     @property
     def history(self) -> History:

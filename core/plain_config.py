@@ -10,9 +10,11 @@ from typing import Any, TypeVar
 
 from core.config import (
     AlphaRule,
+    Binning,
     BinsAs,
     Bound,
     Categorical,
+    ChaidMissing,
     Choose,
     Cost,
     CriterionKind,
@@ -21,7 +23,9 @@ from core.config import (
     MissingStrategy,
     NumericCorrection,
     OnTie,
+    TableStatistic,
     TrainingConfig,
+    WhenInsignificant,
     division_from_json,
 )
 from core.errors import Fault, InvalidConfig, Path, raise_any
@@ -68,7 +72,8 @@ def config_from_plain(plain: Plain, schema: Schema, *, validated_elsewhere: bool
 def without_nulls(value: Value) -> Value:
     """The same without the keys that say nothing."""
     if isinstance(value, Mapping):
-        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}  # type: ignore[return-value]
+        said = {key: inner for key, inner in value.items() if inner is not None or key in SAYING_NULL}
+        return {key: without_nulls(inner) for key, inner in said.items()}  # type: ignore[return-value]
     return value
 
 
@@ -169,6 +174,7 @@ def _are_names(value: Any) -> bool:
 
 
 LARGEST = 1e9
+SAYING_NULL = ("alpha_split",)  # None here means that no group is divided again
 flag = _claim(lambda value: isinstance(value, bool), "must be true or false")
 name = _claim(lambda value: isinstance(value, str), "must be the name of a column")
 names = _claim(_are_names, "must be a list of names of columns")
@@ -213,6 +219,8 @@ PARTS: Fields = {
     "min_category_weight": number(0),
 }
 SHARE = number(0, 1)
+LEVEL = number(1e-9, 1)
+MOST_BINS = 1_000  # for CHAID, which compares them pair by pair
 ORDER: Fields = {
     "target": name_or_names,
     "target_kind": _claim(
@@ -230,7 +238,30 @@ ORDER: Fields = {
             "column": {"column": name},
         }
     ),
-    "algorithm": one_of(dict.fromkeys(PRESETS, PARTS) | {"c45": {**PARTS, "dialect": word(Dialect), "collapse": flag}}),
+    "algorithm": one_of(
+        dict.fromkeys(PRESETS, PARTS)
+        | {
+            "c45": {**PARTS, "dialect": word(Dialect), "collapse": flag},
+            "chaid": {
+                "alpha": LEVEL,
+                "alpha_merge": LEVEL,
+                "alpha_split": LEVEL,
+                "bonferroni": flag,
+                "exhaustive": flag,
+                "bins": number(2, MOST_BINS, whole=True),
+                "binning": word(Binning),
+                "statistic": word(TableStatistic),
+                "missing": word(ChaidMissing),
+                "stopping": PARTS["stopping"],
+            },
+            "quest": {
+                "alpha": LEVEL,
+                "when_insignificant": word(WhenInsignificant),
+                "missing": PARTS["missing"],
+                "stopping": PARTS["stopping"],
+            },
+        }
+    ),
     "pruning": one_of(
         {
             "none": {},

@@ -4,9 +4,10 @@ A record with a missing value goes down every branch with weight r_v; the answer
 leaves it reaches, and the weights of those leaves sum to 1.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
 
@@ -86,10 +87,61 @@ def predict(view: TreeView, records: Table, policy: MissingPolicy | None = None)
     return answers
 
 
+@dataclass(frozen=True)
+class Ends:
+    """The nodes that answer each record, left to right: `nodes[starts[row] : starts[row + 1]]`, with their weights."""
+
+    starts: RowArray
+    nodes: RowArray
+    weights: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def rows(self) -> RowArray:
+        """The record that each of the nodes answers."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def take(self, rows: RowArray) -> "Ends":
+        """The ends of these records, in this order."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.append(0, np.cumsum(lengths))
+        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+        return Ends(starts, self.nodes[places], self.weights[places])
+
+    def total(self, amounts: FloatArray) -> FloatArray:
+        """`[row, :]`: the weighted sum of amounts[end, :], added up from left to right, as a reader would."""
+        rows = self.rows
+        sums = [np.bincount(rows, self.weights * column, minlength=len(self)) for column in amounts.T]
+        return np.stack(sums, axis=1) if sums else np.zeros((len(self), 0))
+
+    def by_row(self) -> list[list[tuple[int, float]]]:
+        """For each record its nodes and weights."""
+        pairs = list(zip(self.nodes.tolist(), self.weights.tolist(), strict=True))
+        return [pairs[start:end] for start, end in pairwise(self.starts.tolist())]
+
+
+Met = tuple[int | RowArray, RowArray, FloatArray]  # a node, or one for each row; rows that end there; their weights
+
+
+def ends_of(met: Iterable[Met], n_rows: int) -> Ends:
+    """The ends of records, from nodes in the order in which they were met."""
+    nothing: Met = (0, np.empty(0, dtype=np.int64), np.empty(0))
+    every = [nothing, *met]
+    nodes = np.concatenate([np.broadcast_to(node, rows.shape) for node, rows, _ in every])
+    rows, weights = (np.concatenate([part[place] for part in every]) for place in (1, 2))
+    order = np.argsort(rows, kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(rows, minlength=n_rows)))
+    return Ends(starts, nodes[order], weights[order])
+
+
+def ends(view: TreeView, records: Table, policy: MissingPolicy) -> Ends:
+    """The nodes that answer each record, and how much each weighs."""
+    met = ((visit.node, visit.rows[visit.ends], visit.weights[visit.ends]) for visit in visits(view, records, policy))
+    return ends_of(met, records.n_rows)
+
+
 def leaves_reached(view: TreeView, records: Table, policy: MissingPolicy) -> list[list[tuple[int, float]]]:
     """For each record the nodes that answer it, left to right, with their weights."""
-    reached: list[list[tuple[int, float]]] = [[] for _ in range(records.n_rows)]
-    for visit in visits(view, records, policy):
-        for row, weight in zip(visit.rows[visit.ends], visit.weights[visit.ends], strict=True):
-            reached[row].append((visit.node, float(weight)))
-    return reached
+    return ends(view, records, policy).by_row()

@@ -10,7 +10,7 @@ from numba import int32, int64, uint32, uint64
 
 from core.compiled_kernels import ask_for, compiled, numbers_at
 from core.ties import TIE
-from core.tree_layout import IN_FLIGHT, LANES, LOOKUP, THRESHOLD
+from core.tree_layout import IN_FLIGHT, LANES, LOOKUP, LOOKUP_OF_INTERVALS, THRESHOLD
 
 WEIGHTED, LAST_NODE, MAJORITY_BRANCH, SURROGATE = 0, 1, 2, 3
 ANSWERS, ENDS, VISITS = 0, 1, 2  # what a walk leaves behind: answers, the leaves reached, or every node reached
@@ -64,10 +64,10 @@ def line_address(columns, row, line):
 
 
 @compiled
-def branch_of(kind, threshold, lookup, lookup_start, cuts, cuts_start, cuts_end, value):
-    """`Split.branches` of one value: -1 when it is missing, or when its category goes nowhere."""
+def branch_of(kind, threshold, lookup, lookup_start, cuts, cuts_start, cuts_end, missing, value):
+    """`Split.branches` of one value: -1 when its category goes nowhere; `missing` is the branch of a missing one."""
     if value != value:
-        return int32(-1)
+        return int32(missing)
     if kind == THRESHOLD:
         return int32(value > threshold)
     if kind == LOOKUP:
@@ -79,6 +79,8 @@ def branch_of(kind, threshold, lookup, lookup_start, cuts, cuts_start, cuts_end,
             low = middle + 1
         else:
             high = middle
+    if kind == LOOKUP_OF_INTERVALS:
+        return int32(lookup[lookup_start + low - cuts_start])
     return int32(low - cuts_start)
 
 
@@ -131,6 +133,7 @@ def take_branches(nodes, depth, tiles, at, reached, start):
                 nodes.cuts,
                 nodes.cuts_start[column],
                 nodes.cuts_start[column + uint64(1)],
+                nodes.missing[place],
                 tiles[at + column * uint64(IN_FLIGHT) + i],
             )
             reached[start + i] = nodes.first[place] + uint32(max(branch, int32(0)))
@@ -307,11 +310,11 @@ def node_branches(nodes, place, block, entries, start, n, branches):
             branches[i] = int32(value > threshold) - int32(is_hole)
             n_missing += int64(is_hole)
         return n_missing
-    kind, lookup_start = nodes.kind[place], nodes.lookup_start[place]
+    kind, lookup_start, missing = nodes.kind[place], nodes.lookup_start[place], nodes.missing[place]
     cuts_start, cuts_end = nodes.cuts_start[at], nodes.cuts_start[at + 1]
     for i in range(uint64(n)):
         value = block[at, entries[uint64(start) + i]]
-        branch = branch_of(kind, 0.0, nodes.lookup, lookup_start, nodes.cuts, cuts_start, cuts_end, value)
+        branch = branch_of(kind, 0.0, nodes.lookup, lookup_start, nodes.cuts, cuts_start, cuts_end, missing, value)
         branches[i] = branch
         n_missing += int64(branch < 0)
     return n_missing
@@ -347,6 +350,7 @@ def follow_stand_ins(stand_ins, place, block, entries, start, n, branches):
                 stand_ins.threshold,  # no surrogate has cuts
                 0,
                 0,
+                -1,
                 block[stand_ins.column[s], row],
             )
             if branch >= 0:

@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from core.block_walk import BlockWalk, Reached
+from core.block_walk import BlockWalk
 from core.compilation import KernelNotCompiled
-from core.prediction import MissingPolicy, leaves_reached, policy_as_grown, predict
-from core.record_walk import Cells, RecordWalk, TreeLists, cells_of
+from core.prediction import Ends, MissingPolicy, ends, policy_as_grown, predict
+from core.record_walk import Cells, RecordWalk, TreeLists, cells_of, ends_of_lists
 from core.table import FloatArray, Table
 from core.tree import Tree, TreeView
 from core.tree_layout import Layout
@@ -48,6 +48,10 @@ class Predictor:
         """
         return self._record_walk.answer(cells, policy or self.as_grown)
 
+    def leaf(self, cells: Cells) -> int:
+        """The leaf that one record comes to by what is known; -1 where something on its way is not."""
+        return self._record_walk.leaf(cells)
+
     def batch(self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool) -> FloatArray:
         """`prediction.predict`: class probabilities, or means, for every row."""
         policy = policy or self.as_grown
@@ -59,15 +63,15 @@ class Predictor:
                 return self._block_walk.answers(table, policy)
         return predict(self.view, table, policy)
 
-    def leaves(self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool) -> Reached:
-        """`prediction.leaves_reached`: for each row the nodes that answer it, with their weights."""
+    def ends(self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool) -> Ends:
+        """`prediction.ends`: for each row the nodes that answer it, with their weights."""
         policy = policy or self.as_grown
         if self._is_small(table.n_rows, kernels=kernels):
-            return [self._record_walk.reached(cells, policy) for cells in cells_of(table)]
+            return ends_of_lists([self._record_walk.reached(cells, policy) for cells in cells_of(table)])
         if kernels:
             with suppress(KernelNotCompiled):
-                return self._block_walk.leaves_reached(table, policy)
-        return leaves_reached(self.view, table, policy)
+                return self._block_walk.ends(table, policy)
+        return ends(self.view, table, policy)
 
     def _is_small(self, n_rows: int, *, kernels: bool) -> bool:
         """Whether records are best answered one by one."""

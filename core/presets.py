@@ -1,7 +1,7 @@
 """The named methods: each a choice of parts, and no maths."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from core.config import (
@@ -27,8 +27,10 @@ from core.config import (
     ReducedErrorPruning,
     Stopping,
     attribute_costs_from_json,
+    chaid_from_json,
     numeric_from_json,
     pruning_from_json,
+    quest_tests_from_json,
 )
 from core.errors import Fault, InvalidConfig, raise_any
 from core.schema import Kind
@@ -57,6 +59,9 @@ class Preset:
     attribute_kinds: tuple[Kind, ...] = EVERY_KIND
     stopping: Stopping = field(default_factory=Stopping)
     pruning: str = NoPruning.kind
+    choose: Choose | None = None  # by what alpha is chosen; None for validation rows where there are some
+    rule: AlphaRule = AlphaRule.MINIMUM  # of a cross-validation
+    predicts_several: bool = False  # numbers at once
 
     def takes(self, kind: Kind, numeric: Numeric) -> bool:
         """Whether it can learn from attributes of a kind; cut into intervals, every kind is like categories."""
@@ -86,6 +91,22 @@ PRESETS: dict[str, Preset] = {
         criteria={Task.CLASSIFICATION: GINI, Task.REGRESSION: SQUARED_ERROR},
         categorical=Categorical.TWO_GROUPS,
         pruning=CostComplexityPruning.kind,
+        predicts_several=True,
+    ),
+    "chaid": Preset(
+        title="CHAID",
+        criteria={Task.CLASSIFICATION: GINI, Task.REGRESSION: SQUARED_ERROR},
+        categorical=Categorical.MULTIWAY,
+        stopping=Stopping(min_samples_split=30, min_samples_leaf=10),
+    ),
+    "quest": Preset(
+        title="QUEST",
+        criteria={Task.CLASSIFICATION: GINI},
+        categorical=Categorical.TWO_GROUPS,
+        stopping=Stopping(min_samples_split=10),
+        pruning=CostComplexityPruning.kind,
+        choose=Choose.CROSS_VALIDATION,
+        rule=AlphaRule.ONE_STANDARD_ERROR,
     ),
 }
 
@@ -96,6 +117,9 @@ def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
     A task that the preset cannot do takes the parts of one that it can; the checks against the table refuse it then.
     """
     preset = PRESETS[kind]
+    stopping = replace(preset.stopping, **overrides.get("stopping", {}))
+    if kind == "chaid":
+        return chaid_from_json({**chaid_options(overrides, task), "stopping": asdict(stopping)})
     criterion = preset.criteria.get(task) or next(iter(preset.criteria.values()))
     dialect = Dialect(overrides.get("dialect", Dialect.TEXTBOOK))
     if "criterion" in overrides:
@@ -108,12 +132,32 @@ def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
         categorical=Categorical(overrides.get("categorical", preset.categorical)),
         numeric=numeric_from_json(overrides.get("numeric", {"kind": NumericKind.EXACT})),
         missing=MissingStrategy(overrides.get("missing", MissingStrategy.WEIGHTED)),
-        stopping=replace(preset.stopping, **overrides.get("stopping", {})),
+        stopping=stopping,
         attribute_costs=attribute_costs_from_json(overrides.get("attribute_costs")),
         min_category_weight=overrides.get("min_category_weight", 0.0),
         dialect=dialect,
         collapse=overrides.get("collapse", dialect is Dialect.RELEASE8),
+        quest=quest_tests_from_json(overrides) if kind == "quest" else None,
     )
+
+
+def chaid_options(overrides: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    """What was said of CHAID, and None for what is then not looked at; refused where something was said of that."""
+    raise_any(InvalidConfig, unused_faults(overrides, task))
+    without_alphas = {"alpha_merge": None, "alpha_split": None} if overrides.get("exhaustive") else {}
+    without_statistic = {"statistic": None} if task is Task.REGRESSION else {}
+    return {**overrides, **without_alphas, **without_statistic}
+
+
+def unused_faults(overrides: Mapping[str, Any], task: Task) -> Iterator[Fault]:
+    """Options of CHAID beside others that leave nothing for them to do."""
+    for name in ("alpha_merge", "alpha_split"):
+        if overrides.get("exhaustive") and overrides.get(name) is not None:
+            detail = f"exhaustive merging goes on to two groups, and does not look at {name}"
+            yield Fault(detail, ("algorithm", name), f"leave {name} out, or exhaustive")
+    if task is Task.REGRESSION and overrides.get("statistic") is not None:
+        detail = f"{overrides['statistic']} judges tables of classes, and numbers have none"
+        yield Fault(detail, ("algorithm", "statistic"), "leave it out: F judges numbers")
 
 
 def _criterion(plain: Mapping[str, Any]) -> Criterion:
@@ -129,7 +173,8 @@ def pruning_for(algorithm: Algorithm, said: Mapping[str, Any] | None, *, has_val
 
     `has_validation` tells whether there are rows kept aside, by which alpha is chosen where nobody says how.
     """
-    chosen = {"kind": PRESETS[algorithm.kind].pruning} if said is None else dict(said)
+    preset = PRESETS[algorithm.kind]
+    chosen = {"kind": preset.pruning} if said is None else dict(said)
     is_as_programmed = algorithm.dialect is Dialect.RELEASE8
     match chosen["kind"]:
         case ReducedErrorPruning.kind if is_as_programmed:
@@ -140,7 +185,10 @@ def pruning_for(algorithm: Algorithm, said: Mapping[str, Any] | None, *, has_val
             raise_any(InvalidConfig, alpha_faults(chosen))
             chosen.setdefault("cost", COSTS[algorithm.criterion.kind])
             if "alpha" not in chosen:
-                chosen.setdefault("choose", Choose.VALIDATION if has_validation else Choose.CROSS_VALIDATION)
+                by_rows = Choose.VALIDATION if has_validation else Choose.CROSS_VALIDATION
+                chosen.setdefault("choose", preset.choose or by_rows)
+            if chosen.get("choose") == Choose.CROSS_VALIDATION:
+                chosen.setdefault("rule", preset.rule)
         case _:
             pass
     return pruning_from_json(chosen)

@@ -10,7 +10,7 @@ from math import nan
 import numpy as np
 
 from core.missing.surrogates import Surrogate
-from core.prediction import MissingPolicy
+from core.prediction import Ends, MissingPolicy
 from core.splits.split import Split, SplitKind
 from core.table import Column, Table
 from core.ties import first_within_tie
@@ -32,6 +32,7 @@ class TreeLists:
         self.first: list[int] = layout.full.first.tolist()
         self.n_branches: list[int] = layout.full.n_branches.tolist()
         self.shares: list[float] = layout.full.share.tolist()
+        self.asks_for_values = bool((self.tree.missing_branch < 0).all())  # no missing value has a branch of its own
         self.n_outputs = self.tree.values.shape[1]
         self.all_answers = layout.full.answers[:, : self.n_outputs]
         self.answers: dict[int, tuple[float, ...]] = {}  # of the leaves that were reached
@@ -56,6 +57,22 @@ class RecordWalk:
             answer = self._lists.answers.get(end) or self._answer_of(end)
             total = [so_far + weight * part for so_far, part in zip(total, answer, strict=True)]
         return tuple(total)
+
+    def leaf(self, cells: Cells) -> int:
+        """The leaf that the record comes to by what is known; -1 where something on its way is not."""
+        place = self._down(0, cells)
+        is_there = self._columns[place] < 0 and (self._lists.asks_for_values or self._knows_all_above(place, cells))
+        return self._lists.nodes[place] if is_there else -1
+
+    def _knows_all_above(self, place: int, cells: Cells) -> bool:
+        """Whether the record took no branch for missing values on its way."""
+        tree, node = self._lists.tree, self._lists.nodes[place]
+        while node > 0:
+            node = int(tree.parent[node])
+            value = cells[int(tree.column[node])]
+            if value != value:
+                return False
+        return True
 
     def reached(self, cells: Cells, policy: MissingPolicy) -> Reached:
         """The nodes that answer, left to right, with their weights, as `prediction.leaves_reached` has them."""
@@ -115,11 +132,13 @@ class RecordWalk:
 def branch_of(split: Split, value: float) -> int:
     """`Split.branches` of one cell."""
     if value != value:
-        return -1
+        return split.missing_branch
     if split.kind is SplitKind.THRESHOLD:
         return int(value > split.threshold)
     if split.kind is SplitKind.INTERVALS:
         return bisect_left(split.cuts, value)
+    if split.kind is SplitKind.MERGED_INTERVALS:
+        return split.branch_of[bisect_left(split.cuts, value)]
     return split.branch_of[int(value)]
 
 
@@ -130,6 +149,13 @@ def followed(surrogates: Iterable[Surrogate], cells: Cells) -> int:
         if branch >= 0:
             return 1 - branch if surrogate.is_reversed else branch
     return -1
+
+
+def ends_of_lists(reached: Sequence[Reached]) -> Ends:
+    """The ends of several records as arrays."""
+    starts = np.cumsum([0, *map(len, reached)])
+    nodes = np.array([node for of_record in reached for node, _ in of_record], dtype=np.int64)
+    return Ends(starts, nodes, np.array([weight for of_record in reached for _, weight in of_record], dtype=np.float64))
 
 
 def cells_of(table: Table) -> list[tuple[float, ...]]:

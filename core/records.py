@@ -7,26 +7,68 @@ like a missing value and reported. Anything else is a fault, and all faults are 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import Fault, Path, RecordsDoNotFit
 from core.inference import category_text
 from core.schema import Attribute, Schema
 from core.suggestion import did_you_mean, quoted
-from core.table import MISSING_CODE, CodeArray, Column, FloatArray, Table, is_missing
+from core.table import MISSING_CODE, CodeArray, Column, FloatArray, RowArray, Table, is_missing
 
 Value = str | float | int | bool | None
 MOST_FAULTS = 100
 
 
+class State(IntEnum):
+    """What is known of a record's value."""
+
+    KNOWN = 0
+    MISSING = 1
+    UNSEEN = 2  # a category that the model has no branch for
+
+
 @dataclass(frozen=True)
 class EncodedRecords:
-    """The table, and for each row the attributes that are missing and those with an unseen category."""
+    """The table, and `states[row, attribute]`; None when every value is known."""
 
     table: Table
-    missing: list[list[str]]
-    unseen: list[list[str]]
+    states: NDArray[np.uint8] | None
+
+    @property
+    def are_complete(self) -> bool:
+        """Whether no value is missing or unseen."""
+        return self.states is None
+
+    @property
+    def states_by_row(self) -> list[bytes] | None:
+        """The states of each record, none where all its values are known; None where that is so of all records."""
+        if self.states is None:
+            return None
+        by_row = [b""] * len(self.states)
+        for row in np.flatnonzero(self.states.any(axis=1)).tolist():
+            by_row[row] = self.states[row].tobytes()
+        return by_row
+
+    def take(self, rows: RowArray) -> "EncodedRecords":
+        """These records, in this order."""
+        states = None if self.states is None else self.states[rows]
+        return EncodedRecords(self.table.take(rows), states)
+
+    def known_in(self, table: Table) -> "EncodedRecords":
+        """The records with the cells of another table, where what was missing may be known."""
+        if self.states is None:
+            return self
+        is_hole = np.stack([is_missing(values) for values in table.columns], axis=1)
+        return EncodedRecords(table, np.where(is_hole, self.states, np.uint8(State.KNOWN)))
+
+    def names(self, row: int, state: State) -> list[str]:
+        """The attributes of a record that are in a state other than known."""
+        if self.states is None:
+            return []
+        return [self.table.schema[column].name for column in np.flatnonzero(self.states[row] == state).tolist()]
 
 
 def encode_records(
@@ -90,18 +132,17 @@ def _encode(
     path: Callable[[str, int], Path],
 ) -> EncodedRecords:
     encoded: list[Column] = []
-    missing: list[list[str]] = [[] for _ in range(n_rows)]
-    unseen: list[list[str]] = [[] for _ in range(n_rows)]
-    for attribute in attributes:
+    states = np.zeros((n_rows, len(attributes)), dtype=np.uint8)
+    for column, attribute in enumerate(attributes):
         values = columns[attribute.name]
         encode = encode_numbers if attribute.is_numeric else encode_categories
         cells, wrong = encode(values, attribute)
         faults.add(*(Fault(detail, path(attribute.name, row), hint) for row, detail, hint in wrong))
         encoded.append(cells)
         for row in map(int, np.flatnonzero(is_missing(cells))):
-            (missing if values[row] is None else unseen)[row].append(attribute.name)
+            states[row, column] = State.MISSING if values[row] is None else State.UNSEEN
     faults.raise_any()
-    return EncodedRecords(Table(attributes, tuple(encoded)), missing, unseen)
+    return EncodedRecords(Table(attributes, tuple(encoded)), states if states.any() else None)
 
 
 Wrong = tuple[int, str, str | None]
@@ -124,23 +165,28 @@ def encode_numbers(values: Sequence[Value], attribute: Attribute) -> tuple[Float
 def encode_categories(values: Sequence[Value], attribute: Attribute) -> tuple[CodeArray, list[Wrong]]:
     """A categorical column. Numbers and booleans are taken where some category reads as one, or none is known."""
     names = attribute.categories
-    takes_numbers = not names or any(map(reads_as_number, names))
-    takes_booleans = not names or "true" in names or "false" in names
+    numbers, booleans = takes_numbers(attribute), takes_booleans(attribute)
     codes = {name: code for code, name in enumerate(names)}
     cells, wrong = np.full(len(values), MISSING_CODE, dtype=np.int32), list[Wrong]()
     for row, value in enumerate(values):
         if value is None:
             continue
-        if (
-            isinstance(value, str)
-            or (isinstance(value, bool) and takes_booleans)
-            or (_is_number(value) and takes_numbers)
-        ):
+        if isinstance(value, str) or (isinstance(value, bool) and booleans) or (_is_number(value) and numbers):
             cells[row] = codes.get(category_text(value), MISSING_CODE)
         else:
             detail = f"{_shown(value)} is not text, and {attribute.name} takes text"
             wrong.append((row, detail, f"send text such as {quoted(names[0])}" if names else "send text or null"))
     return cells, wrong
+
+
+def takes_numbers(attribute: Attribute) -> bool:
+    """Whether numbers are taken for categories: some category reads as one, or none is known."""
+    return not attribute.categories or any(map(reads_as_number, attribute.categories))
+
+
+def takes_booleans(attribute: Attribute) -> bool:
+    """Whether truth values are taken for categories."""
+    return not attribute.categories or not {"true", "false"}.isdisjoint(attribute.categories)
 
 
 def reads_as_number(text: str) -> bool:

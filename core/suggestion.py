@@ -7,9 +7,14 @@ SHOWN_LENGTH = 80
 MOST_COMPARED = 1_000
 
 
+def shortened(text: str) -> str:
+    """The text, cut where it would fill a page."""
+    return text if len(text) <= SHOWN_LENGTH else f"{text[:SHOWN_LENGTH]}…"
+
+
 def quoted(text: str) -> str:
     """The text in quotes, cut where it would fill a page."""
-    return f'"{text}"' if len(text) <= SHOWN_LENGTH else f'"{text[:SHOWN_LENGTH]}…"'
+    return f'"{shortened(text)}"'
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str | None:

@@ -32,7 +32,8 @@ CUTTING = 0.05  # the part of growing that finds cuts on all rows, about
 def training_samples(prepared: Prepared, config: TrainingConfig, watch: Watch = nobody) -> Samples:
     """The training rows as trees grow from them: weighed by class, filled and cut where the algorithm says so."""
     samples = with_class_weights(prepared.train, config.class_weights)
-    return with_cuts(filled_for_growth(samples, config.algorithm.missing), config.algorithm.numeric, watch)
+    filled_samples, algorithm = filled_for_growth(samples, config.algorithm.missing), config.algorithm
+    return with_cuts(filled_samples, algorithm.numeric, watch, numbers_only=algorithm.chaid is not None)
 
 
 def filled_for_growth(samples: Samples, strategy: MissingStrategy) -> Samples:

@@ -177,8 +177,33 @@ class Tree:
             n_branches=len(self.children(node)),
             threshold=float(self.threshold[node]),
             branch_of=tuple(int(branch) for branch in self.branch_of[start:end]),
-            cuts=(self.cuts[column] or ()) if kind is SplitKind.INTERVALS else (),
+            cuts=(self.cuts[column] or ()) if kind.has_cuts else (),
         )
+
+    @cached_property
+    def missing_branch(self) -> NDArray[np.int32]:
+        """The branch of its own that a missing value takes at each node; -1 where it has none."""
+        branches = np.full(len(self), -1, dtype=np.int32)
+        branches[self._is_merged] = self.branch_of[self.branch_start[1:][self._is_merged] - 1]
+        return branches
+
+    @cached_property
+    def _is_merged(self) -> BoolArray:
+        return (self.kind >= 0) & np.array([kind.is_merged for kind in SPLIT_KINDS])[self.kind]
+
+    def without_missing_branches(self) -> "Tree":
+        """The tree with missing values going down every branch by weight, wherever they are asked for."""
+        if not self._is_merged.any():
+            return self
+        branch_of = self.branch_of.copy()
+        branch_of[self.branch_start[1:][self._is_merged] - 1] = -1
+        return replace(self, branch_of=branch_of)
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether every known value has a branch wherever it is asked for."""
+        n_of_missing = np.count_nonzero(self.missing_branch[self._is_merged] < 0)
+        return bool(np.count_nonzero(self.branch_of < 0) == n_of_missing)
 
     @cached_property
     def answering(self) -> RowArray:

@@ -22,17 +22,20 @@ from core.splits.split import SplitKind
 from core.table import FloatArray, RowArray
 from core.tree import SPLIT_KINDS, Tree, TreeView
 
-THRESHOLD, LOOKUP, INTERVALS = 0, 1, 2  # how a branch is found: compared, read from a table of codes, or searched
+# How a branch is found: compared, read from a table of codes, searched between cuts, or searched and then read.
+THRESHOLD, LOOKUP, INTERVALS, LOOKUP_OF_INTERVALS = 0, 1, 2, 3
 
 IN_FLIGHT = 64  # rows that go down together: their values, `tile[column * IN_FLIGHT + row]`, stay near the processor
 LANES = 4  # the processor adds so many numbers at once
 
 TEST = np.dtype([("threshold", np.float64), ("first", np.uint32), ("offset", np.uint32)])
 
-_FOUND_BY = np.array(
-    [{SplitKind.THRESHOLD: THRESHOLD, SplitKind.INTERVALS: INTERVALS}.get(kind, LOOKUP) for kind in SPLIT_KINDS],
-    dtype=np.uint8,
-)
+_WAYS = {
+    SplitKind.THRESHOLD: THRESHOLD,
+    SplitKind.INTERVALS: INTERVALS,
+    SplitKind.MERGED_INTERVALS: LOOKUP_OF_INTERVALS,
+}
+_FOUND_BY = np.array([_WAYS.get(kind, LOOKUP) for kind in SPLIT_KINDS], dtype=np.uint8)
 
 
 class Nodes(NamedTuple):
@@ -42,6 +45,7 @@ class Nodes(NamedTuple):
     threshold   NaN unless the kind is THRESHOLD, and in a leaf         kind            how a branch is found
     lookup      at `lookup_start` and on: code -> branch                n_branches      0 in a leaf
     cuts        at `cuts_start[column]` and on                          share           r_v, as in the tree
+    missing     the branch of a missing value; -1 where it has none of its own
     answers     as in the tree, but never -0.0; with columns of 0 up to a multiple of LANES
     tests       threshold, first and column side by side: one look at memory. The column as the `offset` of its values
                 in a tile
@@ -56,6 +60,7 @@ class Nodes(NamedTuple):
     lookup: NDArray[np.int32]
     cuts_start: NDArray[np.int64]
     cuts: FloatArray
+    missing: NDArray[np.int32]
     share: FloatArray
     answers: FloatArray
     tests: NDArray[np.void]
@@ -110,6 +115,7 @@ class Layout:
             lookup=tree.branch_of.copy(),  # compiled code tells arrays that cannot be written apart
             cuts_start=np.cumsum([0, *map(len, cuts), 0], dtype=np.int64),
             cuts=np.array([cut for of_column in cuts for cut in of_column], dtype=np.float64),
+            missing=tree.missing_branch[order],
             share=tree.share[order],
             answers=_in_lanes(tree.answers[order] + 0.0),  # a sum that begins with 0 is never -0.0
             tests=np.empty(0, dtype=TEST),  # every view has its own

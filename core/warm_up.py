@@ -31,6 +31,7 @@ from core.growth.engine import Engine, grow_with
 from core.growth.fast_grow import is_supported
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
+from core.json_scan import RecordScanner
 from core.missing.filling import filled, fills_of
 from core.prediction import MissingPolicy
 from core.presets import resolve
@@ -63,6 +64,7 @@ def run_every_kernel() -> None:
     for samples, algorithm in orders():
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
+    run_quest_kernels()
     run_pruning_kernels()
     run_prediction_kernels()
 
@@ -73,6 +75,13 @@ def run_usual_kernels() -> None:
     for target in targets():
         samples = chosen(samples_of(target, weighted=False, holes=False), ("number",))
         grow_with(Engine.KERNELS, samples, algorithm_of(target, {}), validation=None, seed=0, threads=2)
+
+
+def run_quest_kernels() -> None:
+    """What chooses by tests: one kernel for all tables."""
+    samples = samples_of(class_target(3), weighted=True, holes=True)
+    algorithm = resolve("quest", {"stopping": {"max_depth": 3}}, samples.target.task)
+    grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
 
 
 def run_pruning_kernels() -> None:
@@ -90,6 +99,7 @@ def run_prediction_kernels() -> None:
     for samples, algorithm in prediction_orders():
         tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
         run_predictions(tree, samples.attributes)
+    run_scans()
 
 
 def run_predictions(tree: Tree, records: Table) -> None:
@@ -98,8 +108,15 @@ def run_predictions(tree: Tree, records: Table) -> None:
         walk = BlockWalk(Layout(tree), view)
         for policy in MissingPolicy:
             walk.answers(records, policy)
-            walk.leaves_reached(records, policy)
+            walk.ends(records, policy)
         list(walk.arrivals(records, MissingPolicy.WEIGHTED))
+
+
+def run_scans() -> None:
+    """Read a body of records and one of columns."""
+    scanner = RecordScanner(Schema((Attribute("number", Kind.NUMERIC), levels("category", Kind.CATEGORICAL, 2))), ())
+    scanner.records(b'[{"number": 1.5, "category": "1"}, {"number": null, "category": 0}]', 0)
+    scanner.columns(b'{"number": [1.5, 12345678901234567890], "category": ["1", "2"]}', 0)
 
 
 def orders() -> Iterator[Order]:

@@ -1,22 +1,27 @@
 """The command line: `niwaki serve`, `worker`, `migrate`, `warm-up`, `openapi`, `health`.
 
-Each command imports only what it needs, so that a worker's supervisor stays light.
+Each command imports only what it needs, and when it needs it: a worker's supervisor stays light, and starts a process
+that runs jobs before it imports anything itself.
 """
 
 import argparse
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
+from service.importing import importing
+from service.jobs.starting import start_child
 from service.logs import configure_logs, log_event
-from service.settings import Settings
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from service.settings import Settings
 
 HEALTH_SECONDS = 3.0
 LOWEST_PRIORITY = 19
@@ -26,12 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it went well."""
     arguments = _parser().parse_args(argv)
     try:
-        settings = Settings()
-    except ValidationError as error:
-        return _refuse(error)
-    configure_logs(settings.log_level)
-    try:
-        code: int = arguments.run(settings, arguments)
+        code: int = arguments.run(arguments)
     except KeyboardInterrupt:
         return 0
     return code
@@ -44,21 +44,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     serve = commands.add_parser("serve", help="bring the database up to date, then answer HTTP requests")
-    serve.set_defaults(run=lambda settings, _: _serve(settings))
+    serve.set_defaults(run=_with_settings(_serve))
     worker = commands.add_parser("worker", help="run trainings from the queue")
     worker.add_argument("--slots", type=_slots, help="how many trainings at a time")
     worker.add_argument("--watch-stdin", action="store_true", help="end when standard input ends")
     worker.add_argument("--work", metavar="MODULE:FUNCTION", help="what runs a job; for tests")
     worker.set_defaults(run=_worker)
     migrate = commands.add_parser("migrate", help="bring the database up to date")
-    migrate.set_defaults(run=lambda settings, _: _migrate(settings))
+    migrate.set_defaults(run=_with_settings(_migrate))
     warm_up = commands.add_parser("warm-up", help="compile what makes training and prediction fast, and keep it")
     warm_up.add_argument("--background", action="store_true", help="at low priority, until standard input ends")
-    warm_up.set_defaults(run=_warm_up)
+    warm_up.set_defaults(run=_with_settings(_warm_up))
     openapi = commands.add_parser("openapi", help="print the OpenAPI document")
-    openapi.set_defaults(run=lambda settings, _: _openapi(settings))
+    openapi.set_defaults(run=_with_settings(_openapi))
     health = commands.add_parser("health", help="ask a running service whether it is ready: exit code 0 or 1")
-    health.set_defaults(run=lambda settings, _: _health(settings))
+    health.set_defaults(run=_with_settings(_health))
     return parser
 
 
@@ -68,10 +68,29 @@ def _slots(text: str) -> int:
     return int(text)
 
 
-def _serve(settings: Settings) -> int:
-    from service.server import CannotListen, run_server
+def _with_settings(run: Callable[["Settings", argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """A command that begins with reading the settings, and ends there if one is impossible."""
 
-    code = _migrate(settings)
+    def run_with_settings(arguments: argparse.Namespace) -> int:
+        with importing():
+            from pydantic import ValidationError
+
+            from service.settings import Settings
+        try:
+            settings = Settings()
+        except ValidationError as error:
+            return _refuse(error)
+        configure_logs(settings.log_level)
+        return run(settings, arguments)
+
+    return run_with_settings
+
+
+def _serve(settings: "Settings", arguments: argparse.Namespace) -> int:
+    with importing():
+        from service.server import CannotListen, run_server
+
+    code = _migrate(settings, arguments)
     if code != 0:
         return code
     try:
@@ -80,23 +99,41 @@ def _serve(settings: Settings) -> int:
         return _fail(error)
 
 
-def _worker(settings: Settings, arguments: argparse.Namespace) -> int:
-    from service.jobs.worker import run_worker
-    from service.store.transactions import InvalidDatabaseUrl
+def _worker(arguments: argparse.Namespace) -> int:
+    """Start a process that runs jobs before anything is imported here: both import at the same time."""
+    child_arguments = ["--work", arguments.work] if arguments.work else []
+    child = start_child(child_arguments)
+    try:
+        return _with_settings(lambda settings, _: _supervise(settings, arguments, child, child_arguments))(arguments)
+    finally:
+        child.kill()
+        child.wait()
+
+
+def _supervise(
+    settings: "Settings",
+    arguments: argparse.Namespace,
+    first_child: "subprocess.Popen[bytes]",
+    child_arguments: Sequence[str],
+) -> int:
+    with importing():
+        from service.jobs.worker import run_worker
+        from service.store.transactions import InvalidDatabaseUrl
 
     try:
         run_worker(
             settings,
             slots=arguments.slots or settings.worker_slots,
+            first_child=first_child,
+            child_arguments=child_arguments,
             watch_stdin=arguments.watch_stdin,
-            child_arguments=["--work", arguments.work] if arguments.work else [],
         )
     except (InvalidDatabaseUrl, OSError) as error:
         return _fail(error)
     return 0
 
 
-def _migrate(settings: Settings) -> int:
+def _migrate(settings: "Settings", _: argparse.Namespace) -> int:
     from service.errors import StoreUnavailable
     from service.store.migrate import head_revision, upgrade
     from service.store.transactions import InvalidDatabaseUrl
@@ -111,11 +148,12 @@ def _migrate(settings: Settings) -> int:
     return 0
 
 
-def _warm_up(settings: Settings, arguments: argparse.Namespace) -> int:
+def _warm_up(settings: "Settings", arguments: argparse.Namespace) -> int:
+    from service.jobs.priority import step_back
     from service.kernel_cache import warm_up
 
     if arguments.background:
-        os.nice(LOWEST_PRIORITY)
+        step_back(LOWEST_PRIORITY)
         threading.Thread(target=_end_with_stdin, daemon=True).start()
     started = time.monotonic()
     folder = warm_up(settings)
@@ -131,14 +169,17 @@ def _end_with_stdin() -> None:
     os._exit(0)
 
 
-def _openapi(settings: Settings) -> int:
+def _openapi(settings: "Settings", _: argparse.Namespace) -> int:
     from service.app import create_app
 
     print(json.dumps(create_app(settings).openapi(), ensure_ascii=False, indent=2))
     return 0
 
 
-def _health(settings: Settings) -> int:
+def _health(settings: "Settings", _: argparse.Namespace) -> int:
+    from http import HTTPStatus
+    from http.client import HTTPConnection, HTTPException
+
     # A service that listens on every address is asked on this machine's own.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
     connection = HTTPConnection(host, settings.port, timeout=HEALTH_SECONDS)
@@ -152,7 +193,7 @@ def _health(settings: Settings) -> int:
     return 0 if status == HTTPStatus.OK else _fail(f"{host} port {settings.port} is not ready: status {status}")
 
 
-def _refuse(error: ValidationError) -> int:
+def _refuse(error: "ValidationError") -> int:
     for fault in error.errors():
         if fault["loc"]:
             name = "NIWAKI_" + "_".join(str(part) for part in fault["loc"]).upper()

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from fastapi import FastAPI
 from starlette.types import Scope
 
+from service.api.codings import DecodedBodies, EncodedAnswers
 from service.api.docs import install_docs
 from service.api.metrics import Metrics
 from service.api.middleware import BodyLimit, RequestContext
@@ -55,6 +56,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     # The one added last stands outermost.
+    app.add_middleware(EncodedAnswers)
+    app.add_middleware(DecodedBodies, limit_of=lambda scope: _body_limit(scope, settings))
     app.add_middleware(BodyLimit, limit_of=lambda scope: _body_limit(scope, settings))
     app.add_middleware(RequestContext, metrics=app.state.metrics)
     return app

@@ -3,12 +3,15 @@
     ServiceError
       NotFound          DatasetNotFound, TrainingNotFound, ModelNotFound, StepNotFound
       Conflict          DatasetInUse, ModelNotReady, TrainingAlreadyEnded, TrainingNotEnded
-      InvalidRequest    MalformedBody, InvalidBody, InvalidFile, InvalidParameter, UnsupportedMediaType
+      InvalidRequest    MalformedBody, InvalidBody, InvalidFile, InvalidParameter, UnsupportedMediaType,
+                        UnsupportedContentCoding, NotAcceptable
       TooLarge          BodyTooLarge
       Unavailable       StoreUnavailable, MigrationsPending, TooBusy
 
 Messages name the thing, the value and the way out. Our own mistakes are assertions, not classes here.
 """
+
+from collections.abc import Sequence
 
 from core.errors import Fault
 
@@ -82,11 +85,33 @@ class UnsupportedMediaType(InvalidRequest):
     """The body's Content-Type is not one that is taken here."""
 
 
-class InvalidParameter(InvalidRequest):
-    """A query or path parameter does not fit."""
+class UnsupportedContentCoding(InvalidRequest):
+    """The body is compressed in a way that is not taken here."""
 
-    def __init__(self, parameter: str, detail: str, *, hint: str | None = None, place: str = "query") -> None:
-        super().__init__(f"{parameter}: {detail}", Fault(detail, (), hint))
+    def __init__(self, coding: str, taken: tuple[str, ...]) -> None:
+        super().__init__(
+            f"Content-Encoding {coding} is not taken; send {' or '.join(taken)}, or a body without Content-Encoding"
+        )
+        self.taken = taken
+
+
+class NotAcceptable(InvalidRequest):
+    """None of the media types that the client accepts can be answered."""
+
+
+class InvalidParameter(InvalidRequest):
+    """A query or path parameter does not fit; `faults` say where inside it, when it holds JSON."""
+
+    def __init__(
+        self,
+        parameter: str,
+        detail: str,
+        *,
+        hint: str | None = None,
+        place: str = "query",
+        faults: Sequence[Fault] = (),
+    ) -> None:
+        super().__init__(f"{parameter}: {detail}", *(faults or [Fault(detail, (), hint)]))
         self.parameter = parameter
         self.place = place
 

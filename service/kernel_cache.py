@@ -20,12 +20,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
 import core
 from core.compilation import forbid_compilation
+from service.importing import importing
 from service.logs import log_event
 from service.settings import Settings
 
@@ -179,16 +179,18 @@ def compiled_code_is_ready(settings: Settings) -> bool:
     return settings.engine != "definition" and _loader(settings).is_ready()
 
 
-@lru_cache(maxsize=1)
 def _loader(settings: Settings) -> "_Loader":
-    return _Loader(settings)
+    """The loader of this process: for one set of settings, which it is quicker to recognise than to compare."""
+    if not _loaders or (_loaders[-1].settings is not settings and _loaders[-1].settings != settings):
+        _loaders[:] = [_Loader(settings)]
+    return _loaders[-1]
 
 
 class _Loader:
     """Loads compiled code in a thread of its own, so that nobody waits for it."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._is_loaded = False
         self._thread: threading.Thread | None = None
         self._next_look = 0.0
@@ -203,13 +205,16 @@ class _Loader:
 
     def _look(self) -> None:
         try:
-            cache = find_cache(self._settings)
+            cache = find_cache(self.settings)
             if cache.is_complete:
                 cache.use()
-                from core.warm_up import run_prediction_kernels
-
+                with importing():
+                    from core.warm_up import run_prediction_kernels
                 run_prediction_kernels()
                 self._is_loaded = True
         except Exception as error:
             self._next_look = float("inf")  # the definitions go on answering
             log_event("compiled_code_not_loaded", level="error", error=error)
+
+
+_loaders: list[_Loader] = []

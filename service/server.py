@@ -2,17 +2,23 @@
 
 import signal
 import socket
+import sys
 from contextlib import suppress
 
 import uvicorn
+from fastapi import FastAPI
 
 from core.compilation import forbid_compilation
 from service.app import create_app
+from service.importing import importing
 from service.logs import log_event
 from service.settings import Settings
 
 GRACE_SECONDS = 5  # for requests under way when the service is told to stop
 FAILED_START = 3
+
+# How long a thread that computes for a large request may keep small ones waiting for the interpreter.
+TURN_SECONDS = 0.0005
 
 
 class CannotListen(Exception):
@@ -22,10 +28,11 @@ class CannotListen(Exception):
 def run_server(settings: Settings) -> int:
     """Serve until SIGINT or SIGTERM, both of which are a good end; the exit code."""
     forbid_compilation()
+    sys.setswitchinterval(TURN_SECONDS)
     listener = _listen(settings)
     server = uvicorn.Server(
         uvicorn.Config(
-            lambda: create_app(settings),
+            lambda: created(settings),
             factory=True,
             loop="uvloop",
             http="httptools",
@@ -40,6 +47,12 @@ def run_server(settings: Settings) -> int:
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
     return 0 if server.started else FAILED_START
+
+
+def created(settings: Settings) -> FastAPI:
+    """The application, in which nobody looks for garbage: a request would wait for a tenth of a second meanwhile."""
+    with importing():
+        return create_app(settings)
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -31,11 +31,22 @@ def upper_limits(errors: FloatArray, weights: FloatArray, cf: float) -> FloatArr
     some = np.flatnonzero((errors > 0) & (errors < weights))
     if len(some):
         pairs, place = np.unique(np.stack([errors[some], weights[some]]), axis=1, return_inverse=True)
-        limits[some] = _solved(pairs[0] + 1.0, pairs[1] - pairs[0], cf)[place.ravel()]
+        limits[some] = beta_quantiles(pairs[0] + 1.0, pairs[1] - pairs[0], cf)[place.ravel()]
     return limits
 
 
-def _solved(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
+def two_sided_limits(counted: FloatArray, weights: FloatArray, share: float) -> FloatArray:
+    """`[place, (lower, upper)]`: the rates between which the true one lies in that share of cases, or more.
+
+    Clopper and Pearson's exact interval; from 0 to 1 where there is nothing.
+    """
+    beyond = (1 - share) / 2
+    upper = np.where(weights > 0, upper_limits(counted, weights, beyond), 1.0)
+    lower = 1 - np.where(weights > 0, upper_limits(weights - counted, weights, beyond), 1.0)
+    return np.stack([lower, upper], axis=-1)
+
+
+def beta_quantiles(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
     """BetaInv(1 - CF; a, b) by Newton's method, kept between bounds that close in."""
     x = np.clip(_start(a, b, cf), 1e-300, 1 - 1e-16)
     low, high, open_ = np.zeros_like(a), np.ones_like(a), np.arange(len(a))
@@ -59,7 +70,8 @@ def _solved(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
 def _start(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
     """A first guess: the upper limit by the normal approximation (Wilson 1927)."""
     n, z = a + b - 1.0, NormalDist().inv_cdf(1 - cf)
-    f = np.minimum((a - 0.5) / n, 1.0)
+    n = np.where(n > 0, n, 1.0)
+    f = np.clip((a - 0.5) / n, 0.0, 1.0)
     return np.asarray((f + z * z / (2 * n) + z * np.sqrt(f * (1 - f) / n + z * z / (4 * n * n))) / (1 + z * z / n))
 
 

@@ -21,6 +21,7 @@ from core.criteria.cost_gain import nunez, tan_schlimmer
 from core.criteria.gain import above_average, better_half, corrected_gain, gain_ratio, intrinsic_value
 from core.criteria.impurity import entropy, error_rate, gini, squared_error
 from core.criteria.objective import Objective
+from core.criteria.significance import Significance
 from core.growth.samples import Samples
 from core.randomness import FOR_CUTS, key_of
 from core.splits.candidates import (
@@ -56,7 +57,10 @@ IMPURITIES = {
 class Candidate:
     """An attribute's best split with its figures.
 
-    `branch_weights` are the known weights that go each way, `known` is rho, `n_thresholds` how many were tried.
+    `branch_weights` are the known weights that go each way, `known` is rho, `n_thresholds` how many were tried. Where
+    attributes are compared by tests, gain and score are NaN, and `significance` tells what the test of the attribute
+    found, with its p adjusted for the number of tests; `levene` is QUEST's second test, of attributes with an order.
+    CHAID compares by `log10_adjusted_p`, and its `groups` are codes of `Samples.categories` that rows of the node have.
     """
 
     split: Split
@@ -65,6 +69,11 @@ class Candidate:
     known: float
     branch_weights: FloatArray
     n_thresholds: int | None
+    significance: Significance | None = None
+    adjusted_p_value: float | None = None
+    levene: Significance | None = None
+    log10_adjusted_p: float = 0.0
+    groups: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True)

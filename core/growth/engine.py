@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from core.config import Algorithm
+from core.growth import quest_grow
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
 from core.growth.samples import Samples
@@ -39,8 +40,11 @@ def grow_with(
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does, on one thread."""
-    if prefers_kernels(engine, samples) and validation is None and is_supported(samples, algorithm):
-        return grow_fast(samples, algorithm, seed=seed, threads=threads, watch=watch), []
+    if prefers_kernels(engine, samples) and validation is None:
+        if quest_grow.is_supported(algorithm):
+            return quest_grow.grow_quest(samples, algorithm, watch=watch), []
+        if is_supported(samples, algorithm):
+            return grow_fast(samples, algorithm, seed=seed, threads=threads, watch=watch), []
     return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, watch=watch)
 
 

@@ -35,9 +35,11 @@ CODING, SORTING = 0.05, 0.15  # the parts of the work that these take, about
 
 
 def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
-    """Whether the kernels can grow this tree; the definition can grow every one."""
+    """Whether these kernels can grow this tree, by gains; the definition can grow every one."""
     return (
-        is_codable(samples)
+        algorithm.chaid is None
+        and algorithm.quest is None
+        and is_codable(samples)
         and algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
         and not algorithm.stopping.validate_splits
         and row_bits_of(samples) + class_bits_of(samples) <= MOST_BITS

@@ -14,15 +14,17 @@ from core.table import FloatArray, is_missing
 from core.target import ClassTarget
 
 
-def with_cuts(samples: Samples, numeric: Numeric, watch: Watch = nobody) -> Samples:
-    """The samples with the cuts of every column that has an order, if the algorithm needs any before growth."""
+def with_cuts(samples: Samples, numeric: Numeric, watch: Watch = nobody, *, numbers_only: bool = False) -> Samples:
+    """The samples with the cuts of every column that has an order, if the algorithm needs any before growth.
+
+    Of ordinals too, unless their values are categories already.
+    """
     if not numeric.is_found_before_growth:
         return samples
-    columns = watched(range(len(samples.attributes.schema)), watch)
-    cuts = (
-        cuts_of(samples, column, numeric) if samples.attributes.schema[column].has_order else None for column in columns
-    )
-    return replace(samples, cuts=tuple(cuts))
+    schema = samples.attributes.schema
+    is_cut = [attribute.is_numeric if numbers_only else attribute.has_order for attribute in schema]
+    columns = watched(range(len(schema)), watch)
+    return replace(samples, cuts=tuple(cuts_of(samples, c, numeric) if is_cut[c] else None for c in columns))
 
 
 def cuts_of(samples: Samples, column: int, numeric: Numeric) -> tuple[float, ...]:

@@ -1,11 +1,12 @@
 """The samples that a tree is grown from."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from core.splits.split import Cuts
-from core.table import FloatArray, RowArray, Table
+from core.splits.split import Cuts, Split, SplitKind
+from core.table import CodeArray, FloatArray, RowArray, Table
 from core.target import Target
 
 
@@ -20,6 +21,23 @@ class Samples:
     target: Target
     weights: FloatArray
     cuts: Cuts = ()
+
+    @cached_property
+    def categories(self) -> tuple[CodeArray, ...]:
+        """Every column as the codes of its values, of its intervals where it was cut; one more stands for missing."""
+        return tuple(self._categories_of(column) for column in range(len(self.attributes.schema)))
+
+    def n_categories(self, column: int) -> int:
+        """How many codes stand for known values."""
+        cuts = self.cuts[column] if self.cuts else None
+        return len(self.attributes.schema[column].categories) if cuts is None else len(cuts) + 1
+
+    def _categories_of(self, column: int) -> CodeArray:
+        cuts, values = self.cuts[column] if self.cuts else None, self.attributes.columns[column]
+        codes = (
+            values if cuts is None else Split(column, SplitKind.INTERVALS, len(cuts) + 1, cuts=cuts).branches(values)
+        )
+        return np.where(codes < 0, self.n_categories(column), codes).astype(np.int32)
 
     def __len__(self) -> int:
         return len(self.weights)

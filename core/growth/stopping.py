@@ -16,8 +16,11 @@ def is_terminal(stopping: Stopping, *, depth: int, weight: float, impurity: floa
 
 
 def is_worth_it(stopping: Stopping, candidate: Candidate, objective: Objective) -> bool:
-    """Whether the best split gains enough; with limits of 0 also a split that gains nothing is made."""
-    return (
+    """Whether the best split gains enough; with limits of 0 also a split that gains nothing is made.
+
+    One that a test chose has no gain: the test has decided.
+    """
+    return candidate.significance is not None or (
         candidate.gain >= stopping.min_gain - objective.tolerance
         and candidate.score >= stopping.min_score - objective.tolerance
     )

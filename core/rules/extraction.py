@@ -10,17 +10,24 @@ from dataclasses import dataclass
 
 from core.conditions import Condition, IsOneOf, merged, path_conditions, says, sentence
 from core.schema import Attribute, Schema
+from core.target import Task
 from core.tree import Tree, TreeView
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A leaf's conditions; `support` is its share of the training weight. `id` is the same for equal conditions."""
+    """A leaf's conditions; `support` is the share of the training weight that they cover.
+
+    `id` is the same for equal conditions. `label` is the class that follows, and `weights` are those of each class
+    among the rows covered; None and empty where numbers are predicted.
+    """
 
     id: str
     leaf: int
     conditions: tuple[Condition, ...]
     support: float
+    label: int | None
+    weights: tuple[float, ...]
 
 
 def path_rules(view: TreeView, schema: Schema) -> list[Rule]:
@@ -30,8 +37,15 @@ def path_rules(view: TreeView, schema: Schema) -> list[Rule]:
 
 def path_rule(tree: Tree, leaf: int, schema: Schema) -> Rule:
     """The rule of a leaf."""
-    conditions = tuple(merged(path_conditions(tree, leaf, schema)))
-    return Rule(rule_id(conditions, schema), leaf, conditions, float(tree.weight[leaf] / tree.weight[0]))
+    conditions, has_classes = tuple(merged(path_conditions(tree, leaf, schema))), tree.task is Task.CLASSIFICATION
+    return Rule(
+        id=rule_id(conditions, schema),
+        leaf=leaf,
+        conditions=conditions,
+        support=float(tree.weight[leaf] / tree.weight[0]),
+        label=int(tree.labels[leaf]) if has_classes else None,
+        weights=tuple(tree.values[leaf].tolist()) if has_classes else (),
+    )
 
 
 def rule_id(conditions: tuple[Condition, ...], schema: Schema) -> str:
@@ -43,7 +57,10 @@ def rule_id(conditions: tuple[Condition, ...], schema: Schema) -> str:
 def _spelled(condition: Condition, attribute: Attribute) -> list[str]:
     """The condition in words that no other has: a list keeps `a, b` and `c` apart from `a` and `b, c`."""
     if isinstance(condition, IsOneOf):
-        return ["in", *(attribute.categories[code] for code in condition.codes)]
+        return [
+            "in or missing" if condition.or_missing else "in",
+            *(attribute.categories[code] for code in condition.codes),
+        ]
     return [says(condition, attribute)]
 
 

@@ -22,6 +22,7 @@ class Metrics:
             "niwaki_request_body_bytes", "Bytes of bodies read.", ["route"], registry=self.registry
         )
         self.in_flight = Gauge("niwaki_requests_in_flight", "Requests being answered.", registry=self.registry)
+        self._models: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._records = Counter("niwaki_predicted_records", "Records predicted.", model, registry=self.registry)
         self._prediction = Histogram(
             "niwaki_prediction_seconds",
@@ -39,8 +40,15 @@ class Metrics:
 
     def observe_prediction(self, model: str, version: int, n_records: int, seconds: float) -> None:
         """Count the records of one prediction under the model's name and version."""
-        self._records.labels(model, version).inc(n_records)
-        self._prediction.labels(model, version).observe(seconds)
+        records, prediction = self._of_model(model, version)
+        records.inc(n_records)
+        prediction.observe(seconds)
+
+    def _of_model(self, model: str, version: int) -> tuple[Counter, Histogram]:
+        """The model's own counters; they are looked for once."""
+        if (model, version) not in self._models:
+            self._models[model, version] = self._records.labels(model, version), self._prediction.labels(model, version)
+        return self._models[model, version]
 
     def text(self, queue: Queue | None, *, database_answers: bool) -> bytes:
         """Everything in Prometheus' text format; without `queue` the figures of the queue are left out."""

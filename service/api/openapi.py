@@ -10,7 +10,7 @@ from pydantic.json_schema import models_json_schema
 
 from service.api.problems import INTERNAL, INVALID_REQUEST, ProblemKind, kind_of, responses_of
 from service.api.schemas.common import Problem
-from service.errors import BodyTooLarge, MalformedBody, StoreUnavailable, UnsupportedMediaType
+from service.errors import BodyTooLarge, MalformedBody, StoreUnavailable, UnsupportedContentCoding, UnsupportedMediaType
 
 FRAMEWORK_SCHEMAS = ("HTTPValidationError", "ValidationError")
 FRAMEWORK_DESCRIPTION = "Successful Response"
@@ -37,6 +37,11 @@ def answers_with(status: int, **headers: str) -> dict[int | str, dict[str, Any]]
         name.replace("_", "-"): {"description": says, "schema": {"type": "string"}} for name, says in headers.items()
     }
     return {status: {"headers": described}}
+
+
+def schema_named(shape: type[BaseModel]) -> dict[str, Any]:
+    """For the `content` of a body or an answer: the schema of that name."""
+    return {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}}
 
 
 def completed(document: dict[str, Any], described_bodies: Sequence[type[BaseModel]]) -> dict[str, Any]:
@@ -87,7 +92,7 @@ def _is_frameworks(response: dict[str, Any]) -> bool:
 def _common_problems(operation: dict[str, Any], path: str) -> Iterator[ProblemKind]:
     """What any call like this can meet, so that routes only document what is their own."""
     if "requestBody" in operation:
-        yield from map(kind_of, (MalformedBody, BodyTooLarge, UnsupportedMediaType))
+        yield from map(kind_of, (MalformedBody, BodyTooLarge, UnsupportedMediaType, UnsupportedContentCoding))
     if "requestBody" in operation or "parameters" in operation:
         yield INVALID_REQUEST
     yield INTERNAL

@@ -140,6 +140,18 @@ PROBLEMS: dict[type[Exception], ProblemKind] = {
         "This kind of body is not taken here",
         "Set Content-Type to one of those the call takes; /docs lists them.",
     ),
+    errors.UnsupportedContentCoding: ProblemKind(
+        415,
+        "unsupported_content_coding",
+        "This kind of compression is not taken here",
+        "Content-Encoding may be gzip or zstd; the header Accept-Encoding of the answer lists what is taken.",
+    ),
+    errors.NotAcceptable: ProblemKind(
+        406,
+        "not_acceptable",
+        "The answer cannot be given in this form",
+        "Set Accept to one of the media types the call answers with, or leave it out; /docs lists them.",
+    ),
     errors.BodyTooLarge: ProblemKind(
         413, "body_too_large", "The body is too large", "Send less, or ask the operators to raise the limit."
     ),
@@ -226,9 +238,18 @@ def error_response(scope: Scope, error: ServiceError | CoreError) -> Response:
     kind = kind_of(type(error))
     found = [_listed(fault, error) for fault in error.faults]
     detail = _summary(found) if isinstance(error, CoreError | errors.InvalidBody) else error.detail
-    # What is left of a refused body is not read for ever: the connection ends with the answer.
-    closing = {"Connection": "close"} if isinstance(error, errors.BodyTooLarge) else {}
-    return problem_response(scope, kind, detail, found, headers=closing)
+    return problem_response(scope, kind, detail, found, headers=_headers(error))
+
+
+def _headers(error: Exception) -> dict[str, str]:
+    match error:
+        case errors.BodyTooLarge():
+            # What is left of a refused body is not read for ever: the connection ends with the answer.
+            return {"Connection": "close"}
+        case errors.UnsupportedContentCoding():
+            return {"Accept-Encoding": ", ".join(error.taken)}
+        case _:
+            return {}
 
 
 def pointer(path: FaultPath) -> str:
@@ -251,10 +272,13 @@ def listed_error(
 
 def _listed(fault: Fault, error: Exception) -> dict[str, Any]:
     if isinstance(error, InvalidParameter):
-        return listed_error(error.place, fault.detail, hint=fault.hint, parameter=error.parameter)
-    if isinstance(error, errors.InvalidFile) or fault.line is not None:
+        at = pointer(fault.path) if fault.path else None
+        return listed_error(error.place, fault.detail, hint=fault.hint, at=at, parameter=error.parameter)
+    is_in_file = isinstance(error, core.InvalidTable) and fault.line is not None
+    if is_in_file or isinstance(error, errors.InvalidFile):
         return listed_error("file", fault.detail, hint=fault.hint, line=fault.line)
-    return listed_error("body", fault.detail, hint=fault.hint, at=pointer(fault.path))
+    at = pointer(fault.path) if fault.path or fault.line is None else None
+    return listed_error("body", fault.detail, hint=fault.hint, at=at, line=fault.line)
 
 
 def _summary(listed: list[dict[str, Any]]) -> str:

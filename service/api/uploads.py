@@ -11,7 +11,8 @@ from core.inference import has_control_characters
 from core.json_tables import table_from_columns, table_from_records
 from core.table import Table
 from service.api.bodies import body_to_disk, parse_json, read_form, require_media_type
-from service.api.schemas.datasets import DatasetOptions, DatasetUpload
+from service.api.openapi import schema_named
+from service.api.schemas.datasets import CsvText, DatasetForm, DatasetOptions, DatasetUpload
 from service.api.validation import validated
 from service.errors import InvalidParameter
 from service.usecases.read_csv import read_csv
@@ -25,10 +26,10 @@ DOCUMENTED_BODIES: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            JSON: {"schema": {"$ref": "#/components/schemas/DatasetUpload"}},
-            CSV: {"schema": {"$ref": "#/components/schemas/CsvText"}},
+            JSON: schema_named(DatasetUpload),
+            CSV: schema_named(CsvText),
             FORM: {
-                "schema": {"$ref": "#/components/schemas/DatasetForm"},
+                **schema_named(DatasetForm),
                 "encoding": {"file": {"contentType": CSV}, "options": {"contentType": JSON}},
             },
         },

@@ -1,4 +1,4 @@
-"""The process that runs jobs, one at a time: `python -m service.jobs.child`, started by the supervisor.
+"""What the process that runs jobs does, one job at a time.
 
 It lives only as long as its supervisor: when standard input ends, it ends, also in the middle of a computation.
 """
@@ -17,7 +17,11 @@ from collections.abc import Awaitable, Callable
 from itertools import chain
 from typing import Any, Protocol
 
+from pydantic import ValidationError
+
+from service.importing import importing
 from service.jobs.faults import problem_of
+from service.jobs.priority import step_back
 from service.jobs.processes import Message
 from service.kernel_cache import KernelCache, find_cache
 from service.logs import configure_logs, log_event
@@ -53,22 +57,29 @@ class Work(Protocol):
     ) -> Awaitable[Any]: ...
 
 
-def main() -> None:
+def run_jobs() -> None:
     """Import what every job needs, say so, then run jobs as they come."""
-    parser = argparse.ArgumentParser(prog="service.jobs.child", description="Runs the trainings a worker hands over.")
+    parser = argparse.ArgumentParser(prog="service.jobs", description="Runs the trainings a worker hands over.")
     parser.add_argument("--work", default=TRAINING, metavar="MODULE:FUNCTION", help="the function that runs a job")
     arguments = parser.parse_args()
     send = _sender()
     orders = _orders()
-    settings = Settings()
-    os.nice(settings.worker_nice)
+    try:
+        settings = Settings()
+    except ValidationError:
+        return  # the supervisor has the same settings, and says what is wrong with them
+    step_back(settings.worker_nice)
     configure_logs(settings.log_level)
     cache = find_cache(settings)
     cache.use()
-    work = _load(arguments.work)
+    uses_kernels = cache.is_complete and settings.engine != "definition"
+    with importing():
+        work = _load(arguments.work)
+        if uses_kernels:
+            _import_kernels()
     send({"event": "ready", "compiled": cache.is_complete})
     first = _order_within(FIRST_ORDER_SECONDS, orders)
-    if first is None and cache.is_complete and settings.engine != "definition":
+    if first is None and uses_kernels:
         _load_kernels()
     for order in chain(() if first is None else (first,), iter(orders.get, None)):
         outcome = asyncio.run(carry_out(work, settings, Job(order["job"], order["attempt"]), send, cache))
@@ -114,6 +125,12 @@ def _order_within(seconds: float, orders: "queue.SimpleQueue[Order]") -> Order |
         return orders.get(timeout=seconds)
     except queue.Empty:
         return None
+
+
+def _import_kernels() -> None:
+    """Have in memory what growing calls, though none of the compiled code yet."""
+    import core.growth.grow_kernels
+    import core.prediction_kernels  # noqa: F401
 
 
 def _load_kernels() -> None:
@@ -177,7 +194,3 @@ def _load(path: str) -> Work:
 def _peak_memory() -> int:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
-
-
-if __name__ == "__main__":
-    main()

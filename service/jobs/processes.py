@@ -16,11 +16,13 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from service.jobs.starting import start_child
 from service.settings import Settings
 from service.store.jobs import Job
 
@@ -32,22 +34,25 @@ DIED: Message = {"event": "died", "leaving": True}
 
 
 class Child:
-    """A process of `service.jobs.child`, in a process group of its own."""
+    """A process of `service.jobs`, in a process group of its own."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._process = process
-        self._orders, self._answers = process.stdin, process.stdout
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", answers: asyncio.StreamReader, pipe: asyncio.BaseTransport
+    ) -> None:
+        self._process, self._answers, self._pipe = process, answers, pipe
 
     @classmethod
     async def start(cls, settings: Settings, arguments: Sequence[str] = ()) -> "Child":
         """Start a process; it says "ready" once everything heavy is imported."""
-        return cls(
-            await start_python(
-                "service.jobs.child", arguments, settings, stdout=asyncio.subprocess.PIPE, limit=LONGEST_LINE
-            )
-        )
+        return await cls.adopt(start_child(arguments, environment(settings)))
+
+    @classmethod
+    async def adopt(cls, process: "subprocess.Popen[bytes]") -> "Child":
+        """Look after a process that `start_child` started."""
+        answers = asyncio.StreamReader(limit=LONGEST_LINE)
+        loop = asyncio.get_running_loop()
+        pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(answers), process.stdout)
+        return cls(process, answers, pipe)
 
     @property
     def pid(self) -> int:
@@ -55,13 +60,13 @@ class Child:
 
     @property
     def is_alive(self) -> bool:
-        return self._process.returncode is None
+        return self._process.poll() is None
 
-    async def send(self, job: Job) -> None:
+    def send(self, job: Job) -> None:
         """Hand a job over; a child that is gone says so by `next_message`."""
-        with suppress(ConnectionError):
-            self._orders.write(json.dumps({"job": job.id, "attempt": job.attempt}).encode() + b"\n")
-            await self._orders.drain()
+        assert self._process.stdin is not None
+        with suppress(OSError):  # a line is far shorter than what a pipe holds, so this never waits
+            self._process.stdin.write(json.dumps({"job": job.id, "attempt": job.attempt}).encode() + b"\n")
 
     async def next_message(self, seconds: float) -> Message | None:
         """What the child says next, DIED when it is gone, None when it says nothing for so long."""
@@ -87,15 +92,15 @@ class Child:
 
     async def kill(self) -> None:
         """End the process and all it started, whatever they are doing."""
+        assert self._process.stdin is not None
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._orders.close()
-        await self._process.wait()
+        self._process.stdin.close()
+        self._pipe.close()
+        await asyncio.to_thread(self._process.wait)
 
 
-async def start_python(
-    module: str, arguments: Sequence[str], settings: Settings, **options: Any
-) -> asyncio.subprocess.Process:
+async def start_python(module: str, arguments: Sequence[str], settings: Settings) -> asyncio.subprocess.Process:
     """Run `python -m module` with these settings and a pipe to its standard input.
 
     A session of its own keeps the terminal's Ctrl-C away from it: only its parent decides when it ends.
@@ -108,7 +113,6 @@ async def start_python(
         stdin=asyncio.subprocess.PIPE,
         env=environment(settings),
         start_new_session=True,
-        **options,
     )
 
 

@@ -7,6 +7,7 @@ import asyncio
 import os
 import signal
 import socket
+import subprocess
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -32,20 +33,35 @@ SHUTDOWN_SECONDS = 3.0  # for giving a job back; after that its lease simply run
 
 
 def run_worker(
-    settings: Settings, *, slots: int, watch_stdin: bool = False, child_arguments: Sequence[str] = ()
+    settings: Settings,
+    *,
+    slots: int,
+    first_child: "subprocess.Popen[bytes]",
+    child_arguments: Sequence[str] = (),
+    watch_stdin: bool = False,
 ) -> None:
-    """Work until SIGTERM, SIGINT or, with `watch_stdin`, until standard input ends: then the parent is gone."""
-    asyncio.run(_run_until_told(settings, slots, watch_stdin, child_arguments))
+    """Work until SIGTERM, SIGINT or, with `watch_stdin`, until standard input ends: then the parent is gone.
+
+    The first child was started before anything was imported here, so that both import at the same time.
+    """
+    asyncio.run(_run_until_told(settings, slots, first_child, child_arguments, watch_stdin))
 
 
-async def _run_until_told(settings: Settings, slots: int, watch_stdin: bool, child_arguments: Sequence[str]) -> None:
+async def _run_until_told(
+    settings: Settings,
+    slots: int,
+    first_child: "subprocess.Popen[bytes]",
+    child_arguments: Sequence[str],
+    watch_stdin: bool,
+) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if watch_stdin:
         threading.Thread(target=_watch_stdin, args=(loop, stop), daemon=True).start()
-    await Supervisor(settings, slots=slots, child_arguments=child_arguments, stop=stop).run()
+    supervisor = Supervisor(settings, slots=slots, child_arguments=child_arguments, stop=stop)
+    await supervisor.run(await Child.adopt(first_child))
 
 
 def _watch_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
@@ -73,12 +89,13 @@ class Supervisor:
         self._has_schema = False
         self._name = f"{socket.gethostname()}:{os.getpid()}:{new_id('job')[-6:]}"
 
-    async def run(self) -> None:
+    async def run(self, first_child: Child) -> None:
         """Serve until told to stop; the database may come and go."""
         log_event("worker_started", worker=self._name, slots=self._slots)
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(self._slots):
+                group.create_task(self._serve_slot(first_child))
+                for _ in range(self._slots - 1):
                     group.create_task(self._serve_slot())
         finally:
             await self._warm_up.end()
@@ -102,10 +119,11 @@ class Supervisor:
                 self._outage.begins(error)
             await self._pause(backoff.failed())
 
-    async def _serve_slot(self) -> None:
+    async def _serve_slot(self, child: Child | None = None) -> None:
+        """Have children run jobs one after the other, beginning with this one if there is one."""
         backoff = Backoff(1.0, 30.0)
         while not self._stop.is_set():
-            child = await Child.start(self._settings, self._child_arguments)
+            child = child or await Child.start(self._settings, self._child_arguments)
             try:
                 await self._wait_for_schema()
                 if await self._gets_ready(child):
@@ -116,6 +134,7 @@ class Supervisor:
                     await self._pause(backoff.failed())
             finally:
                 await child.kill()
+            child = None
 
     async def _gets_ready(self, child: Child) -> bool:
         while not self._stop.is_set():
@@ -165,7 +184,7 @@ class Supervisor:
     async def _attend(self, child: Child, job: Job) -> bool:
         """Stay with a job until it ends; whether the child can take another."""
         heartbeat = Heartbeat(self._database, self._settings, job, self._outage)
-        await child.send(job)
+        child.send(job)
         while not self._stop.is_set():
             message = await child.next_message(TICK_SECONDS)
             if message is not None and message["event"] == "progress":

@@ -3,25 +3,54 @@
 import asyncio
 import time
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Callable, Hashable
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
+from core.json_scan import RecordScanner
 from core.model import Model
+from core.record_reader import RecordReader
+from core.rules.simplification import OrderedRules
 from core.serialization import load
+from service.serving.kept import Kept
 from service.serving.served_steps import STEPS_KEPT, ServedSteps
 from service.store import models
 from service.store.models import ModelRecord
 from service.store.transactions import Database
 
 FRESH_SECONDS = 1.0
+MADE_KEPT = 16
+
+Made = TypeVar("Made")
 
 
 class LoadedModel(ServedSteps):
-    """A model with its record, its steps, and the measures of those asked for last."""
+    """A model with its record, its steps, and the measures and simplified rules of those asked for last."""
 
     def __init__(self, record: ModelRecord, model: Model) -> None:
         super().__init__(model)
         self.record = record
-        self._parts: OrderedDict[int, dict[str, Any]] = OrderedDict()  # measures by step, the newest at the end
+        self._parts: Kept[int, dict[str, Any]] = Kept(STEPS_KEPT)  # measures by step
+        self.simplified: Kept[tuple[int, str], OrderedRules] = Kept(STEPS_KEPT)  # by step and kind of thresholds
+        self._make_once = lru_cache(maxsize=MADE_KEPT)(self._make)
+
+    @cached_property
+    def reader(self) -> RecordReader:
+        """Reads records for it one by one."""
+        return RecordReader(self.model.attributes, self.record.facts["unused_columns"])
+
+    @cached_property
+    def scanner(self) -> RecordScanner:
+        """Reads many records for it at once; made by compiled code."""
+        return RecordScanner(self.model.attributes, self.record.facts["unused_columns"])
+
+    def once(self, make: Callable[..., Made], *details: Hashable) -> Made:
+        """What layers above make of this model, kept with it: `make(model, *details)`, those asked for last."""
+        made: Made = self._make_once(make, *details)
+        return made
+
+    def _make(self, make: Callable[..., Any], *details: Hashable) -> Any:
+        return make(self, *details)
 
     def parts(self, step: int) -> dict[str, Any] | None:
         """The measures of each part as of a step, if they were stored with the model or found out before."""
@@ -30,9 +59,7 @@ class LoadedModel(ServedSteps):
 
     def keep_parts(self, step: int, parts: dict[str, Any]) -> None:
         """Remember the measures as of a step."""
-        self._parts[step] = parts
-        while len(self._parts) > STEPS_KEPT:
-            self._parts.popitem(last=False)
+        self._parts.keep(step, parts)
 
 
 class LoadedModels:

@@ -2,10 +2,12 @@
 
 from functools import lru_cache, partial
 
+from core.answers import Answering
 from core.errors import Fault
 from core.model import Model
 from core.predictor import Predictor, TreePredictor
 from core.rules.difference import RuleDifference, rule_difference
+from core.sentences import Sentences
 from core.tree import TreeView
 from service.errors import InvalidBody, InvalidParameter
 from service.serving.resolve_step import resolve_step
@@ -26,7 +28,8 @@ class ServedSteps:
         self.number = lru_cache(maxsize=NAMES_KEPT)(partial(resolve_step, model.history))
         self.as_of = lru_cache(maxsize=STEPS_KEPT)(model.as_of)
         self.view = lru_cache(maxsize=STEPS_KEPT)(self._view)
-        self.predictor = lru_cache(maxsize=STEPS_KEPT)(self._predictor)
+        self.answering = lru_cache(maxsize=STEPS_KEPT)(self._answering)
+        self.sentences = lru_cache(maxsize=STEPS_KEPT)(self._sentences)
         self.difference = lru_cache(maxsize=DIFFERENCES_KEPT)(self._difference)
         self._all_steps = TreePredictor(model.tree)
 
@@ -44,7 +47,11 @@ class ServedSteps:
     def _difference(self, before: int, after: int) -> RuleDifference:
         return rule_difference(self.view(before), self.view(after), self.model.attributes)
 
-    def _predictor(self, step: int) -> Predictor:
+    def _sentences(self, step: int) -> Sentences:
+        return Sentences(self.as_of(step), self.answering(step).predictor)
+
+    def _answering(self, step: int) -> Answering:
         """Steps share all they can, unless a branch was raised: that makes another tree."""
         view = self.view(step)
-        return self._all_steps.of(view) if view.tree is self.model.tree else Predictor(view)
+        predictor = self._all_steps.of(view) if view.tree is self.model.tree else Predictor(view)
+        return Answering(predictor, self.model.attributes)

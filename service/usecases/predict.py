@@ -1,133 +1,131 @@
-"""Answer records with a model as of a step: labels or numbers, how sure they are, and why."""
+"""Answer records with a model as of a step: labels or numbers, how sure they are, and why.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+Most records come to one leaf whatever they lack, and all that is said of them is that leaf's own. So the answer to a
+batch is the leaf of each such record, and answers in full for the rest.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from core.bounds import bounds, possible_leaves
+from core.answers import Answers
 from core.errors import Fault
-from core.explanation import Path, path_to
-from core.growth.held_out import labels_of
-from core.model import Model
+from core.explanation import Explainer, Path, holes_of
 from core.prediction import MissingPolicy, policy_as_grown
+from core.predictor import FEW_RECORDS
+from core.record_reader import ReadRecord
+from core.record_walk import Cells, cells_of
 from core.records import EncodedRecords, Value, encode_columns, encode_records
-from core.table import FloatArray
-from core.target import Task
-from core.tree import TreeView
+from core.sentences import Sentences
+from core.table import RowArray
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedModel
 
-Reached = list[tuple[int, float]]
-Explain = Callable[[int, int, float], Path]
-
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """An answer: class probabilities, or the mean of each target; `spread` (as many) and `count` are for numbers only.
+class Order:
+    """How records are to be answered; without a policy, as the model was trained."""
 
-    `bounds[k]` are the lowest and highest that `answer[k]` can become once the missing values are known.
-    """
-
-    answer: FloatArray
-    label: str | None
-    spread: FloatArray | None
-    count: float
-    bounds: FloatArray
-    is_decided: bool
-    missing: list[str]
-    unseen: list[str]
-    paths: tuple[Path, ...] | None
+    step: int
+    policy: MissingPolicy | None
 
 
 @dataclass(frozen=True)
-class Records:
-    """What a client sent: records, or columns."""
+class Answered:
+    """Records as they were sent, their answers, and as which records the tree took them: filled, where it fills."""
 
-    records: Sequence[Mapping[str, Value]] | None
-    columns: Mapping[str, Sequence[Value]] | None
-    ignore_unknown: bool
+    records: EncodedRecords
+    answers: Answers
+    taken: EncodedRecords
+    policy: MissingPolicy
 
-    def encoded(self, model: Model, ignorable: Sequence[str]) -> EncodedRecords:
-        if self.records is not None:
-            return encode_records(
-                self.records, model.attributes, ignorable=ignorable, ignore_unknown=self.ignore_unknown
-            )
-        assert self.columns is not None
-        return encode_columns(self.columns, model.attributes, ignorable=ignorable, ignore_unknown=self.ignore_unknown)
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def take(self, rows: RowArray) -> "Answered":
+        """The answers to some of the records."""
+        return Answered(self.records.take(rows), self.answers.take(rows), self.taken.take(rows), self.policy)
+
+    def paths(self, explainer: Explainer) -> list[list[Path]]:
+        """Every record's ways to the nodes that answer it."""
+        return [
+            [explainer.path(node, weight, self.policy, holes_of(self.taken, row)) for node, weight in reached]
+            for row, reached in enumerate(self.answers.ends.by_row())
+        ]
+
+    def sentences(self, sentences: Sentences) -> list[str]:
+        """Why every record is answered so, in words."""
+        return sentences.all(self.records, self.taken.table, self.answers, self.policy)
 
 
-def predict_records(
-    loaded: LoadedModel,
-    records: Records,
-    *,
-    step: str | int,
-    policy: MissingPolicy | None,
-    explain: bool,
-    kernels: bool,
-) -> tuple[int, list[Prediction]]:
-    """The step that answers, and an answer for each record; without a policy, as the model was trained.
+@dataclass(frozen=True)
+class Predicted:
+    """The leaf of each record that comes to one whatever it lacks, -1 for others; and the answers to those others.
 
-    Large batches go through compiled kernels if there are any.
+    `states[row]` are the states of a record's values, empty where all are known; None where no record lacks any.
     """
-    model = loaded.model
-    number = loaded.number_in_body(step)
-    if policy is MissingPolicy.SURROGATE and not model.tree.surrogates:
+
+    leaves: list[int]
+    states: list[bytes] | None
+    rest: Answered | None
+
+
+def order_of(loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | None) -> Order:
+    """The order that a client means, or InvalidBody where the model has nothing for it."""
+    if policy is MissingPolicy.SURROGATE and not loaded.model.tree.surrogates:
         detail = "this model has no surrogates"
         hint = 'train it with "missing": "surrogate", or use another policy'
         raise InvalidBody(detail, Fault(detail, ("missing",), hint))
-    encoded = records.encoded(model, loaded.record.facts["unused_columns"])
-    view, predictor = loaded.view(number), loaded.predictor(number)
-    taken = encoded if policy is not None else replace(encoded, table=model.as_trained(encoded.table))
-    used = policy or policy_as_grown(model.tree)
-    reached = predictor.leaves(taken.table, used, kernels=kernels)
-    answers = predictor.batch(taken.table, used, kernels=kernels)
-    explainer = explained_by(view, taken, used) if explain else None
-    return number, [
-        _answer(model, view, encoded, row, leaves, answer, explainer)
-        for row, (leaves, answer) in enumerate(zip(reached, answers, strict=True))
-    ]
+    return Order(loaded.number_in_body(step), policy)
 
 
-def explained_by(view: TreeView, taken: EncodedRecords, policy: MissingPolicy) -> Explain:
-    """How to tell a record's way to a leaf, from the records as they were taken."""
-    return lambda row, leaf, weight: path_to(view, taken, row, leaf, weight, policy)
+def encode(
+    loaded: LoadedModel,
+    *,
+    records: Sequence[Mapping[str, Value]] | None,
+    columns: Mapping[str, Sequence[Value]] | None,
+    ignore_unknown: bool,
+) -> EncodedRecords:
+    """Records, or columns, as a table with the model's attributes; RecordsDoNotFit with all that is wrong."""
+    attributes, ignorable = loaded.model.attributes, loaded.record.facts["unused_columns"]
+    if records is not None:
+        return encode_records(records, attributes, ignorable=ignorable, ignore_unknown=ignore_unknown)
+    assert columns is not None
+    return encode_columns(columns, attributes, ignorable=ignorable, ignore_unknown=ignore_unknown)
 
 
-def _answer(
-    model: Model,
-    view: TreeView,
-    records: EncodedRecords,
-    row: int,
-    reached: Reached,
-    answer: FloatArray,
-    explain: Explain | None,
-) -> Prediction:
-    """An answer; what it could become is told from the record as it was sent."""
-    tree = view.tree
-    is_complete = not (records.missing[row] or records.unseen[row])
-    possible = [leaf for leaf, _ in reached] if is_complete else possible_leaves(view, records.table, row)
-    label = None
-    if model.task is Task.CLASSIFICATION:
-        place = int(labels_of(answer[None, :], tree.costs)[0])
-        label, is_decided = model.classes[place], all(tree.labels[leaf] == place for leaf in possible)
-    else:
-        is_decided = all(np.array_equal(tree.answers[leaf], tree.answers[possible[0]]) for leaf in possible)
-    return Prediction(
-        answer=answer,
-        label=label,
-        spread=_spread(view, reached, answer) if model.task is Task.REGRESSION else None,
-        count=sum(weight * float(tree.weight[tree.answering[leaf]]) for leaf, weight in reached),
-        bounds=bounds(view, possible),
-        is_decided=is_decided,
-        missing=records.missing[row],
-        unseen=records.unseen[row],
-        paths=None if explain is None else tuple(explain(row, leaf, weight) for leaf, weight in reached),
-    )
+def answer(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernels: bool) -> Answered:
+    """Answers in full; large batches go through compiled kernels if there are any."""
+    model = loaded.model
+    policy = order.policy or policy_as_grown(model.tree)
+    taken = records
+    if order.policy is None and model.missing.fills_records:
+        taken = records.known_in(model.as_trained(records.table))
+    answers = loaded.answering(order.step).answers(records, policy, kernels=kernels, taken=taken.table)
+    return Answered(records, answers, taken, policy)
 
 
-def _spread(view: TreeView, reached: Reached, answer: FloatArray) -> FloatArray:
-    """The standard deviation of the training targets behind the answer, leaves weighted as in the answer."""
-    tree = view.tree
-    around = [w * (tree.variances[tree.answering[leaf]] + (tree.answers[leaf] - answer) ** 2) for leaf, w in reached]
-    return np.sqrt(np.sum(around, axis=0))
+def predict_table(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernels: bool) -> Predicted:
+    """The leaves of many records, and the answers to those that come to several."""
+    if records.table.n_rows <= FEW_RECORDS:
+        leaves = _leaves_of(loaded, order, cells_of(records.table))
+        rest = np.flatnonzero(np.array(leaves) < 0)
+        answered = answer(loaded, order, records.take(rest), kernels=kernels) if len(rest) else None
+        return Predicted(leaves, records.states_by_row, answered)
+    every = answer(loaded, order, records, kernels=kernels)
+    rest = np.flatnonzero(every.answers.whole < 0)
+    return Predicted(every.answers.whole.tolist(), records.states_by_row, every.take(rest) if len(rest) else None)
+
+
+def predict_few(loaded: LoadedModel, order: Order, records: Sequence[ReadRecord]) -> Predicted:
+    """The same for records that were read one by one."""
+    leaves = _leaves_of(loaded, order, [cells for cells, _ in records])
+    states = [states for _, states in records]
+    rest = [record for record, leaf in zip(records, leaves, strict=True) if leaf < 0]
+    answered = answer(loaded, order, loaded.reader.encoded(rest), kernels=False) if rest else None
+    return Predicted(leaves, states if any(states) else None, answered)
+
+
+def _leaves_of(loaded: LoadedModel, order: Order, records: Iterable[Cells]) -> list[int]:
+    return list(map(loaded.answering(order.step).predictor.leaf, records))

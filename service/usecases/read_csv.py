@@ -34,11 +34,11 @@ def read_csv(file: IO[bytes], declared: Mapping[str, Declaration], tokens: Colle
     try:
         return _read(file, declared, tokens)
     except UnicodeDecodeError as error:
-        raise _not_utf8(file) from error
+        raise not_utf8(file) from error
 
 
 def _read(file: IO[bytes], declared: Mapping[str, Declaration], tokens: Collection[str]) -> Table:
-    with _Rows(file) as rows:
+    with CsvRows(file) as rows:
         names = rows.header()
         at_top = [Fault(fault.detail, hint=fault.hint, line=rows.header_line) for fault in name_faults(names)]
         raise_any(InvalidTable, [*at_top, *declaration_faults(declared, names, tokens)])
@@ -50,7 +50,7 @@ def _read(file: IO[bytes], declared: Mapping[str, Declaration], tokens: Collecti
             )
     late = {place: TextColumn(Declaration(Kind.CATEGORICAL), tokens) for place in _misread(columns)}
     if late:
-        with _Rows(file) as rows:
+        with CsvRows(file) as rows:
             _fill(rows, late, len(rows.header()))
     read = [late.get(place, column).finished() for place, column in enumerate(columns)]
     raise_any(InvalidTable, _cell_faults(names, read, lines))
@@ -62,12 +62,12 @@ def _misread(columns: Sequence[TextColumn]) -> list[int]:
     return [place for place, column in enumerate(columns) if column.must_be_reread]
 
 
-def _fill(rows: "_Rows", columns: Mapping[int, TextColumn], n_cells: int) -> "array[int]":
+def _fill(rows: "CsvRows", columns: Mapping[int, TextColumn], n_cells: int) -> "array[int]":
     """Hand every row's cells to their columns; the line each row begins on. Ragged rows are all named."""
     starts = array("q")
     ragged: list[Fault] = []
     for block, lines in rows.blocks():
-        ragged.extend(_ragged(block, lines, n_cells))
+        ragged.extend(ragged_rows(block, lines, n_cells))
         if len(ragged) >= MOST_FAULTS:
             break
         if not ragged:
@@ -79,7 +79,8 @@ def _fill(rows: "_Rows", columns: Mapping[int, TextColumn], n_cells: int) -> "ar
     return starts
 
 
-def _ragged(block: Sequence[Sequence[str]], lines: Sequence[int], n_cells: int) -> Iterator[Fault]:
+def ragged_rows(block: Sequence[Sequence[str]], lines: Sequence[int], n_cells: int) -> Iterator[Fault]:
+    """A fault for each row that has not as many cells as the header."""
     if set(map(len, block)) == {n_cells}:
         return
     for row, line in zip(block, lines, strict=True):
@@ -98,7 +99,7 @@ def _cell_faults(names: Sequence[str], read: Sequence[ReadColumn], lines: Sequen
     return sorted(found, key=lambda fault: fault.line or 0)[:MOST_FAULTS]
 
 
-class _Rows:
+class CsvRows:
     """The rows of an open file, from its beginning; the file stays open afterwards."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -107,7 +108,7 @@ class _Rows:
         self._reader = csv.reader(_without_nul(self._text), strict=True)
         self.header_line = 1
 
-    def __enter__(self) -> "_Rows":
+    def __enter__(self) -> "CsvRows":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -170,7 +171,7 @@ def _without_nul(lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _not_utf8(file: IO[bytes]) -> InvalidFile:
+def not_utf8(file: IO[bytes]) -> InvalidFile:
     """Say which line is not UTF-8: found by reading again, because the decoder only knows its own buffer."""
     file.seek(0)
     for number, line in enumerate(file, start=1):

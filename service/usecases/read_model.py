@@ -1,4 +1,4 @@
-"""Read a model together with the data behind it: candidates of its nodes, its evaluation, and how steps differ."""
+"""Read a model together with the data behind it: candidates, evaluation, importance, and how steps differ."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -15,6 +15,7 @@ from core.division import Part
 from core.evaluation import measure_parts
 from core.growth.best_split import Candidate
 from core.growth.considered import candidates_by_node
+from core.importance import Fall, falls_when_shuffled
 from core.preparation import Prepared
 from core.rules.difference import RuleDifference
 from core.training import training_samples
@@ -65,7 +66,7 @@ async def read_candidates(
             return considered
         return lowered_candidates(considered, samples.attributes)
 
-    return await _with_data(database, artifacts, loaded, compute)
+    return await with_data(database, artifacts, loaded, compute)
 
 
 async def read_evaluation(database: Database, artifacts: Artifacts, loaded: LoadedModel, step: int) -> dict[str, Any]:
@@ -102,7 +103,7 @@ async def read_parts(
     def compute(prepared: Prepared) -> dict[int, dict[str, Any]]:
         return {step: parts_json(measure_parts(loaded.model, step, prepared.parts)) for step in unknown}
 
-    for step, parts in (await _with_data(database, artifacts, loaded, compute) if unknown else {}).items():
+    for step, parts in (await with_data(database, artifacts, loaded, compute) if unknown else {}).items():
         loaded.keep_parts(step, parts)
         found[step] = parts
     return [found[step] for step in steps]
@@ -126,9 +127,37 @@ async def read_difference(
     return Difference(rules, errors)
 
 
-async def _with_data(
+async def read_falls(
+    database: Database,
+    artifacts: Artifacts,
+    loaded: LoadedModel,
+    step: int,
+    part: Part,
+    *,
+    repeats: int,
+    kernels: bool,
+) -> list[Fall]:
+    """How far the measure falls on a part of the data when an attribute's values are shuffled, for each attribute."""
+    seed = from_json(loaded.record.configuration).seed
+
+    def compute(prepared: Prepared) -> list[Fall]:
+        samples = prepared.parts[part]
+        if samples is None:
+            there = " or ".join(part for part, samples in prepared.parts.items() if samples is not None)
+            raise InvalidParameter("part", f"the {part} part of this model has no rows", hint=f"use {there}")
+        falls = falls_when_shuffled(loaded.model, step, samples, repeats=repeats, seed=seed, kernels=kernels)
+        if falls is None:
+            detail = f"the target does not vary in the {part} part, so there is nothing to measure"
+            raise InvalidParameter("part", detail, hint="use another part")
+        return falls
+
+    return await with_data(database, artifacts, loaded, compute)
+
+
+async def with_data(
     database: Database, artifacts: Artifacts, loaded: LoadedModel, compute: Callable[[Prepared], Result]
 ) -> Result:
+    """What `compute` makes of the rows behind a model, in a thread; TooBusy where too many wait for such rows."""
     record = loaded.record
     async with database.reading() as session:
         digests = await models.file_digests(session, record.id)

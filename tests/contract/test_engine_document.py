@@ -1,4 +1,4 @@
-"""The examples of docs/engine.md and docs/pruning.md, run as they stand, print what they show."""
+"""The first examples of some documents, run as they stand, print what they show."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 from tests.contract.test_readme import ROOT, blocks
 
 
-@pytest.mark.parametrize(("document", "most_lines"), [("engine.md", 12), ("pruning.md", 16)])
+@pytest.mark.parametrize(("document", "most_lines"), [("engine.md", 12), ("pruning.md", 16), ("methods.md", 16)])
 def test_the_example_prints_what_it_shows(document: str, most_lines: int) -> None:
     example, shown = blocks((ROOT / "docs" / document).read_text("utf-8"))[:2]
     assert (example.kind, shown.kind) == ("python", "text")

@@ -10,7 +10,7 @@ from core.errors import CoreError, Fault
 from service.api.problems import KINDS, MEDIA_TYPE, PROBLEMS, install_problems, kind_of
 from service.api.schemas.common import Problem
 from service.app import create_app
-from service.errors import BodyTooLarge, InvalidParameter, ServiceError
+from service.errors import BodyTooLarge, InvalidParameter, ServiceError, UnsupportedContentCoding
 from service.settings import Settings
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -40,6 +40,8 @@ def example_of(error: type[Exception]) -> Exception:
         return InvalidParameter("limit", "must be at least 1")
     if error is BodyTooLarge:
         return BodyTooLarge(10)
+    if error is UnsupportedContentCoding:
+        return UnsupportedContentCoding("br", ("gzip",))
     if issubclass(error, CoreError):
         return error(Fault("wrong", ("a", 0), "better"))
     return error("this stands in the way", Fault("wrong", ("a", 0)))

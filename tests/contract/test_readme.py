@@ -1,4 +1,7 @@
-"""The README's commands, run as they stand, give the answers that it shows; its links lead somewhere."""
+"""The commands of the README and of the page on explaining, run as they stand, give the answers shown after them.
+
+Links of all documents lead somewhere.
+"""
 
 import json
 import re
@@ -14,6 +17,7 @@ from tests.journeys.running import Service
 
 ROOT = Path(__file__).parent.parent.parent
 README = ROOT / "README.md"
+EXPLAINING = ROOT / "docs" / "explaining.md"
 DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 SHOWN_ADDRESS = "http://127.0.0.1:8000"
 MARK = "---- end of block ----"
@@ -33,8 +37,8 @@ def blocks(markdown: str) -> list[Block]:
 
 
 def commands() -> list[tuple[str, Block | None]]:
-    """Every command of the example, with the answer shown right after it."""
-    found = blocks(README.read_text("utf-8"))
+    """Every command of the example, with the answer shown right after it; the second page goes on with its model."""
+    found = [block for page in (README, EXPLAINING) for block in blocks(page.read_text("utf-8"))]
     following = [*found[1:], None]
     return [
         (block.text, after if after is not None and after.kind in ("json", "text") else None)
@@ -69,7 +73,12 @@ def matches(expected: Any, found: Any, place: str = "$") -> list[str]:
 @pytest.fixture(scope="module")
 def answers(live: Service) -> list[str]:
     """What each command printed, all of them run in one shell."""
-    script = "".join(f"{command}\necho; echo '{MARK}'\n" for command, _ in commands())
+    return printed_by([command for command, _ in commands()], live)
+
+
+def printed_by(lines: list[str], live: Service) -> list[str]:
+    """What each command prints at the service, all of them run in one shell."""
+    script = "".join(f"{command}\necho; echo '{MARK}'\n" for command in lines)
     ran = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eu", "-o", "pipefail"],
         input=script.replace(SHOWN_ADDRESS, live.address),

@@ -15,11 +15,13 @@ from tests.journeys.running import Service
 
 COMMITTED = Path(__file__).parent.parent.parent / "openapi.json"
 NAME = "niwaki_generated_client"
-# The generator formats its output with a tool that is not needed here, and knows CSV only under another name.
+# The generator formats its output with a tool that is not needed here, and knows files only under another name.
 CONFIG = """
 post_hooks: []
 content_type_overrides:
   text/csv: application/octet-stream
+  application/x-ndjson: application/octet-stream
+  application/vnd.apache.arrow.stream: application/octet-stream
 """
 
 
@@ -117,12 +119,21 @@ def test_from_a_table_to_rules(client: Any) -> None:
     assert isinstance(rules, models.ClassRules)
     assert [rule.text for rule in rules.items][:2] == ["if 纹理 = 清晰 then 是", "if 纹理 = 稍糊 then 否"]
     assert isinstance(rules.items[0].conditions[0], models.IsIn)
+    assert (rules.ordered, rules.items[0].match, rules.items[0].interval[1]) == (False, None, 1.0)
+    simplified = part("api.models.get_rules").sync(
+        "瓜", client=client, step="full", style=models.RulesStyle.SIMPLIFIED, matching='{"纹理": "模糊"}'
+    )
+    assert (simplified.ordered, simplified.exclusive, simplified.matching.missing) == (True, False, [])
+    assert {rule.match.state for rule in simplified.items} <= {models.MatchState.FULL, models.MatchState.NONE}
+    assert [rule.label for rule in simplified.items if rule.match.decides] in (["否"], [])
     tree = part("api.models.get_tree").sync(ended.model_id, client=client, candidates=True)
     assert isinstance(tree, models.ClassTree)
     assert tree.nodes[0].split.attribute == "纹理"
     evaluation = part("api.models.get_evaluation").sync("瓜", client=client)
     assert isinstance(evaluation, models.ClassEvaluation)
     assert evaluation.parts.train.accuracy == 1.0
+    importance = part("api.models.get_importance").sync("瓜", client=client, part=models.Part.TRAIN)
+    assert [(one.attribute, one.permutation.part) for one in importance.items] == [("纹理", "train")]
     schema = part("api.models.get_schema").sync("瓜", client=client)
     assert schema.example.to_dict() == {"纹理": "清晰"}
     assert isinstance(part("api.models.export_model").sync("瓜", client=client), models.ModelExport)
@@ -202,7 +213,9 @@ def test_numbers_are_told_apart_from_classes(client: Any) -> None:
     assert isinstance(answer, models.NumberPredictions)
     assert [prediction.mean for prediction in answer.predictions] == [1.5, 2.5]
     assert isinstance(part("api.models.get_tree").sync("numbers", client=client), models.NumberTree)
-    assert isinstance(part("api.models.get_rules").sync("numbers", client=client), models.NumberRules)
+    numbers = part("api.models.get_rules").sync("numbers", client=client)
+    assert isinstance(numbers, models.NumberRules)
+    assert (numbers.items[0].interval, numbers.default) == ([1.5, 1.5], None)
     assert isinstance(part("api.models.get_evaluation").sync("numbers", client=client), models.NumberEvaluation)
 
 
@@ -235,6 +248,7 @@ def test_several_targets_are_told_apart_from_one(client: Any) -> None:
     rules = part("api.models.get_rules").sync("several", client=client)
     assert isinstance(rules, models.MultiOutputRules)
     assert (rules.items[0].mean["y"], rules.default) == (1.5, None)
+    assert rules.items[0].interval.to_dict() == {"y": [1.5, 1.5], "z": [0.0, 0.0]}
     evaluation = part("api.models.get_evaluation").sync("several", client=client)
     assert isinstance(evaluation, models.MultiOutputEvaluation)
     assert [one.target for one in evaluation.parts.train.per_target] == ["y", "z"]

@@ -19,7 +19,9 @@ from core.config import (
 from core.division import Part
 from core.model import Model
 from core.preparation import prepare
+from core.presets import resolve
 from core.schema import Attribute, Kind
+from core.target import Task
 from tests.core.both_engines import train
 from tests.core.building import GINI, SQUARED_ERROR, table_of
 from tests.golden_tables import PRINTED_ORDER, golden_table
@@ -69,6 +71,23 @@ FRUIT = table_of(
 )
 
 
+MERGED = TrainingConfig(
+    target="kind",
+    algorithm=resolve("chaid", {"bins": 4, "stopping": {"min_samples_split": 16}}, Task.CLASSIFICATION),
+    division=NoDivision(),
+)
+
+# Small red and green ones are p. An unknown size is like a large one, an unknown colour like blue; none is white.
+CRABS = table_of(
+    {
+        "colour": [*["red", "green"] * 32, *["blue", None] * 32],
+        "size": [*[1, 2, 3, 4] * 16, *[1, 2, None, 4] * 16],
+        "kind": [*["p", "p", "q", "q"] * 16, *["q"] * 64],
+    },
+    {"colour": Attribute("colour", Kind.CATEGORICAL, ("red", "white", "green", "blue"))},
+)
+
+
 def classification_model() -> Model:
     others = {Part.VALIDATION: golden_table("watermelon_2.0_validation")}
     return train(prepare(golden_table("watermelon_2.0_train"), CLASSIFICATION, others), CLASSIFICATION)
@@ -80,6 +99,10 @@ def regression_model() -> Model:
 
 def several_numbers_model() -> Model:
     return train(prepare(FRUIT, SEVERAL, {}), SEVERAL)
+
+
+def merged_groups_model() -> Model:
+    return train(prepare(CRABS, MERGED, {}), MERGED)
 
 
 def stored(name: str) -> bytes:

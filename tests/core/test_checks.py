@@ -96,7 +96,12 @@ def test_what_fits_passes(changes):
             "is categorical, it has no numbers",
             "target_kind",
         ),
-        ({"target": "sugar"}, ("target",), 'C4.5 predicts classes, and "sugar" is numeric', "use cart for numbers"),
+        (
+            {"target": "sugar"},
+            ("target",),
+            'C4.5 predicts classes, and "sugar" is numeric',
+            "use cart or chaid for numbers",
+        ),
         ({"target": "sugar"}, ("target",), "is numeric", '"target_kind": "categorical"'),
         (
             {"algorithm": Algorithm("cart", SQUARED_ERROR, Categorical.TWO_GROUPS)},
@@ -284,6 +289,12 @@ NUMBERS = {"algorithm": CART, "attributes": ("texture", "density")}
         ({"target": ("sugar", "weight"), "sample_weight": "weight"}, ("sample_weight",), "is a target", None),
         ({"target": ("sugar",), "class_weights": {"yes": 2.0}}, ("class_weights",), "no classes to weigh", "leave"),
         ({"target": ("sugar",), "algorithm": CONFIG.algorithm}, ("target",), "C4.5 predicts classes", "use cart"),
+        (
+            {"target": ("sugar", "weight"), "algorithm": resolve("chaid", {}, Task.REGRESSION)},
+            ("target",),
+            "CHAID predicts one number",
+            "use cart",
+        ),
     ],
 )
 def test_lists_of_targets_that_do_not_fit(changes, path, detail, hint):
@@ -309,3 +320,30 @@ def test_a_dataset_that_validates_must_have_every_target():
     division = DatasetsDivision("ds_1", None)
     (fault,) = faults_of(others, target=("sugar", "negative"), division=division, **NUMBERS)
     assert (fault.path, fault.detail) == (("division", "validation"), 'that dataset has no column "negative"')
+
+
+def chaid(**options):
+    return resolve("chaid", options, Task.CLASSIFICATION)
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "detail", "hint"),
+    [
+        ({"stopping": {"max_leaves": 5}}, ("stopping", "max_leaves"), "CHAID's splits have none", "max_depth"),
+        ({"stopping": {"min_gain": 0.1}}, ("stopping", "min_gain"), "looks at gains", "alpha"),
+        ({"alpha_merge": 0.01}, ("alpha_split",), "alpha_split (0.05) is above alpha_merge (0.01)", "null"),
+    ],
+)
+def test_what_does_not_go_with_chaid(options, path, detail, hint):
+    (fault,) = faults_of(algorithm=chaid(**options))
+    assert fault.path == ("algorithm", *path)
+    assert detail in fault.detail
+    assert hint in fault.hint
+
+
+def test_chaid_takes_every_kind_of_attribute_but_not_too_many_categories():
+    check(replace(CONFIG, algorithm=chaid(), attributes=("texture", "density", "grade")), COLUMNS, {})
+    many = [f"c{number}" for number in range(2_001)]
+    columns = summarize(table_of({"many": many, "good": ["yes", *["no"] * 2_000]}))
+    with pytest.raises(InvalidConfig, match='"many" has 2001 categories'):
+        check(replace(CONFIG, algorithm=chaid(), attributes=None), columns, {})

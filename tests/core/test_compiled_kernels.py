@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from llvmlite.binding import parse_bitcode
 from numba import njit
 from numba.core.runtime import _nrt_python
 from numba.core.runtime.nrt import rtsys
@@ -17,6 +18,8 @@ def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bo
     """With a compiler whose parts we know, and with any other."""
     assert compiled_kernels.IS_KNOWN
     monkeypatch.setattr(compiled_kernels, "IS_KNOWN", request.param)
+    # Each keeps other things on disk; outside of tests they have different folders.
+    monkeypatch.setattr(compiled_kernels.config, "CACHE_DIR", "")
     return bool(request.param)
 
 
@@ -70,10 +73,12 @@ def test_a_part_of_a_part_is_part_of_the_whole(parts: bool) -> None:
 
 
 def test_a_kernel_reads_any_number_of_columns_by_their_addresses() -> None:
+    numbers = compiled(numbers_at.py_func)
+
     @compiled
     def sums(addresses, n, totals):
         for column in range(len(addresses)):
-            totals[column] = numbers_at(addresses[column], n).sum()
+            totals[column] = numbers(addresses[column], n).sum()
 
     for n_columns in (1, 3):
         columns = [np.arange(5.0) * (column + 1) for column in range(n_columns)]
@@ -83,9 +88,11 @@ def test_a_kernel_reads_any_number_of_columns_by_their_addresses() -> None:
 
 
 def test_memory_may_be_asked_for_that_is_nobodys(parts: bool) -> None:
+    numbers = compiled(numbers_at.py_func)
+
     @compiled
     def sum_ahead(address, n):
-        cells, total = numbers_at(address, n), 0.0
+        cells, total = numbers(address, n), 0.0
         for i in range(n):
             ask_for(address + np.uint64(1 << 46) + np.uint64(8 * i))
             ask_for(np.uint64(i))
@@ -104,6 +111,23 @@ def test_memory_is_asked_for() -> None:
     ask(np.uint64(0))
     (code,) = ask.inspect_llvm().values()
     assert "@llvm.prefetch" in code
+
+
+def test_only_machine_code_is_kept_of_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_kernels.config, "CACHE_DIR", "")
+
+    @compiled
+    def twice(n):
+        return 2 * n
+
+    assert twice(21) == 42
+    (whole,) = twice.whole.overloads.values()
+    _, kind, (machine_code, names) = whole.library.serialize_using_object_code()
+    assert kind == "object"
+    assert whole.fndesc.llvm_cpython_wrapper_name.encode() in machine_code
+    kept = parse_bitcode(names)
+    assert whole.fndesc.llvm_cpython_wrapper_name in {function.name for function in kept.functions}
+    assert all(len(list(function.blocks)) == 1 for function in kept.functions)
 
 
 class Pair(compiled_kernels.Struct):

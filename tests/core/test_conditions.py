@@ -9,12 +9,15 @@ from core.conditions import (
     Above,
     AtMost,
     Between,
+    IsKnown,
     IsOneOf,
     branch_condition,
+    group_names,
     holds,
     merged,
     number_text,
     path_conditions,
+    satisfied,
     says,
     sentence,
 )
@@ -42,6 +45,26 @@ GRADE = Attribute("等级", Kind.ORDINAL, ("低", "中", "高"))
         ),
         (Split(0, SplitKind.GROUPS, 2, branch_of=(0, 1, 0)), TEXTURE, [IsOneOf(0, (0, 2)), IsOneOf(0, (1,))]),
         (Split(0, SplitKind.ONE_VS_REST, 2, branch_of=(1, 0, 1)), TEXTURE, [IsOneOf(0, (1,)), IsOneOf(0, (0, 2))]),
+        (
+            Split(0, SplitKind.MERGED, 2, branch_of=(0, 1, 0, 1)),
+            TEXTURE,
+            [IsOneOf(0, (0, 2)), IsOneOf(0, (1,), or_missing=True)],
+        ),
+        (
+            Split(0, SplitKind.MERGED, 3, branch_of=(0, 1, 0, 2)),
+            GRADE,
+            [IsOneOf(0, (0, 2)), IsOneOf(0, (1,)), IsOneOf(0, (), or_missing=True)],
+        ),
+        (
+            Split(0, SplitKind.MERGED_INTERVALS, 3, branch_of=(0, 0, 1, 2, 1), cuts=(1.0, 2.0, 3.0)),
+            DENSITY,
+            [AtMost(0, 2.0), Between(0, 2.0, 3.0, or_missing=True), Above(0, 3.0)],
+        ),
+        (
+            Split(0, SplitKind.MERGED_INTERVALS, 2, branch_of=(0, 0, 1), cuts=(1.0,)),
+            DENSITY,
+            [IsKnown(0), IsOneOf(0, (), or_missing=True)],
+        ),
     ],
 )
 def test_what_a_branch_asks(split, attribute, conditions):
@@ -56,11 +79,48 @@ def test_what_a_branch_asks(split, attribute, conditions):
         (Between(0, 0.38, 0.6), DENSITY, "> 0.38 and <= 0.6", "0.38 < 密度 <= 0.6"),
         (IsOneOf(0, (0,)), TEXTURE, "= 清晰", "纹理 = 清晰"),
         (IsOneOf(0, (0, 2)), TEXTURE, "in {清晰, 模糊}", "纹理 in {清晰, 模糊}"),
+        (IsOneOf(0, (0,), or_missing=True), TEXTURE, "= 清晰 or missing", "(纹理 = 清晰 or missing)"),
+        (IsOneOf(0, (), or_missing=True), TEXTURE, "is missing", "纹理 is missing"),
+        (Above(0, 20.0, or_missing=True), DENSITY, "> 20 or missing", "(密度 > 20 or missing)"),
+        (
+            Between(0, 0.38, 0.6, or_missing=True),
+            DENSITY,
+            "> 0.38 and <= 0.6 or missing",
+            "(0.38 < 密度 <= 0.6 or missing)",
+        ),
+        (IsKnown(0), DENSITY, "is known", "密度 is known"),
     ],
 )
 def test_conditions_in_words(condition, attribute, in_words, as_sentence):
     assert says(condition, attribute) == in_words
     assert sentence(condition, attribute) == as_sentence
+
+
+def test_missing_satisfies_only_what_says_so():
+    cells, codes = np.array([0.5, np.nan]), np.array([1, -1], dtype=np.int32)
+    for condition in (AtMost(0, 1.0), Above(0, 0.0), Between(0, 0.0, 1.0), IsKnown(0)):
+        assert satisfied(condition, cells).tolist() == [True, False] == [holds(condition, 0.5), holds(condition, None)]
+    for condition in (AtMost(0, 1.0, or_missing=True), Above(0, 0.0, or_missing=True)):
+        assert satisfied(condition, cells).tolist() == [True, True] == [holds(condition, 0.5), holds(condition, None)]
+    assert satisfied(IsOneOf(0, (1,), or_missing=True), codes).tolist() == [True, True]
+    assert satisfied(IsOneOf(0, (), or_missing=True), codes).tolist() == [False, True]
+
+
+def test_merged_conditions_include_missing_only_where_all_do():
+    both = [IsOneOf(0, (0, 1), or_missing=True), IsOneOf(0, (1, 2), or_missing=True)]
+    assert merged(both) == [IsOneOf(0, (1,), or_missing=True)]
+    assert merged([both[0], IsOneOf(0, (1, 2))]) == [IsOneOf(0, (1,))]
+    assert merged([AtMost(1, 3.0, or_missing=True), Above(1, 1.0)]) == [Between(1, 1.0, 3.0)]
+    assert merged([IsKnown(1), IsKnown(1)]) == [IsKnown(1)]
+    assert merged([IsKnown(1), AtMost(1, 3.0)]) == [AtMost(1, 3.0)]
+
+
+def test_groups_are_named_by_their_values_or_the_interval_they_make():
+    merged_values = Split(0, SplitKind.MERGED, 2, branch_of=(0, 1, 0, 1))
+    assert group_names(merged_values, (1, 3), TEXTURE) == ["稍糊", None]
+    intervals = Split(0, SplitKind.MERGED_INTERVALS, 2, branch_of=(0, 0, 1, 1), cuts=(1.0, 2.0))
+    assert group_names(intervals, (0, 1), DENSITY) == ["<= 2"]
+    assert group_names(intervals, (2, 3), DENSITY) == ["> 2", None]
 
 
 @pytest.mark.parametrize(

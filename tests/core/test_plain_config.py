@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from core.config import ReducedErrorPruning, to_json
+from core.config import ReducedErrorPruning, from_json, to_json
 from core.errors import InvalidConfig
 from core.plain_config import config_from_plain
 from core.presets import PRESETS
@@ -12,9 +12,10 @@ SCHEMA = Schema(
     (Attribute("a", Kind.CATEGORICAL, ("x", "y")), Attribute("b", Kind.NUMERIC), Attribute("w", Kind.NUMERIC))
 )
 LEAST: dict[str, Any] = {"target": "a", "algorithm": {"kind": "cart"}}
+COMPARING_GAINS = [name for name in PRESETS if name not in ("chaid", "quest")]
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", COMPARING_GAINS)
 @pytest.mark.parametrize(
     "options",
     [
@@ -26,6 +27,22 @@ LEAST: dict[str, Any] = {"target": "a", "algorithm": {"kind": "cart"}}
     ],
 )
 def test_what_a_complete_configuration_says_is_taken(preset: str, options: dict[str, Any]) -> None:
+    assert_taken(preset, options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"alpha": 0.01, "when_insignificant": "stop"},
+        {"stopping": {"max_depth": 3, "validate_splits": True}, "missing": "surrogate"},
+    ],
+)
+def test_what_a_configuration_of_quest_says_is_taken(options: dict[str, Any]) -> None:
+    assert_taken("quest", options)
+
+
+def assert_taken(preset: str, options: dict[str, Any]) -> None:
     plain = {**LEAST, "algorithm": {"kind": preset, **options}, "pruning": {"kind": "reduced_error", "on_tie": "cut"}}
     config = config_from_plain(plain, SCHEMA)
     assert config_from_plain(to_json(config), SCHEMA) == config
@@ -33,6 +50,32 @@ def test_what_a_complete_configuration_says_is_taken(preset: str, options: dict[
     for name, value in options.items():
         said = to_json(config)["algorithm"][name]
         assert said == value if not isinstance(value, dict) else value.items() <= said.items()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"alpha": 0.01, "alpha_merge": 0.2, "alpha_split": 0.1, "bonferroni": False, "statistic": "likelihood_ratio"},
+        {"alpha_split": None, "bins": 7, "binning": "equal_width", "missing": "weighted"},
+        {"exhaustive": True, "stopping": {"max_depth": 3}},
+    ],
+)
+@pytest.mark.parametrize("target", ["a", "b"])
+def test_what_chaid_is_told_is_taken(target: str, options: dict[str, Any]) -> None:
+    if target == "b":
+        options = {name: value for name, value in options.items() if name != "statistic"}
+    config = config_from_plain({"target": target, "algorithm": {"kind": "chaid", **options}}, SCHEMA)
+    said = to_json(config)["algorithm"]
+    assert config_from_plain(to_json(config), SCHEMA) == config == from_json(to_json(config))
+    assert set(said) == {
+        *("kind", "alpha", "alpha_merge", "alpha_split", "bonferroni", "exhaustive", "bins", "binning", "statistic"),
+        *("missing", "stopping"),
+    }
+    assert (said["statistic"] is None) == (target == "b")
+    assert (said["alpha_merge"] is None) == said["exhaustive"]
+    for name, value in options.items():
+        assert said[name] == value if not isinstance(value, dict) else value.items() <= said[name].items()
 
 
 def test_none_is_as_if_it_were_left_out() -> None:
@@ -55,6 +98,8 @@ def test_a_numeric_target_takes_the_presets_criterion_for_numbers() -> None:
         ({**LEAST, "sed": 1}, ("sed",), "did you mean seed?"),
         ({**LEAST, "algorithm": {"kind": "carrt"}}, ("algorithm", "kind"), "did you mean cart?"),
         ({**LEAST, "algorithm": "cart"}, ("algorithm", "kind"), "must be a dictionary"),
+        ({**LEAST, "algorithm": {"kind": "quest", "alpha": 0}}, ("algorithm", "alpha"), "from 1e-09 to 1"),
+        ({**LEAST, "algorithm": {"kind": "quest", "categorical": "multiway"}}, ("algorithm", "categorical"), "not an"),
         ({**LEAST, "algorithm": {"kind": "cart", "dialect": "release8"}}, ("algorithm", "dialect"), "not an option"),
         (
             {**LEAST, "algorithm": {"kind": "cart", "stopping": {"max_dept": 3}}},
@@ -87,6 +132,19 @@ def test_a_numeric_target_takes_the_presets_criterion_for_numbers() -> None:
         ({**LEAST, "attributes": []}, ("attributes",), "must be a list of names"),
         ({**LEAST, "target_kind": "number"}, ("target_kind",), "categorical, ordinal or numeric"),
         ({**LEAST, "seed": -1}, ("seed",), "must be a whole number from 0"),
+        ({**LEAST, "algorithm": {"kind": "chaid", "criterion": {}}}, ("algorithm", "criterion"), "not an option"),
+        ({**LEAST, "algorithm": {"kind": "chaid", "alpha": 2}}, ("algorithm", "alpha"), "from 1e-09 to 1"),
+        ({**LEAST, "algorithm": {"kind": "chaid", "missing": "majority"}}, ("algorithm", "missing"), "own_category"),
+        (
+            {**LEAST, "algorithm": {"kind": "chaid", "exhaustive": True, "alpha_merge": 0.1}},
+            ("algorithm", "alpha_merge"),
+            "goes on to two groups",
+        ),
+        (
+            {"target": "b", "algorithm": {"kind": "chaid", "statistic": "pearson"}},
+            ("algorithm", "statistic"),
+            "F judges numbers",
+        ),
         ([], (), "must be a dictionary"),
     ],
 )

@@ -17,18 +17,13 @@ from core.record_walk import cells_of
 from core.schema import Attribute, Kind, Schema
 from core.table import Table
 from core.target import Task
-from core.tree import Tree, TreeView, full_view
+from core.tree import TreeView, full_view
 from core.tree_layout import Layout
 from tests.core.building import GINI
 from tests.core.strategies import crowded_samples, trainings
-from tests.core.wild_trees import wild_schema, wild_table, wild_tree
+from tests.core.wild_trees import some_view, wild_schema, wild_table, wild_tree
 
 POLICIES = (None, *MissingPolicy)
-
-
-def some_view(chance: np.random.Generator, tree: Tree) -> TreeView:
-    """The tree as grown, or with a few or many subtrees cut off."""
-    return TreeView(tree, (tree.size == 1) | (chance.random(len(tree)) < chance.choice([0.0, 0.1, 0.5])))
 
 
 def assert_all_ways_agree(view: TreeView, table: Table) -> None:
@@ -40,7 +35,7 @@ def assert_all_ways_agree(view: TreeView, table: Table) -> None:
             found = ready.batch(table, policy, kernels=kernels)
             assert found.shape == expected.shape
             assert found.tobytes() == expected.tobytes()
-            assert ready.leaves(table, policy, kernels=kernels) == reached
+            assert ready.ends(table, policy, kernels=kernels).by_row() == reached
         one_by_one = [ready.one(cells, policy) for cells in cells_of(table)]
         assert np.array(one_by_one, dtype=np.float64).tobytes() == expected.tobytes()
 
@@ -156,4 +151,4 @@ def test_a_table_without_rows_has_no_answers() -> None:
     empty = wild_table(chance, schema, 0)
     for kernels in (True, False):
         assert ready.batch(empty, kernels=kernels).shape == (0, ready.view.tree.values.shape[1])
-        assert ready.leaves(empty, kernels=kernels) == []
+        assert ready.ends(empty, kernels=kernels).by_row() == []

@@ -1,6 +1,7 @@
 import pytest
 
 from core.config import (
+    AlphaRule,
     Bound,
     Categorical,
     Choose,
@@ -14,12 +15,16 @@ from core.config import (
     Numeric,
     NumericKind,
     OnTie,
+    QuestTests,
     ReducedErrorPruning,
     Stopping,
+    WhenInsignificant,
 )
 from core.presets import PRESETS, pruning_for, resolve
 from core.schema import Kind
 from core.target import Task
+
+QUESTS_PRUNING = CostComplexityPruning(Cost.GINI, choose=Choose.CROSS_VALIDATION, rule=AlphaRule.ONE_STANDARD_ERROR)
 
 
 @pytest.mark.parametrize(
@@ -73,10 +78,13 @@ def test_only_the_gain_ratio_has_a_filter():
     ("kind", "overrides", "has_validation", "pruning"),
     [
         ("id3", {}, True, NoPruning()),
+        ("chaid", {}, True, NoPruning()),
         ("c45", {}, True, ConfidencePruning(0.25, Bound.BINOMIAL, raising=False)),
         ("c45", {"dialect": "release8"}, True, ConfidencePruning(0.25, Bound.NORMAL, raising=True)),
         ("cart", {}, True, CostComplexityPruning(Cost.GINI, choose=Choose.VALIDATION)),
         ("cart", {}, False, CostComplexityPruning(Cost.GINI, choose=Choose.CROSS_VALIDATION)),
+        ("quest", {}, True, QUESTS_PRUNING),
+        ("quest", {}, False, QUESTS_PRUNING),
         (
             "cart",
             {"criterion": {"kind": "error_rate"}},
@@ -91,6 +99,24 @@ def test_presets_have_their_own_way_of_pruning(kind, overrides, has_validation, 
     assert pruning_for(algorithm, {"kind": "none"}, has_validation=has_validation) == NoPruning()
 
 
+def test_what_is_said_of_pruning_goes_before_the_presets_own():
+    algorithm = resolve("quest", {}, Task.CLASSIFICATION)
+    said = {"kind": "cost_complexity", "choose": "validation"}
+    assert pruning_for(algorithm, said, has_validation=True) == CostComplexityPruning(
+        Cost.GINI, choose=Choose.VALIDATION
+    )
+    said = {"kind": "cost_complexity", "rule": "minimum"}
+    assert pruning_for(algorithm, said, has_validation=True) == CostComplexityPruning(
+        Cost.GINI, choose=Choose.CROSS_VALIDATION
+    )
+
+
+def test_quest_is_as_published():
+    algorithm = resolve("quest", {}, Task.CLASSIFICATION)
+    assert algorithm.quest == QuestTests(0.05, WhenInsignificant.SMALLEST_P)
+    assert algorithm.stopping == Stopping(min_samples_split=10)
+
+
 def test_reduced_error_as_programmed_cuts_on_a_tie():
     algorithm = resolve("c45", {"dialect": "release8"}, Task.CLASSIFICATION)
     assert pruning_for(algorithm, {"kind": "reduced_error"}, has_validation=True) == ReducedErrorPruning(OnTie.CUT)
@@ -101,6 +127,8 @@ def test_what_presets_can_do():
         "id3": (Task.CLASSIFICATION,),
         "c45": (Task.CLASSIFICATION,),
         "cart": (Task.CLASSIFICATION, Task.REGRESSION),
+        "chaid": (Task.CLASSIFICATION, Task.REGRESSION),
+        "quest": (Task.CLASSIFICATION,),
     }
     assert PRESETS["id3"].attribute_kinds == (Kind.CATEGORICAL,)
     assert resolve("id3", {}, Task.REGRESSION).criterion.kind is CriterionKind.INFORMATION_GAIN

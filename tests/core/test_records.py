@@ -4,6 +4,8 @@ import pytest
 from core.errors import RecordsDoNotFit
 from core.records import (
     MOST_FAULTS,
+    EncodedRecords,
+    State,
     encode_categories,
     encode_columns,
     encode_numbers,
@@ -29,6 +31,14 @@ def encode(*records, **changes):
     return encode_records(list(records), SCHEMA, **{**OPTIONS, **changes})
 
 
+def missing(found: EncodedRecords) -> list[list[str]]:
+    return [found.names(row, State.MISSING) for row in range(found.table.n_rows)]
+
+
+def unseen(found: EncodedRecords) -> list[list[str]]:
+    return [found.names(row, State.UNSEEN) for row in range(found.table.n_rows)]
+
+
 def faults_of(*records, **changes):
     with pytest.raises(RecordsDoNotFit) as error:
         encode(*records, **changes)
@@ -47,15 +57,15 @@ def test_records_become_a_table_of_the_models_attributes():
 
 def test_left_out_and_null_are_both_missing():
     found = encode({"density": None, "texture": "clear", "grade": "low", "rings": "3", "ripe": "true"})
-    assert found.missing == [["density", "empty"]]
-    assert found.unseen == [[]]
+    assert missing(found) == [["density", "empty"]]
+    assert unseen(found) == [[]]
     assert np.isnan(found.table.values("density")[0])
 
 
 def test_an_unseen_category_is_reported_and_not_missing():
     found = encode({"texture": "shiny", "density": 1, "empty": "anything", "grade": "medium"})
-    assert found.unseen == [["texture", "grade", "empty"]]
-    assert found.missing == [["rings", "ripe"]]
+    assert unseen(found) == [["texture", "grade", "empty"]]
+    assert missing(found) == [["rings", "ripe"]]
     assert found.table.values("texture").tolist() == [-1]
 
 
@@ -69,7 +79,7 @@ def test_numbers_and_booleans_are_taken_where_a_category_reads_as_one(name, valu
 
 @pytest.mark.parametrize("value", ["text", 5, 2.5, True])
 def test_a_column_without_any_known_category_takes_any_plain_value_as_unseen(value):
-    assert encode({"empty": value}).unseen == [["empty"]]
+    assert unseen(encode({"empty": value})) == [["empty"]]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +120,7 @@ def test_unknown_names_are_refused_with_the_nearest_known_one():
 
 def test_unknown_names_are_dropped_on_request_and_unused_columns_always():
     assert encode({"whatever": [1], "density": 1}, ignore_unknown=True).table.n_rows == 1
-    assert encode({"id": "anything"}).missing[0] == list(SCHEMA.names)
+    assert missing(encode({"id": "anything"}))[0] == list(SCHEMA.names)
 
 
 def test_all_faults_come_together():
@@ -137,7 +147,7 @@ def test_columns_are_read_like_records():
     same = encode({"texture": "clear", "density": 1}, {"density": 2})
     for one, other in zip(found.table.columns, same.table.columns, strict=True):
         assert np.array_equal(one, other, equal_nan=one.dtype == np.float64)
-    assert (found.missing, found.unseen) == (same.missing, same.unseen)
+    assert np.array_equal(found.states, same.states)
 
 
 def test_no_columns_are_no_rows():

@@ -17,9 +17,16 @@ from core.schema import Attribute, Kind
 from core.serialization import TREE_ARRAYS, UnknownFormatError, dump, load
 from core.splits.split import SplitKind
 from core.target import ClassTarget, Task
+from core.tree import SPLIT_KINDS
 from tests.core.building import CUT, cart, cart_for_numbers, id3, model_of, samples_of, table_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
-from tests.core.stored_models import classification_model, regression_model, several_numbers_model, stored
+from tests.core.stored_models import (
+    classification_model,
+    merged_groups_model,
+    regression_model,
+    several_numbers_model,
+    stored,
+)
 from tests.core.strategies import trainings
 
 
@@ -198,6 +205,21 @@ def test_the_stored_model_for_several_numbers_is_still_read():
     assert predict(model.view(0), records).tolist() == [[8.0, 2.0], [4.0, 2.0]]
 
 
+def test_the_stored_model_of_merged_groups_is_still_read():
+    model = load(stored("merged_groups"))
+    assert [SPLIT_KINDS[kind] for kind in model.tree.kind[:2]] == [SplitKind.MERGED_INTERVALS, SplitKind.MERGED]
+    assert model.tree.branch_of.tolist() == [0, 0, 1, 1, 0, 0, 0, 1, 1]  # the last of each is that of missing
+    assert model.cuts_of(1) == (1.5, 2.5)
+    assert tree_text(model, 0).splitlines() == [
+        "size <= 2.5",
+        "|   colour in {red, white, green}: p (p 32)",
+        "|   colour = blue or missing: q (q 32)",
+        "size > 2.5 or missing: q (q 64)",
+    ]
+    records = table_of({"colour": ["white", None, "red"], "size": [1, 2, None]}, {"colour": model.attributes[0]})
+    assert predict(model.view(0), records).tolist() == [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
+
+
 def test_a_list_of_one_target_is_still_a_list_when_loaded():
     model = model_of(samples_of({"a": [1, 2]}, [1.0, 2.0]), cart_for_numbers(), target=("y",))
     assert load(dump(model)).target == ("y",)
@@ -218,6 +240,7 @@ def test_thresholds_as_the_programs_report_them_are_stored_only_where_they_were_
         ("classification", classification_model),
         ("regression", regression_model),
         ("several_numbers", several_numbers_model),
+        ("merged_groups", merged_groups_model),
     ],
 )
 def test_the_same_training_still_gives_the_stored_bytes(name, make):

@@ -9,7 +9,7 @@ from core.schema import Attribute, Kind, Schema
 from core.splits.split import Cuts, Split, SplitKind
 from core.table import Column, Table
 from core.target import Task
-from core.tree import LEAF, SPLIT_KINDS, Tree
+from core.tree import LEAF, SPLIT_KINDS, Tree, TreeView
 
 MOST_NODES = 300
 KINDS = (Kind.NUMERIC, Kind.NUMERIC, Kind.ORDINAL, Kind.CATEGORICAL)
@@ -78,6 +78,11 @@ def wild_tree(
     )
 
 
+def some_view(chance: np.random.Generator, tree: Tree) -> TreeView:
+    """The tree as grown, or with a few or many subtrees cut off."""
+    return TreeView(tree, (tree.size == 1) | (chance.random(len(tree)) < chance.choice([0.0, 0.1, 0.5])))
+
+
 def _attribute(chance: np.random.Generator, name: str) -> Attribute:
     kind = KINDS[chance.integers(len(KINDS))]
     if kind is Kind.NUMERIC:
@@ -103,14 +108,31 @@ def _split(chance: np.random.Generator, schema: Schema, cuts: Cuts, *, only_two:
     n_codes, own = len(schema[column].categories), cuts[column]
     if own is not None:
         if chance.random() < 0.3 and not (only_two or thresholds):
+            return _merged(chance, schema, column, own)
+        if chance.random() < 0.3 and not (only_two or thresholds):
             return Split(column, SplitKind.INTERVALS, len(own) + 1, cuts=own)
         return Split(column, SplitKind.THRESHOLD, 2, threshold=float(chance.integers(-1, 8)) / 2)
+    if chance.random() < 0.3 and not only_two:
+        return _merged(chance, schema, column, ())
     if chance.random() < 0.5 and not only_two:
         return Split(column, SplitKind.MULTIWAY, n_codes, branch_of=tuple(range(n_codes)))
     if chance.random() < 0.3:
         first = int(chance.integers(n_codes))
         return Split(column, SplitKind.ONE_VS_REST, 2, branch_of=tuple(int(code != first) for code in range(n_codes)))
     return Split(column, SplitKind.GROUPS, 2, branch_of=_groups(chance, n_codes, -1 if chance.random() < 0.1 else 0))
+
+
+def _merged(chance: np.random.Generator, schema: Schema, column: int, cuts: tuple[float, ...]) -> Split:
+    """Groups of neighbouring intervals, or of any categories; missing in one of them, in none, or in one by itself."""
+    is_cut = schema[column].is_numeric
+    n_codes = len(cuts) + 1 if is_cut else len(schema[column].categories)
+    n_groups = int(chance.integers(1, n_codes + 1))
+    groups = np.append(np.arange(n_groups), chance.integers(n_groups, size=n_codes - n_groups))
+    groups = np.sort(groups) if is_cut else chance.permutation(groups)
+    missing = n_groups if n_groups == 1 else int(chance.integers(-1, n_groups + 1))
+    branch_of = (*groups.tolist(), missing)
+    kind = SplitKind.MERGED_INTERVALS if is_cut else SplitKind.MERGED
+    return Split(column, kind, max(n_groups, missing + 1), branch_of=branch_of, cuts=cuts if is_cut else ())
 
 
 def _surrogate(chance: np.random.Generator, schema: Schema) -> Surrogate:

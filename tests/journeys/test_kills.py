@@ -45,7 +45,7 @@ def kill(pids: list[int]) -> None:
 def survive_kills(service: Service, training: Any, stage: str) -> Any:
     """Kill every process once while the training is at that stage; the training once it has ended."""
     eventually(lambda: is_at(stage, service, training, 1))
-    kill(service.processes("service.jobs.child"))
+    kill(service.processes("service.jobs"))
 
     eventually(lambda: is_at(stage, service, training, 2))
     kill(service.processes("worker"))

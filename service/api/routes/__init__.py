@@ -1,14 +1,34 @@
 """One file of routes for each resource; a new one is added to these lists and to nothing else."""
 
-from service.api.routes import datasets, health, models, predictions, problems, prunings, trainings
+from service.api.routes import (
+    comparisons,
+    datasets,
+    health,
+    models,
+    predictions,
+    problems,
+    prunings,
+    rules,
+    trainings,
+)
 from service.api.schemas.datasets import CsvText, DatasetForm, DatasetUpload
+from service.api.schemas.predictions import (
+    ArrowStream,
+    PredictionLines,
+    PredictionRequest,
+    PredictionTable,
+    RecordLines,
+    RecordTable,
+)
 
 ROUTERS = (
     datasets.router,
     trainings.router,
     models.router,
+    rules.router,
     prunings.router,
     predictions.router,
+    comparisons.router,
     health.router,
     problems.router,
 )
@@ -22,4 +42,14 @@ TAGS = [
 ]
 
 # Bodies that routes read by themselves, so that FastAPI does not see them.
-DESCRIBED_BODIES = (CsvText, DatasetForm, DatasetUpload)
+DESCRIBED_BODIES = (
+    CsvText,
+    DatasetForm,
+    DatasetUpload,
+    PredictionRequest,
+    RecordLines,
+    RecordTable,
+    ArrowStream,
+    PredictionLines,
+    PredictionTable,
+)

@@ -1,6 +1,7 @@
 """Models: list them, read them as of any step of their pruning, delete them."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -8,15 +9,17 @@ from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from core import model as core
+from core.division import Part
 from core.drawing.curve import curve_svg
 from core.drawing.dot import tree_dot
 from core.drawing.svg import tree_svg
 from core.drawing.text import tree_text
-from core.rules.extraction import Rule, path_rule
+from core.record_schema import record_json_schema
 from service.api.bodies import StrictRoute
 from service.api.dependencies import (
     WITH_ETAG,
     AppDatabase,
+    AppSettings,
     Files,
     Models,
     Paging,
@@ -30,22 +33,29 @@ from service.api.problems import documented
 from service.api.schemas.differences import AnyDifference, PruningDifference, difference_of
 from service.api.schemas.evaluations import Evaluation
 from service.api.schemas.exports import ModelExport
+from service.api.schemas.importance import Importance
 from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep, task_of
 from service.api.schemas.pruning import PruningEntry, PruningPage
-from service.api.schemas.rules import Rules, rules_of, text_of
 from service.api.schemas.trees import Tree, tree_of
 from service.errors import ModelNotFound, ModelNotReady, StepNotFound, TooBusy
+from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
 from service.store import models
 from service.usecases import delete_model as deletion
 from service.usecases.evaluation_json import curve_from_json
-from service.usecases.read_model import Thresholds, as_reported, read_candidates, read_difference, read_evaluation
+from service.usecases.read_model import (
+    Thresholds,
+    as_reported,
+    read_candidates,
+    read_difference,
+    read_evaluation,
+    read_falls,
+)
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 
-ModelRef = Annotated[
-    str, Path(description="An id, a name (its newest version) or `name@3`.", examples=["melon", "melon@3"])
-]
+MODEL_REF, MODEL_REFS = "An id, a name (its newest version) or `name@3`.", ["melon", "melon@3"]
+ModelRef = Annotated[str, Path(description=MODEL_REF, examples=MODEL_REFS)]
 StepQuery = Annotated[
     str,
     Query(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01."),
@@ -72,11 +82,11 @@ class TreeFormat(StrEnum):
     SVG = "svg"
 
 
-class RulesFormat(StrEnum):
-    """How rules are shown."""
+class SchemaFormat(StrEnum):
+    """How a record is described."""
 
     JSON = "json"
-    TEXT = "text"
+    JSON_SCHEMA = "json_schema"
 
 
 class EvaluationFormat(StrEnum):
@@ -85,6 +95,11 @@ class EvaluationFormat(StrEnum):
     JSON = "json"
     SVG = "svg"
 
+
+SCHEMA_TYPE = "application/schema+json"
+AS_SCHEMA: dict[int | str, dict[str, Any]] = {
+    200: {**WITH_ETAG[200], "content": {SCHEMA_TYPE: {"schema": {"$ref": "#/components/schemas/JsonSchema"}}}}
+}
 
 DRAWINGS: dict[TreeFormat, tuple[str, Callable[[core.Model, int], str]]] = {
     TreeFormat.TEXT: ("text/plain", tree_text),
@@ -130,14 +145,23 @@ async def delete_model(model: ModelRef, database: AppDatabase, files: Files, loa
     await deletion.delete_model(database, files, loaded_models, model)
 
 
-@router.get("/{model}/schema", responses=READ, response_model=ModelSchema)
+@router.get("/{model}/schema", responses=READ | AS_SCHEMA, response_model=ModelSchema)
 async def get_schema(
-    model: ModelRef, loaded_models: Models, request: Request, response: Response
+    model: ModelRef,
+    loaded_models: Models,
+    request: Request,
+    response: Response,
+    format: Annotated[
+        SchemaFormat, Query(description="With words for people, or only the JSON Schema of a record.")
+    ] = SchemaFormat.JSON,
 ) -> ModelSchema | Response:
     """Show what a record for this model looks like, with an example that can be sent as it is."""
     loaded = await loaded_models.get(model)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
+    if format is SchemaFormat.JSON_SCHEMA:
+        described = json.dumps(record_json_schema(loaded.model), ensure_ascii=False, allow_nan=False)
+        return Response(described, media_type=SCHEMA_TYPE, headers={"ETag": response.headers["ETag"]})
     return ModelSchema.of(loaded, loaded.model.history.selected)
 
 
@@ -221,37 +245,6 @@ async def compare_pruning_steps(
     return await to_thread.run_sync(difference_of, loaded, before, after, difference, paging)
 
 
-@router.get("/{model}/rules", responses=READ_STEP | other_formats("text/plain"), response_model=Rules)
-async def get_rules(
-    model: ModelRef,
-    loaded_models: Models,
-    paging: Paging,
-    request: Request,
-    response: Response,
-    step: StepQuery = "selected",
-    style: Annotated[Literal["paths"], Query(description="One rule per leaf.")] = "paths",  # noqa: ARG001
-    format: Annotated[RulesFormat, Query(description="JSON in pages, or all rules as text.")] = RulesFormat.JSON,
-    thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
-) -> Rules | Response:
-    """Show the tree as if-then rules: each complete record satisfies exactly one."""
-    loaded = await loaded_models.get(model)
-    number, reported = loaded.number(step), as_reported(loaded, thresholds)
-    if is_unchanged(request, response, etag_of(loaded)):
-        return not_modified(response)
-    view, as_of = reported.view(number), loaded.as_of(number)
-
-    def rules(leaves: Sequence[int]) -> list[Rule]:
-        return [path_rule(view.tree, leaf, loaded.model.attributes) for leaf in leaves]
-
-    if format is RulesFormat.TEXT:
-        every = await to_thread.run_sync(rules, view.leaves)
-        text = "".join(f"{text_of(as_of, rule)}\n" for rule in every)
-        return Response(text, media_type="text/plain", headers={"ETag": response.headers["ETag"]})
-    leaves, next_cursor = page_of(view.leaves, paging)
-    shown = await to_thread.run_sync(rules, leaves)
-    return rules_of(as_of, ModelStep.of(loaded, number), shown, next_cursor)
-
-
 @router.get("/{model}/evaluation", responses=READ_DATA | other_formats("image/svg+xml"), response_model=Evaluation)
 async def get_evaluation(
     model: ModelRef,
@@ -275,6 +268,37 @@ async def get_evaluation(
         drawn = await to_thread.run_sync(curve_svg, loaded.model, curve_from_json(evaluation["curve"]), number)
         return Response(drawn, media_type="image/svg+xml", headers={"ETag": response.headers["ETag"]})
     return {"model": ModelStep.of(loaded, number), "task": task_of(loaded.model), **evaluation}
+
+
+@router.get("/{model}/importance", responses=READ_DATA, response_model=Importance)
+async def get_importance(
+    model: ModelRef,
+    loaded_models: Models,
+    database: AppDatabase,
+    files: Files,
+    settings: AppSettings,
+    request: Request,
+    response: Response,
+    step: StepQuery = "selected",
+    part: Annotated[
+        Part | None,
+        Query(
+            description="Also shuffle the values of each attribute among the rows of this part, and show how much "
+            "worse the answers become. Rows that the tree did not learn from say most: test."
+        ),
+    ] = None,
+    repeats: Annotated[int, Query(ge=1, le=100, description="How often each attribute is shuffled.")] = 5,
+) -> Importance | Response:
+    """Show which attributes the tree relies on: how often it asks each, and how much each tells apart."""
+    loaded = await loaded_models.get(model)
+    number = loaded.number(step)
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    falls = None
+    if part is not None:
+        kernels = compiled_code_is_ready(settings)
+        falls = await read_falls(database, files, loaded, number, part, repeats=repeats, kernels=kernels)
+    return await to_thread.run_sync(Importance.of, loaded, number, part, falls)
 
 
 @router.get("/{model}/export", responses=READ_STEP, response_model=ModelExport)

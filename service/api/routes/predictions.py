@@ -1,55 +1,158 @@
 """Predictions: records in, answers and reasons out."""
 
 import time
+from typing import Any
 
 from anyio import to_thread
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 
 from core.errors import RecordsDoNotFit
-from service.api.bodies import StrictRoute
-from service.api.dependencies import AppMetrics, AppSettings, Models
+from core.record_reader import ReadRecord
+from core.records import EncodedRecords
+from service.api.batches import VARIES, Format, answer_batch, formats_of
+from service.api.bodies import INLINE_BYTES, StrictRoute
+from service.api.formats.options import query_parameters
+from service.api.openapi import answers_with, schema_named
+from service.api.prediction_bodies import PredictionBody, read_table, read_usual, scan_table
+from service.api.prediction_json import PredictionWriter
 from service.api.problems import documented
-from service.api.routes.models import ModelRef
+from service.api.routes.models import MODEL_REF, MODEL_REFS
 from service.api.schemas.predictions import (
-    AnyPredictions,
+    ArrowStream,
+    PredictionLines,
     PredictionRequest,
     Predictions,
-    predictions_of,
+    PredictionTable,
+    RecordLines,
+    RecordTable,
 )
-from service.errors import ModelNotFound, ModelNotReady, StepNotFound
+from service.errors import ModelNotFound, ModelNotReady, NotAcceptable, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import LoadedModel
-from service.usecases.predict import predict_records
+from service.usecases.predict import Order, Predicted, order_of, predict_few, predict_table
 
-# Records times nodes; more than this is answered in a thread, so that nobody waits for it. A record with holes may
-# come to every node.
-INLINE_WORK = 10_000
+INLINE_WORK = 10_000  # records that lack something times nodes; more is answered in a thread, so that nobody waits
+FEW_BYTES = 4 * 1024  # of a body that plain Python reads faster than NumPy and compiled code
+
+# For `openapi_extra`: what the route reads by itself, since FastAPI's way takes longer than most predictions.
+DOCUMENTED: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            Format.JSON: schema_named(PredictionRequest),
+            Format.JSON_LINES: schema_named(RecordLines),
+            Format.CSV: schema_named(RecordTable),
+            Format.ARROW: schema_named(ArrowStream),
+        },
+    },
+    "parameters": [
+        {
+            "name": "model",
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "description": MODEL_REF, "examples": MODEL_REFS, "title": "Model"},
+            "description": MODEL_REF,
+        },
+        *query_parameters(),
+    ],
+}
+OTHER_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        **answers_with(
+            200,
+            Niwaki_Model="The id of the model that answered; not with JSON, which says it in its body.",
+            Niwaki_Version="Its version.",
+            Niwaki_Step="The step of its pruning history.",
+            Niwaki_Digest="Names the model by what it says.",
+        )[200],
+        "content": {
+            Format.JSON_LINES: schema_named(PredictionLines),
+            Format.CSV: schema_named(PredictionTable),
+            Format.ARROW: schema_named(ArrowStream),
+        },
+    }
+}
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predictions"])
 
 
 @router.post(
     "/{model}/predict",
-    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit),
+    openapi_extra=DOCUMENTED,
+    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit, NotAcceptable) | OTHER_ANSWERS,
     response_model=Predictions,
 )
-async def predict(
-    model: ModelRef, body: PredictionRequest, loaded_models: Models, metrics: AppMetrics, settings: AppSettings
-) -> AnyPredictions:
-    """Answer each record; one with missing values goes down every branch with part of its weight."""
-    loaded = await loaded_models.get(model)
-    started, kernels = time.perf_counter(), compiled_code_is_ready(settings)
-    if body.records is not None and len(body.records) * len(loaded.model.tree) <= INLINE_WORK:
-        answered = _answer(loaded, body, kernels)
-    else:
-        answered = await to_thread.run_sync(_answer, loaded, body, kernels)
+async def predict(request: Request) -> Response:
+    """Answer each record; one with missing values goes down every branch with part of its weight.
+
+    Send JSON, NDJSON, CSV or an Arrow stream; `Accept` says in which of them the answer comes, which is the same unless
+    told. With JSON the options stand in the body, with the others in the query. All that is wrong with a batch is told
+    at once, and nothing is half answered. Bodies may be compressed by gzip or zstd, and so are answers.
+    """
+    app = request.app.state
+    body = await request.body()
+    own, shown = formats_of(request, body)
+    loaded: LoadedModel = await app.models.get(request.path_params["model"])
+    if not own is shown is Format.JSON:
+        return await answer_batch(request, body, loaded, own, shown)
+    started = time.perf_counter()
+    kernels = compiled_code_is_ready(app.settings)
+    answered = answer_here(loaded, body, kernels)
+    if answered is None:
+        answered = await to_thread.run_sync(answer_any, loaded, body, kernels)
+    content, n_records = answered
     record = loaded.record
-    metrics.observe_prediction(record.name, record.version, len(answered.predictions), time.perf_counter() - started)
-    return answered
+    app.metrics.observe_prediction(record.name, record.version, n_records, time.perf_counter() - started)
+    return Response(content, headers=VARIES, media_type=Format.JSON)
 
 
-def _answer(loaded: LoadedModel, body: PredictionRequest, kernels: bool) -> AnyPredictions:
-    step, answers = predict_records(
-        loaded, body.to_records(), step=body.step, policy=body.missing, explain=body.explain, kernels=kernels
-    )
-    return predictions_of(loaded, step, answers)
+Written = tuple[bytes, int]  # the answer, and to how many records
+
+
+def answer_here(loaded: LoadedModel, body: bytes, kernels: bool) -> Written | None:
+    """Answer a small and usual body at once; None where others would have to wait, or `answer_any` has to look."""
+    if len(body) > INLINE_BYTES:
+        return None
+    scanned = scan_table(loaded, body) if kernels and len(body) > FEW_BYTES else None
+    if scanned is None:
+        return _answer_few(loaded, body)
+    asked, records = scanned
+    n_holes = 0 if records.states is None else int(records.states.any(axis=1).sum())
+    return _answer_table(loaded, asked, records, kernels=kernels) if _is_little(loaded, n_holes) else None
+
+
+def _answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
+    """Answer without NumPy, one record after the other."""
+    asked = read_usual(body)
+    if asked is None or asked.records is None:
+        return None
+    read: list[ReadRecord] = []
+    for record in asked.records:
+        one = loaded.reader.read(record, ignore_unknown=asked.ignore_unknown)
+        if one is None:
+            return None
+        read.append(one)
+    if not _is_little(loaded, sum(states != b"" for _, states in read)):
+        return None
+    order = order_of(loaded, step=asked.step, policy=asked.missing)
+    return _written(loaded, order, asked, predict_few(loaded, order, read))
+
+
+def _is_little(loaded: LoadedModel, n_holes: int) -> bool:
+    """Whether so many records that lack something are soon answered: each may come to every node."""
+    return n_holes * len(loaded.model.tree) <= INLINE_WORK
+
+
+def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
+    """Answer any body, or say all that is wrong with it."""
+    return _answer_table(loaded, *read_table(loaded, body, kernels=kernels), kernels=kernels)
+
+
+def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, *, kernels: bool) -> Written:
+    order = order_of(loaded, step=asked.step, policy=asked.missing)
+    return _written(loaded, order, asked, predict_table(loaded, order, records, kernels=kernels))
+
+
+def _written(loaded: LoadedModel, order: Order, asked: PredictionBody, predicted: Predicted) -> Written:
+    writer = loaded.once(PredictionWriter, order.step, asked.fields, asked.explain)
+    return writer.text(predicted), len(predicted.leaves)

@@ -60,14 +60,14 @@ class ProblemError(Answer):
     pointer: Annotated[
         str | None,
         Field(
-            description="For a body: `#` and an RFC 6901 JSON Pointer in plain Unicode.",
+            description="For a body, or JSON in a parameter: `#` and an RFC 6901 JSON Pointer in plain Unicode.",
             examples=["#/schema/纹理/kind"],
         ),
     ]
     parameter: Annotated[
         str | None, Field(description="For a query, path or header parameter, or a part of a form: its name.")
     ]
-    line: Annotated[int | None, Field(description="For a file: the line, counted from 1.")]
+    line: Annotated[int | None, Field(description="For a file, or a body of lines: the line, counted from 1.")]
     detail: Annotated[str, Field(description="What is wrong.", examples=["not a known key here"])]
     hint: Annotated[str | None, Field(description="The way out, where there is one.", examples=["did you mean kind?"])]
 

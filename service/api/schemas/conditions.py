@@ -9,15 +9,17 @@ from core import conditions as core
 from core.schema import Schema
 from service.api.schemas.common import Answer
 
+OrMissing = Annotated[bool, Field(description="Whether a missing value satisfies it too.")]
+
 
 class IsIn(Answer):
-    """The value is one of these."""
+    """The value is one of these; null stands for a missing value, by itself where an attribute is numeric."""
 
     model_config = ConfigDict(title="IsIn")
 
     attribute: str
     op: Literal["in"]
-    values: list[str]
+    values: list[str | None]
 
 
 class AtMost(Answer):
@@ -26,6 +28,7 @@ class AtMost(Answer):
     attribute: str
     op: Literal["<="]
     threshold: float
+    or_missing: OrMissing
 
 
 class Above(Answer):
@@ -34,6 +37,7 @@ class Above(Answer):
     attribute: str
     op: Literal[">"]
     threshold: float
+    or_missing: OrMissing
 
 
 class Between(Answer):
@@ -43,22 +47,36 @@ class Between(Answer):
     op: Literal["between"]
     above: float
     at_most: float
+    or_missing: OrMissing
 
 
-Condition = TypeAliasType("Condition", Annotated[IsIn | AtMost | Above | Between, Field(discriminator="op")])
+class IsKnown(Answer):
+    """The value is any number, but not missing."""
+
+    model_config = ConfigDict(title="IsKnown")
+
+    attribute: str
+    op: Literal["known"]
 
 
-def condition_of(condition: core.Condition, schema: Schema) -> IsIn | AtMost | Above | Between:
+AnyCondition = IsIn | AtMost | Above | Between | IsKnown
+Condition = TypeAliasType("Condition", Annotated[AnyCondition, Field(discriminator="op")])
+
+
+def condition_of(condition: core.Condition, schema: Schema) -> AnyCondition:
     """The condition with names in place of columns and codes."""
-    attribute = schema[condition.column]
+    attribute, or_missing = schema[condition.column], condition.or_missing
     match condition:
         case core.IsOneOf(_, codes):
-            return IsIn(attribute=attribute.name, op="in", values=[attribute.categories[code] for code in codes])
+            values = [*(attribute.categories[code] for code in codes), *([None] if or_missing else [])]
+            return IsIn(attribute=attribute.name, op="in", values=values)
         case core.AtMost(_, threshold):
-            return AtMost(attribute=attribute.name, op="<=", threshold=threshold)
+            return AtMost(attribute=attribute.name, op="<=", threshold=threshold, or_missing=or_missing)
         case core.Above(_, threshold):
-            return Above(attribute=attribute.name, op=">", threshold=threshold)
+            return Above(attribute=attribute.name, op=">", threshold=threshold, or_missing=or_missing)
         case core.Between(_, above, at_most):
-            return Between(attribute=attribute.name, op="between", above=above, at_most=at_most)
+            return Between(attribute=attribute.name, op="between", above=above, at_most=at_most, or_missing=or_missing)
+        case core.IsKnown():
+            return IsKnown(attribute=attribute.name, op="known")
         case _:
             assert_never(condition)

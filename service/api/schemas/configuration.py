@@ -292,7 +292,7 @@ AskingCosts = Field(description="What it costs to ask for attributes, weighed ag
 
 
 class TreeMethod(Body):
-    """The parts every single-tree method is made of."""
+    """The parts of a method that compares gains."""
 
     kind: str
     criterion: Criterion
@@ -304,10 +304,19 @@ class TreeMethod(Body):
     stopping: Stopping
 
 
-class TreeMethodOptions(Body):
-    """The parts every single-tree method is made of; what is left out takes the method's own default."""
+class MethodOptions(Body):
+    """What a client says of a method; what is left out takes the method's own default."""
 
     kind: str
+
+    def overrides(self) -> dict[str, Any]:
+        """What the client said, without the kind."""
+        return self.model_dump(exclude_none=True, exclude={"kind"}, by_alias=True)
+
+
+class TreeMethodOptions(MethodOptions):
+    """The parts of a method that compares gains; what is left out takes the method's own default."""
+
     criterion: CriterionOptions | None = None
     attribute_costs: Annotated[AttributeCostsOptions | None, AskingCosts] = None
     categorical: Branching | None = None
@@ -315,10 +324,6 @@ class TreeMethodOptions(Body):
     numeric: NumericCutsOptions | None = None
     missing: MissingStrategy | None = None
     stopping: StoppingOptions | None = None
-
-    def overrides(self) -> dict[str, Any]:
-        """What the client said, without the kind."""
-        return self.model_dump(exclude_none=True, exclude={"kind"}, by_alias=True)
 
 
 class Id3(TreeMethod):
@@ -370,9 +375,146 @@ class CartOptions(TreeMethodOptions):
     kind: Literal["cart"]
 
 
-Algorithm = TypeAliasType("Algorithm", Annotated[Id3 | C45 | Cart, Field(discriminator="kind")])
+TestLevel = Annotated[
+    Number,
+    Field(
+        ge=1e-9,
+        le=1,
+        description="An attribute is significant if p is below this, divided by the number of tests; 0.05 unless told.",
+    ),
+]
+SplitLevel = Annotated[
+    Number,
+    Field(ge=1e-9, le=1, description="A node is split if the smallest adjusted p is at most this; 0.05 unless told."),
+]
+MergeLevel = Annotated[
+    Number,
+    Field(
+        ge=1e-9, le=1, description="Groups are merged while the largest p of a pair is above this; 0.05 unless told."
+    ),
+]
+DivideLevel = Annotated[
+    Number,
+    Field(
+        ge=1e-9,
+        le=1,
+        description="A merged group of three values or more is divided again if the smallest p of a division is at "
+        "most this, which is not above alpha_merge. 0.05 unless told; null: never.",
+    ),
+]
+Bonferroni = Annotated[
+    Flag, Field(description="Multiply p by the number of ways to make so many groups; true unless told.")
+]
+Exhaustive = Annotated[
+    Flag,
+    Field(
+        description="Merge on to two groups and take the step of smallest p (Biggs, de Ville and Suen), without "
+        "alpha_merge and alpha_split; false unless told."
+    ),
+]
+ChaidBins = Annotated[
+    WholeNumber,
+    Field(ge=2, le=1_000, description="How many categories are made of numbers, on all training rows; 10 unless told."),
+]
+Binning = Annotated[config.Binning, Field(description="Bins of equal weight (the default), or of equal width.")]
+TableStatistic = Annotated[
+    config.TableStatistic,
+    Field(description="For a class to predict: Pearson's chi-squared (the default), or that of the likelihood ratio."),
+]
+ChaidMissing = Annotated[
+    config.ChaidMissing,
+    Field(
+        description="`own_category` (the default): missing is one more category, which may be merged with any; where "
+        "no row of a node lacked the value, as in `weighted`. `weighted`: down every branch with part of the weight."
+    ),
+]
+WhenInsignificant = Annotated[
+    config.WhenInsignificant,
+    Field(
+        description="What to do where no attribute is significant. `smallest_p`: split on the one of smallest p, and "
+        "leave the rest to pruning. `stop`: make a leaf."
+    ),
+]
+
+
+class Chaid(Body):
+    """CHAID: categories that say the same of the target are merged, and the smallest adjusted p chooses the attribute.
+
+    A branch for each group of values; chi-squared for a class to predict, F for a number. Weights count as numbers of
+    rows. It has no gains, so `max_leaves`, `min_gain` and `min_score` do not go with it.
+    """
+
+    kind: Literal["chaid"]
+    alpha: SplitLevel
+    alpha_merge: Annotated[MergeLevel | None, Field(description="Null where merging is exhaustive.")]
+    alpha_split: DivideLevel | None
+    bonferroni: Bonferroni
+    exhaustive: Exhaustive
+    bins: ChaidBins
+    binning: Binning
+    statistic: Annotated[TableStatistic | None, Field(description="Null where a number is predicted: F judges it.")]
+    missing: ChaidMissing
+    stopping: Stopping
+
+
+class ChaidOptions(MethodOptions):
+    """CHAID: categories that say the same of the target are merged, and the smallest adjusted p chooses the attribute.
+
+    A branch for each group of values; chi-squared for a class to predict, F for a number. Weights count as numbers of
+    rows. It has no gains, so `max_leaves`, `min_gain` and `min_score` do not go with it.
+    """
+
+    kind: Literal["chaid"]
+    alpha: SplitLevel | None = None
+    alpha_merge: MergeLevel | None = None
+    alpha_split: DivideLevel | None = None
+    bonferroni: Bonferroni | None = None
+    exhaustive: Exhaustive | None = None
+    bins: ChaidBins | None = None
+    binning: Binning | None = None
+    statistic: TableStatistic | None = None
+    missing: ChaidMissing | None = None
+    stopping: StoppingOptions | None = None
+
+    def overrides(self) -> dict[str, Any]:
+        """What the client said; null for alpha_split says that no group is divided again."""
+        said = super().overrides()
+        said.pop("alpha_split", None)
+        return said | ({"alpha_split": self.alpha_split} if "alpha_split" in self.model_fields_set else {})
+
+
+class Quest(Body):
+    """QUEST: tests choose the attribute, whatever number of values it has, and discriminant analysis the split.
+
+    Binary splits; a class to predict. Weights count as numbers of rows. It has no gains, so `max_leaves`, `min_gain`
+    and `min_score` do not go with it.
+    """
+
+    kind: Literal["quest"]
+    alpha: TestLevel
+    when_insignificant: WhenInsignificant
+    missing: MissingStrategy
+    stopping: Stopping
+
+
+class QuestOptions(MethodOptions):
+    """QUEST: tests choose the attribute, whatever number of values it has, and discriminant analysis the split.
+
+    Binary splits; a class to predict. Weights count as numbers of rows. It has no gains, so `max_leaves`, `min_gain`
+    and `min_score` do not go with it.
+    """
+
+    kind: Literal["quest"]
+    alpha: TestLevel | None = None
+    when_insignificant: WhenInsignificant | None = None
+    missing: MissingStrategy | None = None
+    stopping: StoppingOptions | None = None
+
+
+Algorithm = TypeAliasType("Algorithm", Annotated[Id3 | C45 | Cart | Chaid | Quest, Field(discriminator="kind")])
 AlgorithmOptions = TypeAliasType(
-    "AlgorithmOptions", Annotated[Id3Options | C45Options | CartOptions, Field(discriminator="kind")]
+    "AlgorithmOptions",
+    Annotated[Id3Options | C45Options | CartOptions | ChaidOptions | QuestOptions, Field(discriminator="kind")],
 )
 
 TrainShare = Annotated[Number, Field(gt=0, le=1)]
@@ -534,7 +676,7 @@ class CostComplexityPruningOptions(Body):
     """Cut the weakest links (CART): the subtrees that save least for the leaves they have, up to alpha for a leaf.
 
     Say alpha, or how to choose it; where neither is said, validation rows choose it, and cross-validation where there
-    are none.
+    are none. QUEST chooses by cross-validation, and then by the rule `one_standard_error`, unless told.
     """
 
     kind: Literal["cost_complexity"]
@@ -542,7 +684,7 @@ class CostComplexityPruningOptions(Body):
     alpha: Alpha | None = None
     choose: ChooseAlpha | None = None
     folds: Folds = 10
-    rule: Rule = config.AlphaRule.MINIMUM
+    rule: Rule | None = None
 
 
 Pruning = TypeAliasType(

@@ -1,7 +1,7 @@
 """How two trees of a pruning history differ."""
 
-from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeVar, assert_never
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, assert_never
 
 from pydantic import Field
 from typing_extensions import TypeAliasType
@@ -16,14 +16,12 @@ from service.api.schemas.rules import (
     ClassRule,
     MultiOutputRule,
     NumberRule,
-    class_rule,
-    multi_output_rule,
-    number_rule,
+    class_rules,
+    multi_output_rules,
+    number_rules,
 )
 from service.serving.loaded_models import LoadedModel
 from service.usecases.read_model import Difference
-
-Shown = TypeVar("Shown")
 
 
 class ComparedTree(ModelStep):
@@ -148,22 +146,20 @@ def difference_of(
         "next_cursor": next_cursor,
     }
 
-    def shown(show: Callable[[Model, Rule], Shown]) -> list[dict[str, Any]]:
+    def shown(show: Callable[[Model, Sequence[Rule]], Sequence[Answer]]) -> list[dict[str, Any]]:
         return [
-            {
-                "change": change,
-                "rule": show(as_of[change], path_rule(as_of[change].tree, leaf, loaded.model.attributes)),
-            }
-            for change, leaf in page
+            {"change": change, "rule": rule}
+            for change, model in as_of.items()
+            for rule in show(model, [path_rule(model.tree, leaf, model.attributes) for c, leaf in page if c == change])
         ]
 
     match task_of(loaded.model):
         case Task.CLASSIFICATION:
-            return ClassDifference.model_validate(shared | {"task": "classification", "items": shown(class_rule)})
+            return ClassDifference.model_validate(shared | {"task": "classification", "items": shown(class_rules)})
         case Task.REGRESSION:
-            return NumberDifference.model_validate(shared | {"task": "regression", "items": shown(number_rule)})
+            return NumberDifference.model_validate(shared | {"task": "regression", "items": shown(number_rules)})
         case Task.MULTI_OUTPUT_REGRESSION:
-            items = shown(multi_output_rule)
+            items = shown(multi_output_rules)
             return MultiOutputDifference.model_validate(shared | {"task": "multi_output_regression", "items": items})
         case other:
             assert_never(other)

@@ -10,7 +10,7 @@ from typing_extensions import TypeAliasType
 
 from core.config import from_json
 from core.model import Model as CoreModel
-from core.schema import Kind
+from core.record_schema import example_record, record_json_schema
 from service.api.schemas.common import Answer, Page
 from service.api.schemas.configuration import Configuration, Target
 from service.api.schemas.datasets import Cell
@@ -193,35 +193,3 @@ def attribute_of(model: CoreModel, column: int, cost: float) -> ModelAttribute:
             "cuts": None if cuts is None else list(cuts),
         }
     )
-
-
-def example_record(model: CoreModel) -> dict[str, str | float | bool | None]:
-    """A complete record: first categories, and the middle of each range; attributes never known are left out."""
-    record: dict[str, str | float | bool | None] = {}
-    for attribute, limits in zip(model.attributes, model.ranges, strict=True):
-        if limits is not None:
-            record[attribute.name] = limits[0] / 2 + limits[1] / 2
-        elif attribute.categories:
-            record[attribute.name] = attribute.categories[0]
-    return record
-
-
-def record_json_schema(model: CoreModel) -> dict[str, Any]:
-    """A JSON Schema of one record: any attribute may be left out or null."""
-    properties: dict[str, Any] = {}
-    for attribute in model.attributes:
-        if attribute.kind is Kind.NUMERIC:
-            properties[attribute.name] = {"type": ["number", "null"]}
-        else:
-            known = ", ".join(attribute.categories[:20])
-            properties[attribute.name] = {
-                "type": ["string", "number", "boolean", "null"],
-                "description": f"Known values: {known}{', …' if len(attribute.categories) > 20 else ''}",
-            }
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"A record for {', '.join(model.targets)}",
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": False,
-    }

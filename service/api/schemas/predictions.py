@@ -1,19 +1,16 @@
 """Records to predict, and the answers with their reasons."""
 
-from typing import Annotated, Literal, assert_never
+from enum import StrEnum
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, RootModel, model_validator
 from typing_extensions import TypeAliasType
 
-from core.explanation import Outcome, Path
-from core.model import Model
+from core.explanation import Outcome
 from core.prediction import MissingPolicy
 from service.api.schemas.common import Answer, Body, Flag, OneOf, WholeNumber
 from service.api.schemas.datasets import Cell
-from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
-from service.api.schemas.trees import by_target, means_of
-from service.serving.loaded_models import LoadedModel
-from service.usecases.predict import Prediction, Records
+from service.api.schemas.models import ModelStep, NumberByTarget
 
 Step = TypeAliasType("Step", Annotated[Annotated[WholeNumber, Field(ge=0)] | str, OneOf()])
 Record = TypeAliasType("Record", dict[str, Cell])
@@ -27,6 +24,23 @@ Bounds = TypeAliasType(
 )
 ClassBounds = TypeAliasType("ClassBounds", dict[str, Bounds])
 BoundsByTarget = TypeAliasType("BoundsByTarget", dict[str, Bounds])
+
+
+class PredictionField(StrEnum):
+    """A part of an answer. Classes have label and probabilities; numbers have mean, spread and count."""
+
+    LABEL = "label"
+    PROBABILITIES = "probabilities"
+    MEAN = "mean"
+    SPREAD = "spread"
+    COUNT = "count"
+    DECIDED = "decided"
+    BOUNDS = "bounds"
+    MISSING = "missing"
+    UNSEEN = "unseen"
+    EXPLANATION = "explanation"
+    LEAVES = "leaves"
+    PATHS = "paths"
 
 
 class PredictionRequest(Body):
@@ -49,8 +63,20 @@ class PredictionRequest(Body):
     step: Annotated[
         Step, Field(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01.")
     ] = "selected"
-    explain: Annotated[Flag, Field(description="Also answer with every path that the record took.")] = False
+    explain: Annotated[
+        Flag, Field(description="Also answer with every path that the record took, and say why in a few words.")
+    ] = False
     ignore_unknown: Annotated[Flag, Field(description="Drop attributes that the model does not know.")] = False
+    fields: Annotated[
+        list[PredictionField] | None,
+        Field(
+            min_length=1,
+            description="The parts of an answer that are wanted; the others are left out. `paths` explains, and "
+            "`leaves` lists the leaves reached with their weights. Left out: everything but `leaves`, with "
+            "`explanation` and `paths` null unless `explain` asks for them.",
+            examples=[["label"], ["label", "probabilities"], ["leaves"]],
+        ),
+    ] = None
 
     @model_validator(mode="after")
     def _has_one_table(self) -> "PredictionRequest":
@@ -58,9 +84,35 @@ class PredictionRequest(Body):
             raise ValueError("send either records or columns")
         return self
 
-    def to_records(self) -> Records:
-        """What is to be predicted, in the service's own terms."""
-        return Records(self.records, self.columns, self.ignore_unknown)
+
+class RecordLines(RootModel[str]):
+    """NDJSON: a record on each line, as in `records`."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": ['{"纹理": null, "触感": "硬滑"}\n{"纹理": "清晰"}\n']})
+
+
+class RecordTable(RootModel[str]):
+    """CSV, as in a dataset: the attributes' names in the first line, then a record on each line."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": ["纹理,触感\n,硬滑\n清晰,软粘\n"]})
+
+
+class ArrowStream(RootModel[bytes]):
+    """Record batches as an Arrow IPC stream, without compression inside; null is missing, NaN is refused."""
+
+    model_config = ConfigDict(json_schema_extra={"format": "binary"})
+
+
+class PredictionLines(RootModel[str]):
+    """NDJSON: on each line what `predictions` has for the record in JSON."""
+
+
+class PredictionTable(RootModel[str]):
+    """CSV: a column for each class or target where there are several, lists and paths as JSON."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": ["label,probability_是,probability_否,decided\n是,0.57,0.43,false\n"]}
+    )
 
 
 class PathTest(Answer):
@@ -101,14 +153,49 @@ class MultiOutputPath(Answer):
     tests: list[PathTest]
 
 
+class ReachedLeaf(Answer):
+    """A leaf that answers, with its share of the answer."""
+
+    leaf: int
+    weight: Annotated[float, Field(description="All leaves of a record together weigh 1.")]
+
+
+def _may_be_left_out(schema: dict[str, Any]) -> None:
+    """Every part of an answer is there unless `fields` asks for others."""
+    schema.pop("required")
+
+
+class Prediction(Answer):
+    """An answer, of which `fields` may ask for a part."""
+
+    model_config = ConfigDict(json_schema_extra=_may_be_left_out)
+
+
+PATHS = "Every way that the record took; null unless it was asked for."
+
 Decided = Annotated[bool, Field(description="Whether no value that is missing could change this answer.")]
 BoundsKind = Annotated[Literal["exact"], Field(description="How tight the bounds are.")]
 MissingNames = Annotated[list[str], Field(description="The attributes without a value.")]
+ReachedLeaves = Annotated[
+    list[ReachedLeaf], Field(description="The leaves reached, from left to right; only where `fields` asks for them.")
+]
 UnseenNames = Annotated[list[str], Field(description="The attributes with a category never seen; routed like missing.")]
 
+Explanation = Annotated[
+    str | None,
+    Field(
+        description="Why this answer, which values mattered, and which missing value could change it; null unless it "
+        "was asked for.",
+        examples=["是, because 纹理 = 清晰 and 根蒂 = 蜷缩: 4 of 4 training samples like this are 是."],
+    ),
+]
 
-class ClassPrediction(Answer):
-    """A class, with how probable each class is: the sum of weight times probability over all paths."""
+
+class ClassPrediction(Prediction):
+    """A class, with how probable each class is: the sum of weight times probability over all paths.
+
+    What `fields` does not ask for is left out.
+    """
 
     label: str
     probabilities: Probabilities
@@ -117,11 +204,16 @@ class ClassPrediction(Answer):
     bounds_kind: BoundsKind
     missing: MissingNames
     unseen: UnseenNames
-    paths: list[ClassPath] | None
+    explanation: Explanation
+    leaves: ReachedLeaves
+    paths: Annotated[list[ClassPath] | None, Field(description=PATHS)]
 
 
-class NumberPrediction(Answer):
-    """A number: the sum of weight times mean over all paths."""
+class NumberPrediction(Prediction):
+    """A number: the sum of weight times mean over all paths.
+
+    What `fields` does not ask for is left out.
+    """
 
     mean: float
     spread: Annotated[float, Field(description="The standard deviation of the training targets behind the answer.")]
@@ -131,11 +223,16 @@ class NumberPrediction(Answer):
     bounds_kind: BoundsKind
     missing: MissingNames
     unseen: UnseenNames
-    paths: list[NumberPath] | None
+    explanation: Explanation
+    leaves: ReachedLeaves
+    paths: Annotated[list[NumberPath] | None, Field(description=PATHS)]
 
 
-class MultiOutputPrediction(Answer):
-    """A number for each target: the sum of weight times mean over all paths."""
+class MultiOutputPrediction(Prediction):
+    """A number for each target: the sum of weight times mean over all paths.
+
+    What `fields` does not ask for is left out.
+    """
 
     mean: NumberByTarget
     spread: Annotated[
@@ -147,7 +244,9 @@ class MultiOutputPrediction(Answer):
     bounds_kind: BoundsKind
     missing: MissingNames
     unseen: UnseenNames
-    paths: list[MultiOutputPath] | None
+    explanation: Explanation
+    leaves: ReachedLeaves
+    paths: Annotated[list[MultiOutputPath] | None, Field(description=PATHS)]
 
 
 class ClassPredictions(Answer):
@@ -176,95 +275,3 @@ class MultiOutputPredictions(Answer):
 
 AnyPredictions = ClassPredictions | NumberPredictions | MultiOutputPredictions
 Predictions = TypeAliasType("Predictions", Annotated[AnyPredictions, Field(discriminator="task")])
-
-
-def predictions_of(loaded: LoadedModel, step: int, answers: list[Prediction]) -> AnyPredictions:
-    """The answers as they are sent."""
-    shown, model = ModelStep.of(loaded, step), loaded.as_of(step)
-    match task_of(model):
-        case Task.CLASSIFICATION:
-            classes = [_class_prediction(model, answer) for answer in answers]
-            return ClassPredictions(model=shown, task="classification", predictions=classes)
-        case Task.REGRESSION:
-            numbers = [_number_prediction(model, answer) for answer in answers]
-            return NumberPredictions(model=shown, task="regression", predictions=numbers)
-        case Task.MULTI_OUTPUT_REGRESSION:
-            several = [_multi_output_prediction(model, answer) for answer in answers]
-            return MultiOutputPredictions(model=shown, task="multi_output_regression", predictions=several)
-        case other:
-            assert_never(other)
-
-
-def _class_prediction(model: Model, answer: Prediction) -> ClassPrediction:
-    assert answer.label is not None
-    return ClassPrediction(
-        label=answer.label,
-        probabilities=_by_class(model, answer.answer.tolist()),
-        decided=answer.is_decided,
-        bounds=dict(zip(model.classes, answer.bounds.tolist(), strict=True)),
-        bounds_kind="exact",
-        missing=answer.missing,
-        unseen=answer.unseen,
-        paths=None if answer.paths is None else [_class_path(model, path) for path in answer.paths],
-    )
-
-
-def _number_prediction(model: Model, answer: Prediction) -> NumberPrediction:
-    assert answer.spread is not None
-    return NumberPrediction(
-        mean=float(answer.answer[0]),
-        spread=float(answer.spread[0]),
-        count=answer.count,
-        decided=answer.is_decided,
-        bounds=answer.bounds[0].tolist(),
-        bounds_kind="exact",
-        missing=answer.missing,
-        unseen=answer.unseen,
-        paths=None if answer.paths is None else [_number_path(model, path) for path in answer.paths],
-    )
-
-
-def _multi_output_prediction(model: Model, answer: Prediction) -> MultiOutputPrediction:
-    assert answer.spread is not None
-    return MultiOutputPrediction(
-        mean=by_target(model, answer.answer.tolist()),
-        spread=by_target(model, answer.spread.tolist()),
-        count=answer.count,
-        decided=answer.is_decided,
-        bounds=dict(zip(model.targets, answer.bounds.tolist(), strict=True)),
-        bounds_kind="exact",
-        missing=answer.missing,
-        unseen=answer.unseen,
-        paths=None if answer.paths is None else [_multi_output_path(model, path) for path in answer.paths],
-    )
-
-
-def _class_path(model: Model, path: Path) -> ClassPath:
-    return ClassPath(
-        leaf=path.leaf,
-        weight=path.weight,
-        label=model.classes[int(model.tree.labels[path.leaf])],
-        probabilities=_by_class(model, model.tree.answers[path.leaf].tolist()),
-        tests=_tests(path),
-    )
-
-
-def _number_path(model: Model, path: Path) -> NumberPath:
-    (mean,) = means_of(model, path.leaf)
-    return NumberPath(leaf=path.leaf, weight=path.weight, mean=mean, tests=_tests(path))
-
-
-def _multi_output_path(model: Model, path: Path) -> MultiOutputPath:
-    mean = by_target(model, means_of(model, path.leaf))
-    return MultiOutputPath(leaf=path.leaf, weight=path.weight, mean=mean, tests=_tests(path))
-
-
-def _tests(path: Path) -> list[PathTest]:
-    return [
-        PathTest(node=t.node, attribute=t.attribute, test=t.test, outcome=t.outcome, weight=t.weight)
-        for t in path.tests
-    ]
-
-
-def _by_class(model: Model, values: list[float]) -> dict[str, float]:
-    return dict(zip(model.classes, values, strict=True))

@@ -1,172 +1,271 @@
 """If-then rules."""
 
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import repeat
 from typing import Annotated, Any, Literal, assert_never
 
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from core.conditions import number_text
 from core.model import Model
-from core.rules.extraction import Rule, rule_text
+from core.rules.evidence import class_evidence, number_evidence
+from core.rules.extraction import Rule
+from core.rules.matching import Match, MatchState
+from core.rules.text import conclusion, whole_text
 from service.api.schemas.common import Answer
 from service.api.schemas.conditions import Condition, condition_of
 from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
-from service.api.schemas.trees import Distribution, by_target, means_of, spreads_of
+from service.api.schemas.trees import Distribution, by_target
+from service.usecases.read_rules import RecordToMatch, RulesStyle
 
 RuleId = Annotated[str, Field(description="The same wherever the conditions are the same.")]
+Leaf = Annotated[int, Field(description="The leaf whose path the rule is, or was before it was simplified.")]
 Conditions = Annotated[list[Condition], Field(description="At most one per attribute; all of them must hold.")]
 Support = Annotated[float, Field(description="The share of the training weight that the rule covers.")]
 RuleText = Annotated[str, Field(examples=["if 纹理 = 清晰 and 根蒂 = 蜷缩 then 是"])]
+Interval = TypeAliasType(
+    "Interval",
+    Annotated[
+        list[float],
+        Field(min_length=2, max_length=2, description="Lowest and highest, with 95 % confidence.", examples=[[0.6, 1]]),
+    ],
+)
+IntervalByTarget = TypeAliasType("IntervalByTarget", dict[str, Interval])
+
+
+class RuleMatch(Answer):
+    """How far a rule holds for the record in `matching`."""
+
+    state: Annotated[
+        MatchState,
+        Field(
+            description="`full`: all conditions hold. `partial`: some value is missing, and none speaks against it. "
+            "`none`: it does not hold."
+        ),
+    ]
+    weight: Annotated[
+        float | None,
+        Field(
+            description="Which part of the record comes to this rule; null for a simplified rule that holds in part, "
+            "which nothing tells."
+        ),
+    ]
+    decides: Annotated[bool, Field(description="Whether this rule alone is the answer to the record.")]
+
+
+MaybeMatch = Annotated[RuleMatch | None, Field(description="With `matching`: whether the rule holds for the record.")]
 
 
 class ClassRule(Answer):
     """If all conditions hold, then this class."""
 
     id: RuleId
-    leaf: int
+    leaf: Leaf
     conditions: Conditions
     label: str
     distribution: Distribution
     support: Support
     confidence: Annotated[float, Field(description="The share of that class; the parent's where no sample came.")]
+    interval: Annotated[
+        Interval, Field(description="Of the confidence, by Clopper and Pearson; weights count as samples.")
+    ]
+    lift: Annotated[
+        float | None,
+        Field(description="The confidence over the class's share in training; null where no sample has the class."),
+    ]
     text: RuleText
+    match: MaybeMatch
 
 
 class NumberRule(Answer):
     """If all conditions hold, then this number."""
 
     id: RuleId
-    leaf: int
+    leaf: Leaf
     conditions: Conditions
     mean: float
+    interval: Annotated[
+        Interval | None,
+        Field(description="Of the mean, by Student's distribution; weights count as samples, null for fewer than two."),
+    ]
     spread: Annotated[float, Field(description="The standard deviation of the target.")]
     support: Support
     text: RuleText
+    match: MaybeMatch
 
 
 class MultiOutputRule(Answer):
     """If all conditions hold, then these numbers."""
 
     id: RuleId
-    leaf: int
+    leaf: Leaf
     conditions: Conditions
     mean: Annotated[NumberByTarget, Field(description="Of each target.")]
+    interval: Annotated[
+        IntervalByTarget | None,
+        Field(
+            description="Of each mean, by Student's distribution; weights count as samples, null for fewer than two."
+        ),
+    ]
     spread: Annotated[NumberByTarget, Field(description="The standard deviation of each target.")]
     support: Support
     text: Annotated[str, Field(examples=["if age > 3 then height = 1.5, width = 2"])]
+    match: MaybeMatch
 
 
-class ClassRules(Answer):
+class MatchedRecord(Answer):
+    """The record in `matching`, as the model understands it."""
+
+    missing: Annotated[list[str], Field(description="The attributes without a value.")]
+    unseen: Annotated[list[str], Field(description="The attributes with a category never seen; taken as missing.")]
+    by_default: Annotated[bool, Field(description="Whether no rule holds fully, so that the default answers.")]
+
+    @classmethod
+    def of(cls, record: RecordToMatch, *, by_default: bool) -> "MatchedRecord":
+        return cls(missing=record.missing, unseen=record.unseen, by_default=by_default)
+
+
+class RuleList(Answer):
+    """What every set of rules says about itself."""
+
+    model: ModelStep
+    style: RulesStyle
+    exclusive: Annotated[bool, Field(description="No complete record satisfies two rules.")]
+    complete: Annotated[bool, Field(description="Every complete record satisfies a rule, or has the default.")]
+    ordered: Annotated[
+        bool, Field(description="Rules are to be asked in this order: the first that holds is the answer.")
+    ]
+    matching: Annotated[MatchedRecord | None, Field(description="The record asked about, if one was.")]
+    next_cursor: str | None
+
+
+class ClassRules(RuleList):
     """Rules of a classification tree."""
 
-    model: ModelStep
     task: Literal["classification"]
-    style: Literal["paths"]
-    exclusive: Annotated[bool, Field(description="No complete record satisfies two rules.")]
-    complete: Annotated[bool, Field(description="Every complete record satisfies one.")]
-    default: Annotated[str | None, Field(description="What holds when no rule does; not needed when complete.")]
+    default: Annotated[str | None, Field(description="The answer where no rule holds; null where one always does.")]
     items: list[ClassRule]
-    next_cursor: str | None
 
 
-class NumberRules(Answer):
+class NumberRules(RuleList):
     """Rules of a regression tree."""
 
-    model: ModelStep
     task: Literal["regression"]
-    style: Literal["paths"]
-    exclusive: Annotated[bool, Field(description="No complete record satisfies two rules.")]
-    complete: Annotated[bool, Field(description="Every complete record satisfies one.")]
-    default: Annotated[float | None, Field(description="What holds when no rule does; not needed when complete.")]
+    default: Annotated[float | None, Field(description="The answer where no rule holds; null where one always does.")]
     items: list[NumberRule]
-    next_cursor: str | None
 
 
-class MultiOutputRules(Answer):
+class MultiOutputRules(RuleList):
     """Rules of a tree for several targets."""
 
-    model: ModelStep
     task: Literal["multi_output_regression"]
-    style: Literal["paths"]
-    exclusive: Annotated[bool, Field(description="No complete record satisfies two rules.")]
-    complete: Annotated[bool, Field(description="Every complete record satisfies one.")]
     default: Annotated[
-        NumberByTarget | None, Field(description="What holds when no rule does; not needed when complete.")
+        NumberByTarget | None, Field(description="The answer where no rule holds; null where one always does.")
     ]
     items: list[MultiOutputRule]
-    next_cursor: str | None
 
 
 AnyRules = ClassRules | NumberRules | MultiOutputRules
 Rules = TypeAliasType("Rules", Annotated[AnyRules, Field(discriminator="task")])
 
 
-def rules_of(model: Model, step: ModelStep, rules: list[Rule], next_cursor: str | None) -> AnyRules:
-    """A page of rules."""
-    shown: dict[str, Any] = {"model": step, "style": "paths", "exclusive": True, "complete": True, "default": None}
-    shown["next_cursor"] = next_cursor
+@dataclass(frozen=True)
+class RulesPage:
+    """Some rules of a set, what they answer otherwise, and how they match a record, where one is asked about.
+
+    `by_default` tells that no rule of the whole set decides the record.
+    """
+
+    style: RulesStyle
+    rules: Sequence[Rule]
+    default: int | None
+    matches: Sequence[Match] | None
+    record: RecordToMatch | None
+    by_default: bool
+    next_cursor: str | None
+
+
+def rules_of(model: Model, step: ModelStep, page: RulesPage) -> AnyRules:
+    """A page of rules; `model` as of the step they are from."""
+    is_simplified = page.style is RulesStyle.SIMPLIFIED
+    shown: dict[str, Any] = {
+        "model": step,
+        "style": page.style,
+        "exclusive": not is_simplified,
+        "complete": True,
+        "ordered": is_simplified,
+        "default": None if page.default is None else model.classes[page.default],
+        "matching": None if page.record is None else MatchedRecord.of(page.record, by_default=page.by_default),
+        "next_cursor": page.next_cursor,
+    }
     match task_of(model):
         case Task.CLASSIFICATION:
-            return ClassRules(task="classification", items=[class_rule(model, rule) for rule in rules], **shown)
+            return ClassRules(task="classification", items=class_rules(model, page.rules, page.matches), **shown)
         case Task.REGRESSION:
-            return NumberRules(task="regression", items=[number_rule(model, rule) for rule in rules], **shown)
+            return NumberRules(task="regression", items=number_rules(model, page.rules, page.matches), **shown)
         case Task.MULTI_OUTPUT_REGRESSION:
-            items = [multi_output_rule(model, rule) for rule in rules]
+            items = multi_output_rules(model, page.rules, page.matches)
             return MultiOutputRules(task="multi_output_regression", items=items, **shown)
         case other:
             assert_never(other)
 
 
-def answer_of(model: Model, rule: Rule) -> str:
-    """What a rule concludes, in words."""
-    if model.classes:
-        return model.classes[int(model.tree.labels[rule.leaf])]
-    return model.number_words(map(number_text, means_of(model, rule.leaf)))
+def class_rules(model: Model, rules: Sequence[Rule], matches: Sequence[Match] | None = None) -> list[ClassRule]:
+    """Rules of a classification tree; `model` as of the step they are from."""
+    return [
+        ClassRule(
+            **shared,
+            label=conclusion(model, rule),
+            distribution=dict(zip(model.classes, rule.weights, strict=True)),
+            confidence=found.confidence,
+            interval=list(found.interval),
+            lift=found.lift,
+        )
+        for rule, found, shared in zip(
+            rules, class_evidence(model.tree, rules), _shared(model, rules, matches), strict=True
+        )
+    ]
 
 
-def text_of(model: Model, rule: Rule) -> str:
-    """The whole rule in words."""
-    return rule_text(rule, model.attributes, answer_of(model, rule))
+def number_rules(model: Model, rules: Sequence[Rule], matches: Sequence[Match] | None = None) -> list[NumberRule]:
+    """Rules of a regression tree."""
+    return [
+        NumberRule(
+            **shared,
+            mean=found.means[0],
+            interval=None if found.intervals is None else list(found.intervals[0]),
+            spread=found.spreads[0],
+        )
+        for found, shared in zip(number_evidence(model.tree, rules), _shared(model, rules, matches), strict=True)
+    ]
 
 
-def class_rule(model: Model, rule: Rule) -> ClassRule:
-    """A rule of a classification tree; `model` as of the step it is from."""
-    tree = model.tree
-    weights = {name: float(weight) for name, weight in zip(model.classes, tree.values[rule.leaf], strict=True)}
-    return ClassRule(
-        id=rule.id,
-        leaf=rule.leaf,
-        conditions=[condition_of(condition, model.attributes) for condition in rule.conditions],
-        support=rule.support,
-        text=text_of(model, rule),
-        label=answer_of(model, rule),
-        distribution=weights,
-        confidence=float(tree.answers[rule.leaf][tree.labels[rule.leaf]]),
-    )
+def multi_output_rules(
+    model: Model, rules: Sequence[Rule], matches: Sequence[Match] | None = None
+) -> list[MultiOutputRule]:
+    """Rules of a tree for several targets."""
+    return [
+        MultiOutputRule(
+            **shared,
+            mean=by_target(model, list(found.means)),
+            interval=found.intervals and dict(zip(model.targets, map(list, found.intervals), strict=True)),
+            spread=by_target(model, list(found.spreads)),
+        )
+        for found, shared in zip(number_evidence(model.tree, rules), _shared(model, rules, matches), strict=True)
+    ]
 
 
-def number_rule(model: Model, rule: Rule) -> NumberRule:
-    """A rule of a regression tree."""
-    (mean,), (spread,) = means_of(model, rule.leaf), spreads_of(model, rule.leaf)
-    return NumberRule(
-        id=rule.id,
-        leaf=rule.leaf,
-        conditions=[condition_of(condition, model.attributes) for condition in rule.conditions],
-        support=rule.support,
-        text=text_of(model, rule),
-        mean=mean,
-        spread=spread,
-    )
-
-
-def multi_output_rule(model: Model, rule: Rule) -> MultiOutputRule:
-    """A rule of a tree for several targets."""
-    return MultiOutputRule(
-        id=rule.id,
-        leaf=rule.leaf,
-        conditions=[condition_of(condition, model.attributes) for condition in rule.conditions],
-        support=rule.support,
-        text=text_of(model, rule),
-        mean=by_target(model, means_of(model, rule.leaf)),
-        spread=by_target(model, spreads_of(model, rule.leaf)),
-    )
+def _shared(model: Model, rules: Sequence[Rule], matches: Sequence[Match] | None) -> list[dict[str, Any]]:
+    """What rules of all tasks have."""
+    return [
+        {
+            "id": rule.id,
+            "leaf": rule.leaf,
+            "conditions": [condition_of(condition, model.attributes) for condition in rule.conditions],
+            "support": rule.support,
+            "text": whole_text(model, rule),
+            "match": None if match is None else RuleMatch(**asdict(match)),
+        }
+        for rule, match in zip(rules, repeat(None, len(rules)) if matches is None else matches, strict=True)
+    ]

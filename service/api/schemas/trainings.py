@@ -87,8 +87,8 @@ class TrainingRequest(Body):
     pruning: Annotated[
         PruningOptions | None,
         Field(
-            description="How the tree is made smaller; the method's own way where nothing is said: none for `id3`, "
-            "`confidence` for `c45`, `cost_complexity` for `cart`."
+            description="How the tree is made smaller; the method's own way where nothing is said: none for `id3` "
+            "and `chaid`, `confidence` for `c45`, `cost_complexity` for `cart` and `quest`."
         ),
     ] = None
 

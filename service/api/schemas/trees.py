@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from core.conditions import branch_condition
+from core.conditions import branch_condition, group_names
 from core.growth.best_split import Candidate
 from core.missing.surrogates import Surrogate
 from core.model import Model
@@ -29,14 +29,50 @@ class SplitCandidate(Answer):
     """An attribute that the node could have been split on."""
 
     attribute: str
-    gain: Annotated[float, Field(description="The fall of impurity, times the share of weight that is known.")]
-    score: Annotated[float, Field(description="What attributes are compared by.")]
-    threshold: Annotated[float | None, Field(description="For numbers: the best one.")]
+    gain: Annotated[
+        float | None,
+        Field(description="The fall of impurity, times the share of weight that is known; null where tests choose."),
+    ]
+    score: Annotated[float | None, Field(description="What attributes are compared by; null where tests choose.")]
+    threshold: Annotated[
+        float | None, Field(description="For numbers: the best one; by QUEST that of the chosen attribute only.")
+    ]
     values: Annotated[
         list[str] | None, Field(description="For categories in two groups: the values that go to the first child.")
     ]
     known: Annotated[float, Field(description="The share of the node's weight whose value is known.")]
     n_thresholds: Annotated[int | None, Field(description="How many thresholds were tried.")]
+    statistic: Annotated[
+        float | None,
+        Field(
+            description="Where tests choose. By QUEST chi-squared for categories, F for attributes with an order; by "
+            "CHAID chi-squared for a class to predict, F for a number."
+        ),
+    ]
+    degrees_of_freedom: Annotated[
+        list[float] | None,
+        Field(description="Of that statistic: one number for chi-squared, between and within classes for F."),
+    ]
+    p_value: Annotated[float | None, Field(description="The chance of such a statistic if nothing depended on it.")]
+    log10_p_value: Annotated[float | None, Field(description="Its logarithm, which tells small ones apart.")]
+    adjusted_p_value: Annotated[
+        float | None,
+        Field(
+            description="At most 1 (Bonferroni): by QUEST p times the number of attributes, by CHAID p times the "
+            "number of ways to make so many groups."
+        ),
+    ]
+    groups: Annotated[
+        list[list[str | None]] | None,
+        Field(
+            description="CHAID: the values of each branch that rows of the node have, or the interval of numbers; null "
+            "stands for missing."
+        ),
+    ]
+    levene_statistic: Annotated[
+        float | None, Field(description="QUEST, attributes with an order: F of Levene's test for unequal variances.")
+    ]
+    levene_log10_p_value: Annotated[float | None, Field(description="The logarithm of its p.")]
 
 
 class NodeSplit(Answer):
@@ -45,8 +81,8 @@ class NodeSplit(Answer):
     attribute: str
     kind: SplitKind
     threshold: Annotated[float | None, Field(description="For numbers: `<=` goes to the first child.")]
-    score: float
-    gain: float
+    score: Annotated[float | None, Field(description="What attributes are compared by; null where tests choose.")]
+    gain: Annotated[float | None, Field(description="The fall of impurity; null where tests choose.")]
     candidates: Annotated[list[SplitCandidate] | None, Field(description="With `candidates=true`: every valid one.")]
 
 
@@ -254,8 +290,8 @@ def _split(model: Model, node: int, candidates: CandidatesByNode | None) -> Node
         attribute=model.attributes[split.column].name,
         kind=split.kind,
         threshold=_threshold(model, split.column, split.threshold),
-        score=float(model.tree.score[node]),
-        gain=float(model.tree.gain[node]),
+        score=_figure(model.tree.score[node]),
+        gain=_figure(model.tree.gain[node]),
         candidates=None if candidates is None else [_candidate(model, one) for one in candidates[node]],
     )
 
@@ -274,21 +310,40 @@ def _surrogate(model: Model, surrogate: Surrogate) -> SurrogateSplit:
 
 
 def _candidate(model: Model, candidate: Candidate) -> SplitCandidate:
-    split = candidate.split
+    split, test, levene = candidate.split, candidate.significance, candidate.levene
     return SplitCandidate(
         attribute=model.attributes[split.column].name,
-        gain=candidate.gain,
-        score=candidate.score,
+        gain=_figure(candidate.gain),
+        score=_figure(candidate.score),
         threshold=_threshold(model, split.column, split.threshold),
         values=_first_values(model, split),
         known=candidate.known,
         n_thresholds=candidate.n_thresholds,
+        statistic=None if test is None else test.statistic,
+        degrees_of_freedom=None if test is None else list(test.degrees_of_freedom),
+        p_value=None if test is None else test.p_value,
+        log10_p_value=None if test is None else test.log10_p_value,
+        adjusted_p_value=candidate.adjusted_p_value,
+        groups=_groups(model, candidate),
+        levene_statistic=None if levene is None else levene.statistic,
+        levene_log10_p_value=None if levene is None else levene.log10_p_value,
     )
 
 
+def _groups(model: Model, candidate: Candidate) -> list[list[str | None]] | None:
+    """CHAID's groups in words."""
+    split, attribute = candidate.split, model.attributes[candidate.split.column]
+    return None if candidate.groups is None else [group_names(split, group, attribute) for group in candidate.groups]
+
+
+def _figure(value: float) -> float | None:
+    """A figure of a split, if it has one."""
+    return None if math.isnan(value) else float(value)
+
+
 def _first_values(model: Model, split: core.Split) -> list[str] | None:
-    """The values on the first side of a binary split of categories."""
-    if split.kind not in (SplitKind.GROUPS, SplitKind.ONE_VS_REST):
+    """The values on the first side of a binary split of categories; none where it was not worked out."""
+    if split.kind not in (SplitKind.GROUPS, SplitKind.ONE_VS_REST) or not split.branch_of:
         return None
     categories = model.attributes[split.column].categories
     return [name for name, branch in zip(categories, split.branch_of, strict=True) if branch == 0]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta, binom, norm
+from scipy.stats import beta, binom, binomtest, norm
 
-from core.criteria.binomial import added_errors, upper_limits
+from core.criteria.binomial import added_errors, two_sided_limits, upper_limits
 
 LEVELS = (0.25, 0.01, 0.1, 0.5, 1e-4, 0.9)
 
@@ -59,3 +59,16 @@ def test_the_programs_approximation(n, share, cf):
 
 def test_nothing_errs_nowhere():
     assert added_errors(np.zeros(1), np.zeros(1), 0.25).tolist() == [0.0]
+
+
+@settings(max_examples=100)
+@given(st.integers(1, 300), st.data())
+def test_two_sided_limits_are_clopper_and_pearsons(n, data):
+    counted = data.draw(st.integers(0, n))
+    ((lower, upper),) = two_sided_limits(np.array([float(counted)]), np.array([float(n)]), 0.95)
+    exact = binomtest(counted, n).proportion_ci(0.95, "exact")
+    assert (lower, upper) == pytest.approx((exact.low, exact.high), rel=1e-9, abs=1e-12)
+
+
+def test_nothing_counted_says_nothing():
+    assert two_sided_limits(np.zeros(1), np.zeros(1), 0.95).tolist() == [[0.0, 1.0]]

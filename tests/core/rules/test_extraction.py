@@ -5,11 +5,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.conditions import holds
-from core.config import BinsAs, Numeric, NumericKind
+from core.config import BinsAs, ConfidencePruning, Numeric, NumericKind
 from core.growth.precut import with_cuts
 from core.prediction import MissingPolicy, leaves_reached
+from core.pruning.confidence import prune_by_confidence
+from core.pruning.history import Ledger
 from core.rules.extraction import path_rules, rule_text
+from core.rules.simplification import covered
 from core.schema import Attribute, Kind
+from core.target import Task
+from tests.core.both_engines import grow
 from tests.core.building import CUT, cart, id3, model_of, samples_of
 from tests.core.completions import complete_records
 from tests.core.pruning.test_reduced_error import shuffled_targets
@@ -50,6 +55,25 @@ def test_rules_of_intervals_are_exclusive_and_complete(training):
     for row in range(records.n_rows):
         met = [rule.leaf for rule in rules if all(holds(c, records.columns[c.column][row]) for c in rule.conditions)]
         assert met == [reached[row][0][0]]
+
+
+@settings(max_examples=60)
+@given(trainings(max_columns=3, max_rows=9, task=Task.CLASSIFICATION))
+def test_rules_stay_exclusive_and_complete_where_branches_are_raised(training):
+    samples, algorithm = training
+    if any(not a.categories and a.kind is not Kind.NUMERIC for a in samples.attributes.schema):
+        return
+    ledger = Ledger(grow(samples, algorithm)[0])
+    prune_by_confidence(ledger, ConfidencePruning(raising=True), algorithm, samples)
+    history = ledger.finished()
+    records = complete_records(history.tree, samples.attributes)
+    for step in range(len(history.steps) + 1):
+        view = history.view(step)
+        rules = path_rules(view, samples.attributes.schema)
+        covers = covered(rules, records)
+        assert covers.sum(axis=0).tolist() == [1] * records.n_rows
+        reached = leaves_reached(view, records, MissingPolicy.WEIGHTED)
+        assert [rules[place].leaf for place in covers.argmax(axis=0)] == [leaf for ((leaf, _),) in reached]
 
 
 def test_rules_of_watermelon_3_0():

@@ -75,6 +75,21 @@ async def test_the_schema_says_what_a_record_looks_like(workshop: Workshop, mode
             jsonschema.validate(wrong, schema["json_schema"])
 
 
+async def test_the_schema_comes_by_itself_for_programs(workshop: Workshop, model: str) -> None:
+    answer = await workshop.client.get(f"{model}/schema", params={"format": "json_schema"})
+    assert answer.headers["content-type"] == "application/schema+json"
+    assert answer.json() == (await workshop.get(f"{model}/schema"))["json_schema"]
+    again = await workshop.client.get(
+        f"{model}/schema", params={"format": "json_schema"}, headers={"If-None-Match": answer.headers["etag"]}
+    )
+    assert again.status_code == 304
+    records = [{"size": 10**400}, {"size": 10**300, "colour": "pink"}, {"colour": 1}, {"grade": "low", "colour": None}]
+    is_valid = jsonschema.Draft202012Validator(answer.json()).is_valid
+    for record, status in zip(records, (400, 200, 422, 200), strict=True):
+        await workshop.post(f"{model}/predict", {"records": [record]}, status=status)
+        assert is_valid(record) == (status == 200)
+
+
 async def test_nodes_hold_together(workshop: Workshop, model: str) -> None:
     tree = await workshop.get(f"{model}/tree", candidates=True)
     nodes = {node["id"]: node for node in tree["nodes"]}
@@ -147,8 +162,8 @@ async def test_a_drawing_cannot_be_broken_out_of(workshop: Workshop) -> None:
     [
         ("/tree", {"format": "png"}, "format"),
         ("/tree", {"candidates": "maybe"}, "candidates"),
-        ("/rules", {"format": "sql"}, "format"),
-        ("/rules", {"style": "simplified"}, "style"),
+        ("/rules", {"format": "latex"}, "format"),
+        ("/rules", {"style": "short"}, "style"),
         ("/rules", {"limit": 0}, "limit"),
         ("/pruning", {"limit": 1001}, "limit"),
         ("/pruning", {"cursor": "!"}, "cursor"),

@@ -1,11 +1,15 @@
 import itertools
+import json
+import random
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from service.api.routes import predictions
+from service.api.schemas.predictions import Predictions
 from service.settings import Settings
 from tests.service.api.trained import Workshop, places, workshop_on
 
@@ -52,6 +56,7 @@ async def test_an_answer_has_everything(workshop: Workshop, model: str) -> None:
             "bounds_kind": "exact",
             "missing": [],
             "unseen": [],
+            "explanation": None,
             "paths": None,
         }
     ]
@@ -64,31 +69,53 @@ async def test_left_out_and_null_are_missing(workshop: Workshop, model: str) -> 
     assert both[0]["missing"] == ["size", "colour", "ripe"]
 
 
-async def test_the_sum_can_be_done_by_hand(workshop: Workshop, model: str) -> None:
+async def test_the_sum_can_be_done_by_hand_to_the_last_digit(workshop: Workshop, model: str) -> None:
     records = [{}, {"size": 4}, {"colour": "red"}, {"size": 7, "colour": "green"}]
     nodes = {node["id"]: node for node in (await workshop.get(f"/v1/models/{model}/tree"))["nodes"]}
     for prediction in (await workshop.predict(model, {"records": records, "explain": True}))["predictions"]:
         assert sum(path["weight"] for path in prediction["paths"]) == pytest.approx(1)
         for label, probability in prediction["probabilities"].items():
-            by_hand = sum(path["weight"] * path["probabilities"][label] for path in prediction["paths"])
-            assert probability == pytest.approx(by_hand, abs=1e-15)
+            by_hand = 0.0
+            for path in prediction["paths"]:
+                by_hand += path["weight"] * path["probabilities"][label]
+            assert probability == by_hand
         for path in prediction["paths"]:
             product = 1.0
             for test in path["tests"]:
                 product *= test["weight"]
                 assert (test["outcome"] == "missing") == (test["attribute"] in prediction["missing"])
-            assert path["weight"] == pytest.approx(product, abs=1e-15)
+            assert path["weight"] == product
             assert nodes[path["leaf"]]["children"] == []
             assert nodes[path["leaf"]]["label"] == path["label"]
 
 
-async def test_explain_changes_nothing_but_the_paths(workshop: Workshop, model: str) -> None:
+async def test_the_sum_of_numbers_can_be_done_by_hand_to_the_last_digit(workshop: Workshop) -> None:
+    chance = random.Random(5)
+    rows = [(chance.random(), chance.choice("abc"), chance.random()) for _ in range(60)]
+    table = {"x": [x for x, _, _ in rows], "c": [c for _, c, _ in rows], "y": [y + x for x, _, y in rows]}
+    model = await workshop.model(table, algorithm={"kind": "cart"}, pruning={"kind": "none"})
+    records = [{}, *({"x": x} for x in table["x"]), *({"c": c} for c in "abcd")]
+    predictions = (await workshop.predict(model, {"records": records, "explain": True}))["predictions"]
+    assert max(len(prediction["paths"]) for prediction in predictions) > 20
+    for prediction in predictions:
+        by_hand = 0.0
+        for path in prediction["paths"]:
+            product = 1.0
+            for test in path["tests"]:
+                product *= test["weight"]
+            assert path["weight"] == product
+            by_hand += path["weight"] * path["mean"]
+        assert prediction["mean"] == by_hand
+
+
+async def test_explain_changes_nothing_but_the_paths_and_the_sentences(workshop: Workshop, model: str) -> None:
     records = [{}, {"size": 4}, {"colour": "pink"}]
     plain = await workshop.predict(model, {"records": records})
     explained = await workshop.predict(model, {"records": records, "explain": True})
     for prediction in explained["predictions"]:
         assert prediction["paths"]
-        prediction["paths"] = None
+        assert prediction["explanation"]
+        prediction["paths"] = prediction["explanation"] = None
     assert explained == plain
 
 
@@ -117,13 +144,96 @@ async def test_two_thousand_records(workshop: Workshop, model: str) -> None:
         assert alone["predictions"] == [many[i]]
 
 
-async def test_compiled_code_changes_no_answer(workshop: Workshop, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    records = [{"size": i / 20, "colour": ("red", None, "pink")[i % 3]} for i in range(300)]
+@pytest.mark.parametrize("layout", ["records", "columns"])
+@pytest.mark.parametrize("n_records", [1, 40, 300])
+async def test_every_way_of_reading_gives_the_same_answer(
+    workshop: Workshop, model: str, monkeypatch: pytest.MonkeyPatch, layout: str, n_records: int
+) -> None:
+    records = [
+        {"size": i / 20, "colour": ("red", None, "pink", "green")[i % 4], "ripe": "true"} for i in range(n_records)
+    ]
+    names = ("size", "colour", "ripe")
+    table = records if layout == "records" else {name: [record[name] for record in records] for name in names}
+    # What nobody reads quickly: a list in a column that the model does not use.
+    unusual = {"note": [[]] * n_records}
+    strictly = [{**record, "note": []} for record in records] if layout == "records" else {**table, **unusual}
     answers = []
-    for is_ready in (False, True):
+    for is_ready, few_bytes, inline_bytes, body in (
+        (False, 4_096, 65_536, {layout: table}),
+        (False, 0, 0, {layout: table}),
+        (True, 0, 1_000_000, {layout: table}),
+        (True, 0, 0, {layout: table}),
+        (True, 4_096, 65_536, {layout: strictly}),
+    ):
         monkeypatch.setattr(predictions, "compiled_code_is_ready", lambda _, is_ready=is_ready: is_ready)
-        answers.append(await workshop.predict(model, {"records": records, "explain": True, "step": "full"}))
-    assert answers[0] == answers[1]
+        monkeypatch.setattr(predictions, "FEW_BYTES", few_bytes)
+        monkeypatch.setattr(predictions, "INLINE_BYTES", inline_bytes)
+        answer = await workshop.predict(model, {**body, "explain": True, "step": "full"})
+        answers.append(answer["predictions"][:n_records])
+    assert len(answers[0]) == n_records
+    assert all(answer == answers[0] for answer in answers)
+
+
+async def test_answers_are_those_of_the_document(workshop: Workshop, model: str, numbers: str) -> None:
+    several = await workshop.model({"x": [1, 2, 3, 4], "y": [1, 1, 5, 5], "z": [0, 0, 2, 2]}, target=["y", "z"])
+    shape: TypeAdapter[Any] = TypeAdapter(Predictions)
+    for name, own in (
+        (model, ["label", "probabilities"]),
+        (numbers, ["mean", "spread", "count"]),
+        (several, ["mean", "spread", "count"]),
+    ):
+        body = {"records": [{}, {"x": 1}, {"size": 1, "colour": "red", "ripe": True}], "ignore_unknown": True}
+        every = [*own, "decided", "bounds", "missing", "unseen", "explanation", "leaves", "paths"]
+        answer = await workshop.predict(name, {**body, "fields": every})
+        assert list(answer["predictions"][0]) == [*every[:-5], "bounds_kind", *every[-5:]]
+        for asked in ({"fields": every}, {"fields": every, "explain": True}):
+            answer = await workshop.predict(name, {**body, **asked})
+            assert shape.validate_json(json.dumps(answer), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "keys"),
+    [
+        (["label"], ["label"]),
+        (["probabilities", "label", "label"], ["label", "probabilities"]),
+        (["missing"], ["missing"]),
+        (["unseen", "decided"], ["decided", "unseen"]),
+        (["bounds"], ["bounds", "bounds_kind"]),
+        (["leaves"], ["leaves"]),
+        (["explanation"], ["explanation"]),
+        (["paths"], ["paths"]),
+    ],
+)
+async def test_a_request_may_ask_for_parts_of_an_answer(
+    workshop: Workshop, model: str, fields: list[str], keys: list[str]
+) -> None:
+    records = [{"size": 1, "colour": "red", "ripe": True}, {}, {"colour": "pink"}]
+    whole = (await workshop.predict(model, {"records": records, "explain": True}))["predictions"]
+    parts = (await workshop.predict(model, {"records": records, "fields": fields}))["predictions"]
+    for prediction, part in zip(whole, parts, strict=True):
+        prediction["leaves"] = [{"leaf": path["leaf"], "weight": path["weight"]} for path in prediction["paths"]]
+        assert part == {key: prediction[key] for key in keys}
+        assert list(part) == keys
+
+
+async def test_explain_adds_the_reasons_to_the_parts_asked_for(workshop: Workshop, model: str) -> None:
+    (part,) = (await workshop.predict(model, {"records": [{}], "fields": ["label"], "explain": True}))["predictions"]
+    assert set(part) == {"label", "explanation", "paths"}
+    assert len(part["paths"]) > 1
+
+
+async def test_numbers_have_other_parts_than_classes(workshop: Workshop, model: str, numbers: str) -> None:
+    (part,) = (await workshop.predict(numbers, {"records": [{"x": 4}], "fields": ["count", "mean"]}))["predictions"]
+    assert part == {"mean": 5.0, "count": 2.0}
+    problem = await workshop.predict(
+        numbers, {"records": [{}], "fields": ["mean", "label", "probabilities"]}, status=422
+    )
+    assert places(problem) == ["#/fields/1", "#/fields/2"]
+    assert problem["errors"][0]["detail"] == "a regression model has no label"
+    assert problem["errors"][0]["hint"].startswith("it has mean, spread, count, decided")
+    assert places(await workshop.predict(model, {"records": [{}], "fields": ["mean"]}, status=422)) == ["#/fields/0"]
+    assert places(await workshop.predict(model, {"records": [{}], "fields": ["all"]}, status=422)) == ["#/fields/0"]
+    assert places(await workshop.predict(model, {"records": [{}], "fields": []}, status=422)) == ["#/fields"]
 
 
 async def test_a_category_never_seen_is_routed_like_a_missing_value(workshop: Workshop, model: str) -> None:
@@ -278,7 +388,7 @@ async def test_numbers_are_answered_with_their_spread(workshop: Workshop, number
     assert answer["task"] == "regression"
     known, unknown = answer["predictions"]
     assert set(known) == {
-        "mean", "spread", "count", "decided", "bounds", "bounds_kind", "missing", "unseen", "paths",
+        "mean", "spread", "count", "decided", "bounds", "bounds_kind", "missing", "unseen", "explanation", "paths",
     }  # fmt: skip
     assert (known["mean"], known["spread"], known["count"], known["bounds"], known["decided"]) == (
         5.0, 0.0, 2.0, [5.0, 5.0], True,

@@ -42,7 +42,7 @@ async def test_from_the_order_to_the_export(workshop: Workshop) -> None:
     assert (listed["task"], listed["target"]) == ("multi_output_regression", TARGETS)
     schema = await workshop.get(f"{model}/schema")
     assert (schema["target"], set(schema["example"])) == (TARGETS, {"age", "colour"})
-    assert schema["json_schema"]["title"] == "A record for height, width"
+    assert schema["json_schema"]["title"] == "A record to predict height and width from"
 
     tree = await workshop.get(f"{model}/tree", candidates="true")
     assert (tree["task"], tree["targets"], tree["n_nodes"]) == ("multi_output_regression", TARGETS, 5)
@@ -96,6 +96,7 @@ async def test_an_answer_has_a_number_for_each_target(workshop: Workshop) -> Non
         "bounds_kind": "exact",
         "missing": [],
         "unseen": [],
+        "explanation": known["explanation"],
         "paths": known["paths"],
     }
     assert [path["mean"] for path in known["paths"]] == [{"height": 30.0, "width": 5.0}]

@@ -4,8 +4,8 @@ import os
 import signal
 from pathlib import Path
 
-import __main__
 from core.errors import Fault, InvalidConfig
+from service.jobs import child
 from service.jobs.child import Report
 from service.store import trainings
 from service.store.artifacts import Artifacts
@@ -33,7 +33,7 @@ async def work(
     if do == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     if do == "need much memory":
-        __main__.MOST_MEMORY = 1  # the child's own limit, lowered instead of really using a gigabyte
+        child.MOST_MEMORY = 1  # the child's own limit, lowered instead of really using a gigabyte
     await finish(database, job, training.model_id)
 
 

@@ -1,0 +1,146 @@
+"""How surprising a table, or a difference of means, would be if nothing depended on anything.
+
+A test gives a statistic, its degrees of freedom and p, the probability of a statistic at least as large by chance. p is
+kept as its logarithm, so that tests which are all but certain can still be told apart.
+
+A `Test` makes many of them at once: `groups[..., i, :]` are the sums of group i, class weights or moments. Groups and
+classes without weight are left out; where fewer than two of either remain, the statistic is 0 and p is 1.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from core.criteria.tails import log_chi_squared_tail, log_f_tail
+from core.table import FloatArray
+from core.ties import TIE
+
+SAME_LOG10_P = 1e-9  # how near two p must be to count as equal
+
+
+class Statistics(NamedTuple):
+    """`statistic[...]` and `degrees_of_freedom[..., :]` of many tests: one number for chi-squared, two for F."""
+
+    statistic: FloatArray
+    degrees_of_freedom: FloatArray
+
+
+Test = Callable[[FloatArray], Statistics]
+
+
+@dataclass(frozen=True, slots=True)
+class Significance:
+    """What a test found; the degrees of freedom are one number for chi-squared, between and within for F."""
+
+    statistic: float
+    degrees_of_freedom: tuple[float, ...]
+    log10_p_value: float
+
+    @property
+    def p_value(self) -> float:
+        """The probability itself: 0 where it is too small to be told from 0."""
+        return 10.0**self.log10_p_value
+
+
+def significance(found: Statistics) -> Significance:
+    """One test with its p-value."""
+    statistic, degrees = float(found.statistic), tuple(found.degrees_of_freedom.tolist())
+    return Significance(statistic, degrees, log10_p(statistic, degrees))
+
+
+def log10_p(statistic: float, degrees: Sequence[float]) -> float:
+    """The logarithm of the probability of such a statistic by chance, of chi-squared or of F by its degrees."""
+    if min(degrees) <= 0:
+        return 0.0
+    tail = log_chi_squared_tail(statistic, *degrees) if len(degrees) == 1 else log_f_tail(statistic, *degrees)
+    return tail / math.log(10)
+
+
+def most_significant(logs: FloatArray, statistics: FloatArray) -> int:
+    """The place of the smallest p, given as log10; among equal ones of the largest statistic, then the first."""
+    is_equal = logs <= logs.min() + SAME_LOG10_P
+    largest = statistics[is_equal].max()
+    return int(np.argmax(is_equal & (statistics >= largest - TIE * max(1.0, largest))))
+
+
+def pearson(table: FloatArray) -> Significance:
+    """Pearson's test that the columns of a table of weights do not depend on its rows."""
+    return significance(pearson_tests(table))
+
+
+def likelihood_ratio(table: FloatArray) -> Significance:
+    """The same by the ratio of likelihoods."""
+    return significance(likelihood_ratio_tests(table))
+
+
+def analysis_of_variance(weights: FloatArray, means: FloatArray, variations: FloatArray) -> Significance:
+    """The test that groups of numbers have one mean; `variations` are the sums of squares about each group's own."""
+    return significance(variance_tests(weights, means, variations))
+
+
+def pearson_tests(groups: FloatArray) -> Statistics:
+    """Whether classes depend on groups.
+
+        chi^2 = sum_ik (O_ik - E_ik)^2 / E_ik        E_ik = weight of group i times weight of class k over the whole
+
+    Pearson 1900.
+    """
+    sides = groups.sum(axis=-1), groups.sum(axis=-2)
+    expected = expected_weights(*sides)
+    return tests_of_tables(*sides, (groups - expected) ** 2 / np.where(expected > 0, expected, 1.0))
+
+
+def likelihood_ratio_tests(groups: FloatArray) -> Statistics:
+    """The same by the ratio of likelihoods.
+
+        G^2 = 2 sum_ik O_ik ln(O_ik / E_ik)        with 0 ln 0 = 0
+
+    Wilks 1938. O - E sums to 0, so each term may have it taken away: then none is negative, and none cancel.
+    """
+    sides, some = (groups.sum(axis=-1), groups.sum(axis=-2)), groups > 0
+    expected = expected_weights(*sides)
+    excess = np.where(some, groups / np.where(some, expected, 1.0) - 1, 0.0)
+    terms = np.where(some, expected * ((1 + excess) * np.log1p(excess) - excess), expected)
+    return tests_of_tables(*sides, 2 * terms)
+
+
+def expected_weights(of_groups: FloatArray, of_classes: FloatArray) -> FloatArray:
+    """What each cell would weigh if classes did not depend on groups; from the weights of groups and of classes."""
+    whole = of_groups.sum(axis=-1)[..., None]
+    return of_groups[..., :, None] * (of_classes / np.where(whole > 0, whole, 1.0))[..., None, :]
+
+
+def tests_of_tables(of_groups: FloatArray, of_classes: FloatArray, terms: FloatArray) -> Statistics:
+    """The sum over all cells, with (groups - 1) (classes - 1) degrees of freedom, counting those with some weight."""
+    n_groups, n_classes = (of_groups > 0).sum(axis=-1), (of_classes > 0).sum(axis=-1)
+    degrees = np.maximum(n_groups - 1, 0.0) * np.maximum(n_classes - 1, 0.0)
+    return Statistics(np.where(degrees > 0, terms.sum(axis=(-2, -1)), 0.0), degrees[..., None])
+
+
+def moment_tests(groups: FloatArray) -> Statistics:
+    """`variance_tests` of moments: `groups[..., i, :]` are weight, weighted sum and weighted sum of squares."""
+    weights = groups[..., 0]
+    means = groups[..., 1] / np.where(weights > 0, weights, 1.0)
+    return variance_tests(weights, means, np.maximum(groups[..., 2] - weights * means**2, 0.0))
+
+
+def variance_tests(weights: FloatArray, means: FloatArray, variations: FloatArray) -> Statistics:
+    """Whether groups of numbers differ in their means.
+
+        F = (sum_i N_i (m_i - m)^2 / (r - 1)) / (sum_i S_i / (N - r))        r groups of N_i, N in all
+
+    Fisher 1925. With no more weight than groups nothing can differ. What varies within the groups counts as at least
+    TIE of the whole, so that F is finite.
+    """
+    whole, n_groups = weights.sum(axis=-1), np.count_nonzero(weights > 0, axis=-1)
+    mean = (weights * means).sum(axis=-1) / np.where(whole > 0, whole, 1.0)
+    between = (weights * (means - mean[..., None]) ** 2).sum(axis=-1)
+    within = variations.sum(axis=-1)
+    within = np.maximum(within, TIE * (between + within))
+    degrees = np.stack([np.maximum(n_groups - 1.0, 0.0), np.maximum(whole - n_groups, 0.0)], axis=-1)
+    can_differ = (degrees > 0).all(axis=-1) & (between > 0)
+    unit = np.where(can_differ, within * degrees[..., 0], 1.0)
+    return Statistics(np.where(can_differ, between * degrees[..., 1] / unit, 0.0), degrees)

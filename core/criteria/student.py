@@ -1,0 +1,28 @@
+"""Between which numbers a mean may well lie, seen from the spread of the samples behind it (Student 1908)."""
+
+import numpy as np
+
+from core.criteria.binomial import beta_quantiles
+from core.table import FloatArray
+
+
+def student_quantiles(degrees_of_freedom: FloatArray, beyond: float) -> FloatArray:
+    """The t that |T| exceeds with this probability, from 1 degree of freedom on.
+
+    t^2 / (v + t^2) has a beta distribution with 1/2 and v/2, so the same quantiles serve.
+    """
+    v = degrees_of_freedom
+    b = beta_quantiles(np.full_like(v, 0.5), v / 2, beyond)
+    return np.sqrt(v * b / (1 - b))
+
+
+def mean_limits(means: FloatArray, variances: FloatArray, weights: FloatArray, share: float) -> FloatArray:
+    """`[place, output, (lower, upper)]` of each mean; weights count as samples. NaN below two samples.
+
+    mean +- t sqrt(variance / (N - 1))        with N - 1 degrees of freedom
+    """
+    is_enough = weights >= 2
+    degrees = np.where(is_enough, weights - 1, 1.0)
+    reach = student_quantiles(degrees, 1 - share)[:, None] * np.sqrt(variances / degrees[:, None])
+    reach = np.where(is_enough[:, None], reach, np.nan)
+    return np.stack([means - reach, means + reach], axis=-1)

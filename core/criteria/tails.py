@@ -1,0 +1,119 @@
+"""How much of a distribution lies above a value, as a natural logarithm: far out, the part itself is no float any more.
+
+    chi-squared   P(X > s)  =  Q(d/2, s/2)                                  the upper incomplete gamma function
+    F             P(X > f)  =  I_y(d2/2, d1/2),  y = d2 / (d2 + d1 f)       the incomplete beta function
+
+Both are a weight, whose logarithm has no large differences in it (Loader 2000), times a series or a continued fraction
+of terms near 1 (DLMF 8.7.1, 8.9.2 and the even part of 8.17.22).
+"""
+
+import math
+
+PRECISE = 1e-16
+MOST_TERMS = 1_000_000
+TINY = 1e-300
+SERIES_FROM = 15.0
+
+
+def log_chi_squared_tail(statistic: float, degrees: float) -> float:
+    """log P(X > s) of the chi-squared distribution; its degrees of freedom are positive."""
+    return log_gamma_tail(degrees / 2, statistic / 2)
+
+
+def log_f_tail(statistic: float, between: float, within: float) -> float:
+    """log P(X > f) of the F distribution with `between` and `within` degrees of freedom, both positive."""
+    upper, lower = between * statistic, within
+    return log_beta_tail(upper / (upper + lower), lower / (upper + lower), between / 2, within / 2)
+
+
+def log_gamma_tail(a: float, x: float) -> float:
+    """log Q(a, x): the part of the gamma distribution above x."""
+    if x <= 0:
+        return 0.0
+    log_weight = 0.5 * math.log(a / (2 * math.pi)) - stirling_error(a) - a * deviance(x / a)
+    if x < a + 1:
+        return math.log1p(-math.exp(log_weight) * _gamma_series(a, x))
+    return log_weight + math.log(_gamma_fraction(a, x))
+
+
+def _gamma_series(a: float, x: float) -> float:
+    """sum_n x^n / (a (a + 1) ... (a + n)), the part below x over its weight."""
+    term = total = 1 / a
+    n = 0
+    while term > PRECISE * total:
+        n += 1
+        term *= x / (a + n)
+        total += term
+    return total
+
+
+def _gamma_fraction(a: float, x: float) -> float:
+    """1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / ...)), by Lentz's method."""
+    b = x + 1 - a
+    c, d = 1 / TINY, 1 / b
+    value = d
+    for n in range(1, MOST_TERMS):
+        b += 2
+        term = n * (a - n)
+        d = 1 / (term * d + b or TINY)
+        c = b + term / c or TINY
+        value *= c * d
+        if abs(c * d - 1) <= 4 * PRECISE:
+            break
+    return value
+
+
+def log_beta_tail(x: float, rest: float, a: float, b: float) -> float:
+    """log of 1 - I_x(a, b): the part of the beta distribution above x; `rest` is 1 - x, with digits of its own."""
+    if x <= 0:
+        return 0.0
+    if x * b > rest * a:  # above the mean
+        return _log_beta_part(rest, x, b, a)
+    return math.log1p(-math.exp(_log_beta_part(x, rest, a, b)))
+
+
+def _log_beta_part(x: float, rest: float, a: float, b: float) -> float:
+    """log I_x(a, b) for x up to the mean a / (a + b)."""
+    n = a + b
+    whole = 0.5 * math.log(a / n * b / (2 * math.pi)) + stirling_error(n) - stirling_error(a) - stirling_error(b)
+    log_weight = whole - a * deviance(n * x / a) - b * deviance(n * rest / b)
+    return log_weight - math.log(_beta_fraction(x, rest, a, b))
+
+
+def _beta_fraction(x: float, rest: float, a: float, b: float) -> float:
+    """x^a (1 - x)^b / B(a, b) over I_x(a, b): b_0 + a_1 / (b_1 + a_2 / (b_2 + ...)), by Lentz's method.
+
+        a_m = (a + m - 1) (a + b + m - 1) m (b - m) x^2 / (a + 2m - 1)^2
+        b_m = m + m (b - m) x / (a + 2m - 1) + (a + m) (a (1 - x) - b x + 1 + m (2 - x)) / (a + 2m + 1)
+
+    Up to the mean a (1 - x) - b x is not negative, so large terms never cancel.
+    """
+    lead = a * rest - b * x + 1
+    value = a * lead / (a + 1)
+    c, d = value, 0.0
+    for m in range(1, MOST_TERMS):
+        after = a + 2 * m
+        term = (a + m - 1) * (a + b + m - 1) / (after - 1) * (m * (b - m) * x * x) / (after - 1)
+        part = m + m * (b - m) * x / (after - 1) + (a + m) * (lead + m * (1 + rest)) / (after + 1)
+        d = 1 / (term * d + part or TINY)
+        c = part + term / c or TINY
+        value *= c * d
+        if abs(c * d - 1) <= 4 * PRECISE:
+            break
+    return value
+
+
+def deviance(ratio: float) -> float:
+    """u - 1 - log u, which is 0 for u = 1."""
+    if ratio <= 0:
+        return math.inf
+    d = ratio - 1
+    return d - (math.log1p(d) if abs(d) < 0.5 else math.log(ratio))
+
+
+def stirling_error(z: float) -> float:
+    """log(z!) less what Stirling's formula says: (z + 1/2) log z - z + log(2 pi)/2"""
+    if z < SERIES_FROM:
+        return math.lgamma(z + 1) - (z + 0.5) * math.log(z) + z - 0.5 * math.log(2 * math.pi)
+    r = 1 / z
+    return r * (1 / 12 - r**2 * (1 / 360 - r**2 * (1 / 1260 - r**2 * (1 / 1680 - r**2 / 1188))))

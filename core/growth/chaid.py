@@ -1,0 +1,133 @@
+"""CHAID: the attribute whose merged categories say most surely that the target depends on them.
+
+Every attribute's categories are merged into groups (`merging`), and tested: chi-squared for a class, F for a number,
+with p times the number of ways in which such groups can be made. The smallest adjusted p is taken, if it is at most
+alpha; each group is a branch. Numbers are categories too: the intervals that they were cut into before growth.
+"""
+
+import math
+from collections.abc import Collection
+
+import numpy as np
+
+from core.config import Algorithm, ChaidMissing, TableStatistic
+from core.criteria.objective import Objective
+from core.criteria.significance import Test, likelihood_ratio_tests, moment_tests, most_significant, pearson_tests
+from core.growth.best_split import Candidate, NodeSamples
+from core.growth.samples import Samples
+from core.splits.merging import Categories, Group, Merging, merged
+from core.splits.split import Split, SplitKind
+from core.sums import in_row_order, sums_by, weights_by
+from core.table import FloatArray, RowArray
+from core.target import ClassTarget
+
+TESTS: dict[TableStatistic | None, Test] = {
+    TableStatistic.PEARSON: pearson_tests,
+    TableStatistic.LIKELIHOOD_RATIO: likelihood_ratio_tests,
+    None: moment_tests,
+}
+
+
+def best_split(
+    samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
+) -> Candidate | None:
+    """The groups of smallest adjusted p; None where it is above alpha."""
+    assert algorithm.chaid is not None
+    candidates = all_candidates(samples, node, algorithm, objective, spent)
+    if not candidates:
+        return None
+    found = [(one.log10_adjusted_p, one.significance.statistic) for one in candidates if one.significance is not None]
+    logs, statistics = (np.array(each) for each in zip(*found, strict=True))
+    best = most_significant(logs, statistics)
+    return candidates[best] if logs[best] <= math.log10(algorithm.chaid.alpha) else None
+
+
+def all_candidates(
+    samples: Samples, node: NodeSamples, algorithm: Algorithm, _objective: Objective, _spent: Collection[int]
+) -> list[Candidate]:
+    """Every attribute whose categories make two groups or more, significant or not, in column order."""
+    found = []
+    for column in range(len(samples.attributes.schema)):
+        node.tick()
+        found.append(candidate(samples, node, column, algorithm))
+    return [one for one in found if one is not None]
+
+
+def candidate(samples: Samples, node: NodeSamples, column: int, algorithm: Algorithm) -> Candidate | None:
+    """An attribute's groups; None when there is only one."""
+    assert algorithm.chaid is not None
+    attribute, n_codes = samples.attributes.schema[column], samples.n_categories(column)
+    sums, weights = sums_of_codes(samples, node, column)
+    is_own = algorithm.chaid.missing is ChaidMissing.OWN_CATEGORY
+    present = np.flatnonzero(weights[: n_codes + is_own] > 0)
+    if len(present) < 2:
+        return None
+    categories = Categories(
+        sums=sums[present],
+        weights=weights[present],
+        task=samples.target.task,
+        has_order=attribute.has_order,
+        has_missing=bool(present[-1] == n_codes),
+    )
+    found = merged(categories, merging_of(algorithm))
+    if found is None:
+        return None
+    groups = tuple(tuple(present[list(group)].tolist()) for group in found.groups)
+    branch_weights = np.array([categories.weight_of(group) for group in found.groups])
+    return Candidate(
+        split=split_of(samples, column, groups, branch_weights),
+        gain=math.nan,
+        score=math.nan,
+        known=float(in_row_order(weights[:n_codes]) / in_row_order(weights)),
+        branch_weights=branch_weights,
+        n_thresholds=None,
+        significance=found.significance,
+        adjusted_p_value=10.0**found.log10_adjusted_p,
+        log10_adjusted_p=found.log10_adjusted_p,
+        groups=groups,
+    )
+
+
+def merging_of(algorithm: Algorithm) -> Merging:
+    """How the algorithm merges categories."""
+    chaid = algorithm.chaid
+    assert chaid is not None
+    return Merging(
+        test=TESTS[chaid.statistic],
+        alpha_merge=chaid.alpha_merge,
+        alpha_split=chaid.alpha_split,
+        min_weight=algorithm.stopping.min_samples_leaf,
+        bonferroni=chaid.bonferroni,
+    )
+
+
+def sums_of_codes(samples: Samples, node: NodeSamples, column: int) -> tuple[FloatArray, FloatArray]:
+    """`[code, :]`: class weights or moments of the rows with each code, the last for missing; and their weights."""
+    codes, n_codes = samples.categories[column][node.rows], samples.n_categories(column) + 1
+    if not isinstance(samples.target, ClassTarget):
+        sums = sums_by(codes, node.sums, n_codes)
+        return sums, sums[:, 0]
+    n_classes = len(samples.target.classes)
+    cells = codes * n_classes + samples.target.codes[node.rows]
+    sums = weights_by(cells, node.weights, n_codes * n_classes).reshape(n_codes, n_classes)
+    return sums, sums.sum(axis=1)
+
+
+def split_of(samples: Samples, column: int, groups: tuple[Group, ...], branch_weights: FloatArray) -> Split:
+    """One branch for each group; declared values that no row of the node has join the heaviest."""
+    n_codes, is_cut = samples.n_categories(column), samples.attributes.schema[column].is_numeric
+    branch_of = np.full(n_codes + 1, -1)
+    for branch, group in enumerate(groups):
+        branch_of[list(group)] = branch
+    absent = np.flatnonzero(branch_of[:-1] < 0)
+    branch_of[absent] = neighbours(branch_of[:-1])[absent] if is_cut else int(np.argmax(branch_weights))
+    kind = SplitKind.MERGED_INTERVALS if is_cut else SplitKind.MERGED
+    cuts = (samples.cuts[column] or ()) if is_cut else ()
+    return Split(column, kind, len(groups), branch_of=tuple(branch_of.tolist()), cuts=cuts)
+
+
+def neighbours(branch_of: RowArray) -> RowArray:
+    """For each interval the branch of the last one up to it that has one, else of the first: groups stay intervals."""
+    known = np.flatnonzero(branch_of >= 0)
+    places = np.searchsorted(known, np.arange(len(branch_of)), side="right") - 1
+    return branch_of[known[np.maximum(places, 0)]]

@@ -1,0 +1,192 @@
+"""Growing by `quest_kernels`: the same tree as `grow` with QUEST."""
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.config import Algorithm, MissingStrategy, WhenInsignificant
+from core.growth.best_split import objective_of
+from core.growth.samples import Samples
+from core.progress import Watch, nobody
+from core.splits.split import SplitKind
+from core.table import BoolArray, CodeArray, Column, FloatArray, RowArray, is_missing
+from core.target import ClassTarget
+from core.tree import LEAF, SPLIT_KINDS, Tree
+
+POLL_SECONDS = 0.25
+BLOCK_ROWS = 1024
+
+
+class Problem(NamedTuple):
+    """The samples: numbers and ordinals as float64, categories as codes, each with the columns they are.
+
+    `has_missing` is about numbers. `level_start` is where each category's table begins, and where the last one ends.
+    """
+
+    numbers: FloatArray
+    has_missing: bool
+    ordered: RowArray
+    codes: CodeArray
+    nominal: RowArray
+    level_start: RowArray
+    classes: CodeArray
+    weights: FloatArray
+    n_classes: int
+
+
+class Limits(NamedTuple):
+    """When growth stops, and how small the logarithms of p must be for the first and for Levene's test."""
+
+    max_depth: int
+    min_samples_split: float
+    min_samples_leaf: float
+    min_impurity: float
+    min_copy_weight: float
+    log10_alpha: float
+    log10_levene_alpha: float
+    stops_if_insignificant: bool
+
+
+class Work(NamedTuple):
+    """Sums of the node being grown, by class and column with an order, or by level and class; what tests say."""
+
+    class_weights: FloatArray
+    weights: FloatArray
+    means: FloatArray
+    variations: FloatArray
+    deviations: FloatArray
+    centres: FloatArray
+    tables: FloatArray
+    statistics: FloatArray
+    degrees: FloatArray
+    levene: FloatArray
+    logs: FloatArray
+    is_left: BoolArray
+    mask: BoolArray
+    moments: FloatArray
+
+
+def is_supported(algorithm: Algorithm) -> bool:
+    """Whether the kernels can grow this tree; the definition can grow every one."""
+    return (
+        algorithm.quest is not None
+        and algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
+        and not algorithm.stopping.validate_splits
+        and algorithm.stopping.max_leaves is None
+    )
+
+
+def grow_quest(samples: Samples, algorithm: Algorithm, *, watch: Watch = nobody) -> Tree:
+    """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
+    from core.growth import quest_kernels as kernels  # compiles: never in a process that answers requests
+
+    schema = samples.attributes.schema
+    ordered = [column for column, attribute in enumerate(schema) if attribute.has_order]
+    nominal = [column for column, attribute in enumerate(schema) if not attribute.has_order]
+    progress, whole = np.zeros(2), float(samples.weights.sum())
+    problem = problem_of(samples, ordered, nominal)
+    limits, work = limits_of(algorithm, len(schema), len(ordered)), work_for(problem, len(schema))
+    with ThreadPoolExecutor(1) as pool:  # the kernels hold no lock, so this thread can say how far they are
+        growing = pool.submit(kernels.grow_quest, problem, limits, work, progress)
+        try:
+            while not wait([growing], POLL_SECONDS).done:
+                watch(min(1.0, float(progress[kernels.DONE]) / whole))
+        except BaseException:
+            progress[kernels.STOP] = 1.0
+            raise
+    tree = assembled(samples, algorithm, *growing.result())
+    watch(1.0)
+    return tree
+
+
+def problem_of(samples: Samples, ordered: list[int], nominal: list[int]) -> Problem:
+    """The samples with their columns side by side, row by row."""
+    assert isinstance(samples.target, ClassTarget)
+    columns, schema = samples.attributes.columns, samples.attributes.schema
+    numbers = [np.where(is_missing(columns[column]), np.nan, columns[column]) for column in ordered]
+    return Problem(
+        numbers=row_by_row(numbers, len(samples), np.float64),
+        has_missing=any(bool(np.isnan(values).any()) for values in numbers),
+        ordered=np.array(ordered, dtype=np.int64),
+        codes=row_by_row([columns[column] for column in nominal], len(samples), np.int32),
+        nominal=np.array(nominal, dtype=np.int64),
+        level_start=np.cumsum([0, *(len(schema[column].categories) for column in nominal)], dtype=np.int64),
+        classes=samples.target.codes,
+        weights=samples.weights,
+        n_classes=len(samples.target.classes),
+    )
+
+
+def row_by_row(columns: Sequence[Column], n_rows: int, kind: type) -> Any:
+    """The columns side by side; some rows of all columns at a time, so that they stay near."""
+    table: Any = np.empty((n_rows, len(columns)), dtype=kind)
+    for start in range(0, n_rows if columns else 0, BLOCK_ROWS):
+        table[start : start + BLOCK_ROWS] = np.array([values[start : start + BLOCK_ROWS] for values in columns]).T
+    return table
+
+
+def limits_of(algorithm: Algorithm, n_attributes: int, n_ordered: int) -> Limits:
+    """The limits of growth and of significance."""
+    assert algorithm.quest is not None
+    stopping, alpha = algorithm.stopping, algorithm.quest.alpha
+    return Limits(
+        max_depth=np.iinfo(np.int64).max if stopping.max_depth is None else stopping.max_depth,
+        min_samples_split=float(stopping.min_samples_split),
+        min_samples_leaf=float(stopping.min_samples_leaf),
+        min_impurity=float(stopping.min_impurity),
+        min_copy_weight=float(stopping.min_copy_weight) if algorithm.missing is MissingStrategy.WEIGHTED else 0.0,
+        log10_alpha=math.log10(alpha / n_attributes),
+        log10_levene_alpha=math.log10(alpha / (n_attributes + n_ordered)),
+        stops_if_insignificant=algorithm.quest.when_insignificant is WhenInsignificant.STOP,
+    )
+
+
+def work_for(problem: Problem, n_attributes: int) -> Work:
+    """Room for the sums of a node."""
+    by_class, n_levels = (problem.n_classes, len(problem.ordered)), np.diff(problem.level_start)
+    return Work(
+        class_weights=np.empty(problem.n_classes),
+        weights=np.empty(by_class),
+        means=np.empty(by_class),
+        variations=np.empty(by_class),
+        deviations=np.empty(by_class),
+        centres=np.empty(len(problem.ordered)),
+        tables=np.empty((int(problem.level_start[-1]), problem.n_classes)),
+        statistics=np.empty(n_attributes),
+        degrees=np.empty((n_attributes, 2)),
+        levene=np.empty(n_attributes),
+        logs=np.empty(n_attributes),
+        is_left=np.empty(n_attributes, dtype=np.bool_),
+        mask=np.empty(int(n_levels.max(initial=0)), dtype=np.bool_),
+        moments=np.empty((3, problem.n_classes)),
+    )
+
+
+def assembled(
+    samples: Samples, algorithm: Algorithm, of_node: RowArray, figures: FloatArray, groups: BoolArray
+) -> Tree:
+    """The tree of what the kernels found; see `quest_kernels.grow_quest`."""
+    column, values = of_node[:, 0], figures[:, 3:].copy()
+    has_order = np.array([attribute.has_order for attribute in samples.attributes.schema])
+    kinds = np.where(has_order, SPLIT_KINDS.index(SplitKind.THRESHOLD), SPLIT_KINDS.index(SplitKind.GROUPS))
+    no_gain = np.full(len(column), np.nan)
+    return Tree(
+        task=samples.target.task,
+        size=of_node[:, 3].astype(np.int32),
+        column=column.astype(np.int32),
+        kind=np.where(column == LEAF, LEAF, kinds[column]).astype(np.int8),
+        threshold=figures[:, 0].copy(),
+        branch_start=np.append(of_node[:, 1], len(groups)),
+        branch_of=(~groups).astype(np.int32),
+        share=figures[:, 1].copy(),
+        weight=figures[:, 2].copy(),
+        impurity=np.where(figures[:, 2] > 0, objective_of(algorithm, samples).impurity(values), 0.0),
+        gain=no_gain,
+        score=no_gain.copy(),
+        values=values,
+        variances=np.empty((len(column), 0)),
+        cuts=samples.cuts,
+    )

@@ -1,0 +1,115 @@
+"""Which attributes a tree relies on: how often it asks them, what they tell apart, and what it loses without them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from core.evaluation import answers_to, as_trained, measure
+from core.growth.samples import Samples
+from core.measures import ClassificationMeasures, Measures
+from core.model import Model
+from core.predictor import Predictor
+from core.progress import Watch, nobody, watched
+from core.randomness import shuffled, stream
+from core.table import FloatArray, RowArray, Table
+from core.target import Task
+from core.tree import TreeView
+
+
+class Measure(StrEnum):
+    """What is asked whether it falls."""
+
+    ACCURACY = "accuracy"
+    MEAN_COST = "mean_cost"  # of answers, where wrong ones have costs: it rises
+    R2 = "r2"
+
+
+def measure_of(model: Model) -> Measure:
+    """What a model's answers are judged by."""
+    if model.task is not Task.CLASSIFICATION:
+        return Measure.R2
+    return Measure.ACCURACY if model.tree.costs is None else Measure.MEAN_COST
+
+
+def times_selected(view: TreeView, n_columns: int) -> RowArray:
+    """`[column]`: how many nodes ask the attribute."""
+    return np.bincount(view.tree.column[_asking(view)], minlength=n_columns)
+
+
+def impurity_decrease(view: TreeView, n_columns: int) -> FloatArray:
+    """`[column]`: the attribute's part of all that the tree takes from the impurity of its root.
+
+        N_t H(t) - sum_v N_v H(v)       summed over the nodes t that ask the attribute; in the end all parts sum to 1
+
+    N is the weight of a node, H its impurity, v its children. All are 0 where the tree takes nothing away. Breiman,
+    Friedman, Olshen and Stone 1984.
+    """
+    tree, asking = view.tree, _asking(view)
+    impurities = tree.weight * tree.impurity
+    below = np.flatnonzero(view.is_visible)[1:]
+    left_over = np.bincount(tree.parent[below], impurities[below], minlength=len(tree))
+    taken = np.maximum(impurities - left_over, 0.0)  # never less than 0 but for rounding
+    by_column: FloatArray = np.bincount(tree.column[asking], taken[asking], minlength=n_columns).astype(np.float64)
+    total = by_column.sum()
+    return by_column / total if total > 0 else by_column
+
+
+def _asking(view: TreeView) -> RowArray:
+    return np.flatnonzero(view.is_visible & ~view.is_leaf)
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """By how much a measure falls when an attribute tells nothing: the mean over some repeats, and their spread."""
+
+    mean: float
+    spread: float
+
+
+def falls_when_shuffled(
+    model: Model, step: int, samples: Samples, *, repeats: int, seed: int, kernels: bool, watch: Watch = nobody
+) -> list[Fall] | None:
+    """For each attribute, how far the measure falls when its values are handed out to the rows at random.
+
+    The values stay the same, missing ones among them, and nothing but their order changes: what the attribute told of
+    a row is lost. Breiman 2001. None where there is no measure: the target of these rows does not vary.
+    """
+    records, predictor = as_trained(model, samples), Predictor(model.view(step))
+    asked = _columns_read(predictor.view)
+    falls = [Fall(0.0, 0.0)] * len(model.attributes)  # an attribute that nobody asks changes nothing
+
+    def measured(table: Table) -> float | None:
+        answers = answers_to(predictor, table, kernels=kernels, watch=nobody)
+        return worth(measure(model, answers, records))
+
+    whole = measured(records.attributes)
+    if whole is None:
+        return None
+    for column in watched(asked, watch):
+        shuffles = (_with_shuffled(records.attributes, column, seed, repeat) for repeat in range(repeats))
+        lost = np.array([whole - (measured(table) or 0.0) for table in shuffles])
+        falls[column] = Fall(float(lost.mean()), float(lost.std()))
+    return falls
+
+
+def worth(measures: Measures) -> float | None:
+    """The measure as a number of which more is better; None where the target does not vary."""
+    if not isinstance(measures, ClassificationMeasures):
+        return measures.r2
+    return measures.accuracy if measures.mean_cost is None else -measures.mean_cost
+
+
+def _columns_read(view: TreeView) -> list[int]:
+    """The attributes that can change an answer: those that nodes ask, and those that stand in for them."""
+    tree, asking = view.tree, _asking(view)
+    stand_ins = {one.split.column for node in asking.tolist() for one in tree.surrogates_of(node)}
+    return sorted({*tree.column[asking].tolist(), *stand_ins})
+
+
+def _with_shuffled(table: Table, column: int, seed: int, repeat: int) -> Table:
+    """The table with one column in random order; another one for every repeat."""
+    order = shuffled(np.arange(table.n_rows), stream(seed, f"permutation {repeat} of column {column}"))
+    columns = list(table.columns)
+    columns[column] = columns[column][order]
+    return Table(table.schema, tuple(columns))

@@ -1,0 +1,150 @@
+"""How many bits it takes to tell a set of rules for a class, and the rows that it gets wrong.
+
+The best set is the one that, with its exceptions, is told in the fewest bits (Quinlan and Rivest 1989; C4.5rules,
+Quinlan 1993, section 5.2). For a set S of rules for one class, which covers the weight r of n,
+
+    bits(S) = 1/2 (sum_{rules} bits(rule) - log2 |S|!) + log2 C(r, false positives) + log2 C(n - r, false negatives)
+
+A rule takes the bits of its k conditions less log2 k!, since they could be told in any order, as the rules could be. C
+is taken for weights too, by the gamma function.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf
+from core.schema import Attribute, Kind, Schema
+from core.sums import weights_by
+from core.table import BoolArray, FloatArray, RowArray, Table, is_missing
+from core.ties import TIE
+
+THEORY = 0.5  # attributes overlap in what they tell, so rules take fewer bits than are counted (Quinlan 1993)
+FEW_RULES = 10  # up to here every subset is looked at
+
+LOG_2 = math.log(2)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """`covers[rule, row]`, the bits of each rule, and each row's weight if it is of their class, and if it is not."""
+
+    covers: BoolArray
+    bits: FloatArray
+    right: FloatArray
+    wrong: FloatArray
+
+    def grouped(self) -> "Coverage":
+        """The same with the rows that the same rules cover taken together: there are far fewer of those."""
+        packed = np.packbits(self.covers, axis=0)
+        _, first, group = np.unique(packed, axis=1, return_index=True, return_inverse=True)
+        right, wrong = (weights_by(group.ravel(), weights, len(first)) for weights in (self.right, self.wrong))
+        return Coverage(self.covers[:, first], self.bits, right, wrong)
+
+
+def numbers_of_values(table: Table) -> list[int]:
+    """How many different values each column has: categories declared, or numbers known."""
+    return [
+        len(np.unique(values[~is_missing(values)])) if attribute.is_numeric else len(attribute.categories)
+        for attribute, values in zip(table.schema, table.columns, strict=True)
+    ]
+
+
+def condition_bits(conditions: Sequence[Condition], schema: Schema, n_values: Sequence[int]) -> float:
+    """How many bits tell a rule's conditions: which attribute, which value or values, which side of which threshold."""
+    told = 0.0
+    for condition in conditions:
+        told += math.log2(len(schema)) + _value_bits(condition, schema[condition.column], n_values[condition.column])
+        told += condition.or_missing  # one bit more
+    return told - math.lgamma(len(conditions) + 1) / LOG_2
+
+
+def _value_bits(condition: Condition, attribute: Attribute, n_values: int) -> float:
+    match condition:
+        case IsOneOf(_, codes) if attribute.kind is Kind.CATEGORICAL:
+            size = math.log2(n_values) if len(codes) > 1 else 0.0
+            return size + float(log2_choices(np.array(float(n_values)), np.array(float(len(codes)))))
+        case IsOneOf(_, codes):
+            return _side_bits(n_values) * (1 + (0 not in codes and n_values - 1 not in codes))
+        case IsKnown():
+            return 1.0
+        case AtMost() | Above():
+            return _side_bits(n_values)
+        case Between():
+            return 2 * _side_bits(n_values)
+
+
+def _side_bits(n_values: int) -> float:
+    """A threshold between so many values, and the side of it."""
+    return 1.0 + math.log2(max(n_values - 1, 1))
+
+
+def log2_choices(n: FloatArray, k: FloatArray) -> FloatArray:
+    """log2 of the binomial coefficient, for weights too; 0 <= k <= n but for rounding."""
+    lgamma = np.vectorize(math.lgamma, otypes=[np.float64])
+    inside = np.clip(k, 0.0, n)
+    return np.asarray((lgamma(n + 1) - lgamma(inside + 1) - lgamma(n - inside + 1)) / LOG_2)
+
+
+def set_bits(
+    n_rules: FloatArray, rule_bits: FloatArray, right: FloatArray, wrong: FloatArray, of: Coverage
+) -> FloatArray:
+    """The bits of sets of rules, from how many there are, their own bits and the weight they cover, right and wrong."""
+    theory = rule_bits - np.vectorize(math.lgamma, otypes=[np.float64])(n_rules + 1) / LOG_2
+    all_right, all_wrong = float(of.right.sum()), float(of.wrong.sum())
+    covered, missed = right + wrong, np.maximum(all_right - right, 0.0)
+    uncovered = missed + np.maximum(all_wrong - wrong, 0.0)
+    return np.asarray(THEORY * theory + log2_choices(covered, wrong) + log2_choices(uncovered, missed))
+
+
+def shortest_subset(of: Coverage) -> list[int]:
+    """The rules that are told, with their exceptions, in the fewest bits; ties to fewer rules."""
+    groups = of.grouped()
+    if len(of.bits) <= FEW_RULES:
+        return _best_of_all(groups)
+    few, few_bits = _climbed(groups, np.zeros(len(of.bits), dtype=np.bool_))
+    many, many_bits = _climbed(groups, np.ones(len(of.bits), dtype=np.bool_))
+    return np.flatnonzero(few if few_bits <= many_bits + TIE else many).tolist()
+
+
+def _best_of_all(of: Coverage) -> list[int]:
+    """Every subset in turn."""
+    n_rules = len(of.bits)
+    chosen: BoolArray = (np.arange(1 << n_rules)[:, None] >> np.arange(n_rules)) & 1 > 0
+    is_covered = np.stack([of.covers[subset].any(axis=0) for subset in chosen])
+    sizes = chosen.sum(axis=1).astype(np.float64)
+    right, wrong = (np.where(is_covered, weights, 0.0).sum(axis=1) for weights in (of.right, of.wrong))
+    bits = set_bits(sizes, np.where(chosen, of.bits, 0.0).sum(axis=1), right, wrong, of)
+    shortest = np.flatnonzero(bits <= bits.min() + TIE)
+    return np.flatnonzero(chosen[shortest[np.argmin(sizes[shortest])]]).tolist()
+
+
+def _climbed(of: Coverage, chosen: BoolArray) -> tuple[BoolArray, float]:
+    """From a set on, take in or leave out one rule after the other, always the one that saves most bits."""
+    chosen, covers = chosen.copy(), of.covers.astype(np.float64)
+    times = of.covers[chosen].sum(axis=0)
+    bits = float(set_bits(*_figures(of, chosen, times), of))
+    while True:
+        # Taking a rule in covers the rows that nothing covers yet, leaving one out uncovers those it covers alone.
+        in_or_out = [np.where(times == n, weights, 0.0) for n in (0, 1) for weights in (of.right, of.wrong)]
+        alone = (covers @ np.stack(in_or_out, axis=1)).reshape(-1, 2, 2)[
+            np.arange(len(chosen)), chosen.astype(np.int64)
+        ]
+        sign = np.where(chosen, -1.0, 1.0)
+        n_rules, rule_bits, right, wrong = _figures(of, chosen, times)
+        changes = right + sign * alone[:, 0], wrong + sign * alone[:, 1]
+        after = set_bits(n_rules + sign, rule_bits + sign * of.bits, *changes, of)
+        best = int(np.argmax(after <= after.min() + TIE))
+        if after[best] >= bits - TIE:
+            return chosen, bits
+        times = times + int(sign[best]) * of.covers[best]
+        chosen[best], bits = not chosen[best], float(after[best])
+
+
+def _figures(of: Coverage, chosen: BoolArray, times: RowArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """What `set_bits` takes of one set."""
+    is_covered = times > 0
+    n_rules, rule_bits = np.array(float(chosen.sum())), np.array(of.bits[chosen].sum())
+    return n_rules, rule_bits, np.array(of.right[is_covered].sum()), np.array(of.wrong[is_covered].sum())

@@ -1,0 +1,62 @@
+"""Which rules hold for a record: fully, in part, or not.
+
+A path rule holds in part where values that it asks for are missing: as much of the record comes to its leaf as in a
+prediction. Simplified rules are no paths, so there is no such weight; one that may hold is told, and does not answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.conditions import holds
+from core.rules.extraction import Rule
+from core.rules.simplification import OrderedRules
+from core.table import Table, is_missing
+
+
+class MatchState(StrEnum):
+    """How far a rule holds for a record."""
+
+    FULL = "full"  # all its conditions do
+    PARTIAL = "partial"  # no known value speaks against it, but some value is missing
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How far a rule holds, which part of the record comes to it (None where nothing tells), and whether it decides."""
+
+    state: MatchState
+    weight: float | None
+    decides: bool
+
+
+def path_matches(rules: Sequence[Rule], record: Table, reached: Mapping[int, float]) -> list[Match]:
+    """Of the paths for a table of one record; `reached` are the leaves that answer it, with their weights."""
+    matches = []
+    for rule in rules:
+        weight = reached.get(rule.leaf, 0.0)
+        is_full = weight > 0 and state_of(rule, record) is MatchState.FULL
+        state = MatchState.FULL if is_full else MatchState.PARTIAL if weight > 0 else MatchState.NONE
+        matches.append(Match(state, weight, weight == 1.0))
+    return matches
+
+
+def ordered_matches(ordered: OrderedRules, record: Table) -> list[Match]:
+    """Of simplified rules, in their order, for a table of one record."""
+    deciding = int(ordered.deciding(record)[0])
+    weights = {MatchState.FULL: 1.0, MatchState.PARTIAL: None, MatchState.NONE: 0.0}
+    states = [state_of(rule, record) for rule in ordered.rules]
+    return [Match(state, weights[state], place == deciding) for place, state in enumerate(states)]
+
+
+def state_of(rule: Rule, record: Table) -> MatchState:
+    """Whether all conditions of a rule hold, none is known to fail, or one fails."""
+    state = MatchState.FULL
+    for condition in rule.conditions:
+        cell = record.columns[condition.column][:1]
+        if is_missing(cell)[0]:
+            state = state if condition.or_missing else MatchState.PARTIAL
+        elif not holds(condition, cell[0]):
+            return MatchState.NONE
+    return state

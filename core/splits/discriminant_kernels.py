@@ -1,0 +1,114 @@
+"""The functions of `discriminant`, compiled as they are, and the compiled twins of `discriminant_cuts`."""
+
+from math import inf
+
+import numpy as np
+
+from core.compiled_kernels import compiled, compiled_with
+from core.splits import candidates, discriminant
+from core.splits.discriminant_cuts import NARROW
+from core.ties import TIE
+
+midpoint = compiled(candidates.midpoint)
+super_classes, united = compiled(discriminant.super_classes), compiled(discriminant.united)
+middle = compiled(discriminant.middle)
+equal_density = compiled_with(discriminant.equal_density, middle)
+trace_of, divide_by = compiled(discriminant.trace_of), compiled(discriminant.divide_by)
+
+
+@compiled
+def products(rows):
+    """`discriminant.products`, each added up by itself, in the same order."""
+    found = np.zeros((rows.shape[0], rows.shape[0]))
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[0]):
+            for k in range(rows.shape[1]):
+                found[i, j] += rows[i, k] * rows[j, k]
+    return found
+
+
+first_vector = compiled_with(discriminant.first_vector, products, trace_of, divide_by)
+first_left_vector = compiled_with(discriminant.first_left_vector, products, first_vector)
+discriminant_coordinates = compiled_with(discriminant.discriminant_coordinates, first_left_vector)
+
+
+@compiled
+def best_cut(values, classes, weights, n, moments, centre, least):
+    """`discriminant_cuts.best_cut` of the first n values, whose weights, means and variations are known; else NaN."""
+    class_weights, means, variations = moments[0], moments[1], moments[2]
+    n_present = 0
+    for k in range(len(class_weights)):
+        n_present += class_weights[k] > 0
+    if n_present < 2:
+        return np.nan
+    second = super_classes(class_weights, means)
+    weight_a, mean_a, variance_a = united(class_weights, means, variations, ~second)
+    weight_b, mean_b, variance_b = united(class_weights, means, variations, second)
+    between = centre + middle(mean_a, mean_b)
+    a_is_narrow = variance_a <= variance_b
+    narrow, wide = (variance_a, variance_b) if a_is_narrow else (variance_b, variance_a)
+    smallest, largest = extremes(values, classes, n, second, not a_is_narrow)
+    if smallest < largest and narrow > NARROW * wide:
+        wanted = centre + equal_density(weight_a, mean_a, variance_a, weight_b, mean_b, variance_b)
+    else:
+        is_below = mean_a < mean_b if a_is_narrow else mean_b < mean_a
+        wanted = beside(values, n, largest, True) if is_below else beside(values, n, smallest, False)
+    if np.isnan(wanted):
+        wanted = between
+    if holds_enough(values, weights, n, wanted, least):
+        return wanted
+    if holds_enough(values, weights, n, between, least):
+        return between
+    return nearest_cut(values, weights, n, wanted, least)
+
+
+@compiled
+def extremes(values, classes, n, second, of_second):
+    """The smallest and the largest value of a super-class."""
+    smallest, largest = inf, -inf
+    for i in range(n):
+        is_member = second[classes[i]] == of_second
+        smallest = min(smallest, values[i] if is_member else inf)
+        largest = max(largest, values[i] if is_member else -inf)
+    return smallest, largest
+
+
+@compiled
+def beside(values, n, edge, above):
+    """Halfway from a value to the next one above, or below; NaN where there is none."""
+    next_value = inf if above else -inf
+    for i in range(n):
+        low, high = (edge, next_value) if above else (next_value, edge)
+        if low < values[i] < high:
+            next_value = values[i]
+    if np.isinf(next_value):
+        return np.nan
+    return midpoint(edge, next_value) if above else midpoint(next_value, edge)
+
+
+@compiled
+def holds_enough(values, weights, n, threshold, least):
+    """`discriminant_cuts.holds_enough`"""
+    left, right = 0.0, 0.0
+    for i in range(n):  # without a branch, which no processor could foresee
+        is_left = values[i] <= threshold
+        left += weights[i] if is_left else 0.0
+        right += 0.0 if is_left else weights[i]
+    return min(left, right) > 0 and min(left, right) >= least - TIE
+
+
+@compiled
+def nearest_cut(values, weights, n, wanted, least):
+    """`discriminant_cuts.nearest_cut`; NaN where there is none."""
+    order, best, whole = np.argsort(values[:n]), np.nan, 0.0
+    for i in range(n):
+        whole += weights[i]
+    left = 0.0
+    for place in range(n - 1):
+        low, high = values[order[place]], values[order[place + 1]]
+        left += weights[order[place]]
+        if low < high and min(left, whole - left) >= least - TIE:
+            cut = midpoint(low, high)
+            if np.isnan(best) or abs(cut - wanted) < abs(best - wanted):
+                best = cut
+    return best

@@ -1,0 +1,198 @@
+"""Predictions in any format: what comes in by Content-Type, what goes out by Accept.
+
+A body is read to its end before any of it is answered, so that all its faults are told together and nothing is half
+answered. Then the answers go out block by block.
+"""
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+
+import numpy as np
+from anyio import to_thread
+from fastapi import Request, Response
+from starlette.datastructures import QueryParams
+from starlette.responses import StreamingResponse
+from starlette.types import Scope
+
+from core.compilation import KernelNotCompiled
+from core.json_scan import RecordScanner
+from core.records import EncodedRecords
+from service.api.bodies import media_type, require_media_type
+from service.api.formats import arrow_stream, csv_table, json_lines
+from service.api.formats.answer_columns import answer_columns
+from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted, checked
+from service.api.formats.options import PredictionQuery, read_query, refuse_query
+from service.api.negotiation import media_weights, preferred
+from service.api.prediction_bodies import PredictionBody, read_table
+from service.api.prediction_json import PredictionWriter, parts_asked_for
+from service.api.schemas.models import task_of
+from service.errors import InvalidBody, InvalidParameter, NotAcceptable
+from service.kernel_cache import compiled_code_is_ready
+from service.serving.loaded_models import LoadedModel
+from service.usecases.predict import Order, answer, order_of, predict_table
+
+
+class Format(StrEnum):
+    """How records are sent and answers are given."""
+
+    JSON = "application/json"
+    JSON_LINES = json_lines.MEDIA_TYPE
+    CSV = csv_table.MEDIA_TYPE
+    ARROW = arrow_stream.MEDIA_TYPE
+
+
+JSON_HEADER = (b"content-type", b"application/json")
+TAKES_JSON = (b"*/*", b"application/json")
+OFFERED = {own: (own, *(one for one in Format if one is not own)) for own in Format}
+VARIES = {"Vary": "Accept"}
+
+
+def formats_of(request: Request, body: bytes) -> tuple[Format, Format]:
+    """In which format a body comes, and in which its answer is to go."""
+    if is_plainly_json(request.scope):
+        return Format.JSON, Format.JSON
+    own = body_format(request, body)
+    if own is Format.JSON:
+        refuse_query(request.query_params)
+    return own, answer_format(request, own)
+
+
+def is_plainly_json(scope: Scope) -> bool:
+    """Whether JSON comes in and goes out and no query is there: seen at a glance, as most requests are so."""
+    headers = scope["headers"]
+    return (
+        not scope["query_string"]
+        and JSON_HEADER in headers
+        and all(value in TAKES_JSON for name, value in headers if name == b"accept")
+    )
+
+
+def body_format(request: Request, body: bytes) -> Format:
+    """The format of the body, or UnsupportedMediaType; an empty one is JSON unless told."""
+    if not body and media_type(request) not in tuple(Format):
+        return Format.JSON
+    return Format(require_media_type(request, *Format))
+
+
+def answer_format(request: Request, own: Format) -> Format:
+    """The format that the client would rather have, its own where it does not mind, or NotAcceptable."""
+    accepted = ", ".join(request.headers.getlist("accept"))
+    best = preferred(OFFERED[own], media_weights(accepted, OFFERED[own]))
+    if best is None:
+        raise NotAcceptable(f"none of {accepted} can be answered; this call answers with {', '.join(Format)}")
+    return Format(best)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Records in which nothing is wrong, in blocks, and how they are to be answered."""
+
+    order: Order
+    fields: tuple[str, ...] | None
+    explain: bool
+    blocks: Iterable[EncodedRecords]
+    n_blocks: int
+    n_records: int
+
+
+def read_batch(loaded: LoadedModel, body: bytes, own: Format, query: QueryParams, *, kernels: bool) -> Batch:
+    """The whole of a body, or an error with all that is wrong in it."""
+    if own is Format.JSON:
+        return _from_json(loaded, *read_table(loaded, body, kernels=kernels))
+    return _from_stream(loaded, body, own, read_query(query, has_tokens=own is Format.CSV), kernels=kernels)
+
+
+def _from_json(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords) -> Batch:
+    order = order_of(loaded, step=asked.step, policy=asked.missing)
+    n_records = records.table.n_rows
+    starts = range(0, n_records, ROWS_PER_BLOCK) or range(1)
+    blocks = (records.take(np.arange(start, min(start + ROWS_PER_BLOCK, n_records))) for start in starts)
+    return Batch(order, asked.fields, asked.explain, blocks, len(starts), n_records)
+
+
+def _from_stream(loaded: LoadedModel, body: bytes, own: Format, asked: PredictionQuery, *, kernels: bool) -> Batch:
+    order = _order_in_query(loaded, asked)
+    attributes = loaded.model.attributes
+    wanted = Wanted(attributes, loaded.record.facts["unused_columns"], asked.ignore_unknown)
+    match own:
+        case Format.JSON_LINES:
+            found = checked(partial(json_lines.read_json_lines, body, wanted, _scanner_of(loaded, kernels=kernels)))
+        case Format.CSV:
+            found = checked(partial(csv_table.read_csv_records, body, wanted, frozenset(asked.missing_tokens)))
+        case _:
+            found = checked(partial(arrow_stream.read_arrow_stream, body, wanted))
+    blocks = (block.encoded(attributes) for block in found.blocks)
+    return Batch(order, asked.fields, asked.explain, blocks, found.n_blocks, found.n_rows)
+
+
+def _scanner_of(loaded: LoadedModel, *, kernels: bool) -> RecordScanner | None:
+    with suppress(KernelNotCompiled):
+        return loaded.scanner if kernels else None
+    return None
+
+
+def _order_in_query(loaded: LoadedModel, asked: PredictionQuery) -> Order:
+    try:
+        parts_asked_for(task_of(loaded.model), asked.fields, asked.explain)
+        return order_of(loaded, step=asked.step, policy=asked.missing)
+    except InvalidBody as error:
+        fault = error.faults[0]
+        raise InvalidParameter(str(fault.path[0]), fault.detail, hint=fault.hint) from error
+
+
+def written(loaded: LoadedModel, batch: Batch, shown: Format, *, kernels: bool) -> Iterator[bytes]:
+    """The answers, piece by piece."""
+    order, blocks = batch.order, batch.blocks
+    writer = loaded.once(PredictionWriter, order.step, batch.fields, batch.explain)
+    if shown in (Format.JSON, Format.JSON_LINES):
+        predicted = (predict_table(loaded, order, block, kernels=kernels) for block in blocks)
+        objects = (writer.predictions(one) for one in predicted)
+        if shown is Format.JSON:
+            return json_lines.json_pieces(objects, writer.about)
+        return json_lines.line_pieces(objects)
+    answered = (answer(loaded, order, block, kernels=kernels) for block in blocks)
+    columns = (answer_columns(loaded, order.step, one, writer.told) for one in answered)
+    return csv_table.csv_pieces(columns) if shown is Format.CSV else arrow_stream.arrow_pieces(columns, writer.about)
+
+
+async def answer_batch(request: Request, body: bytes, loaded: LoadedModel, own: Format, shown: Format) -> Response:
+    """Answer a body of any format in any other; what fits into one block goes out at once."""
+    app, started = request.app.state, time.perf_counter()
+    kernels = compiled_code_is_ready(app.settings)
+    batch, pieces = await to_thread.run_sync(_begun, loaded, body, own, shown, request.query_params, kernels)
+    headers = {**VARIES, **headers_of(loaded, batch.order.step)}
+    record = loaded.record
+    observe = partial(app.metrics.observe_prediction, record.name, record.version, batch.n_records)
+    if isinstance(pieces, bytes):
+        observe(time.perf_counter() - started)
+        return Response(pieces, headers=headers, media_type=shown)
+    return StreamingResponse(_sent(pieces, observe, started), headers=headers, media_type=shown)
+
+
+def _begun(
+    loaded: LoadedModel, body: bytes, own: Format, shown: Format, query: QueryParams, kernels: bool
+) -> tuple[Batch, bytes | Iterator[bytes]]:
+    batch = read_batch(loaded, body, own, query, kernels=kernels)
+    pieces = written(loaded, batch, shown, kernels=kernels)
+    return batch, b"".join(pieces) if batch.n_blocks == 1 else pieces
+
+
+async def _sent(pieces: Iterator[bytes], observe: Callable[[float], None], started: float) -> AsyncIterator[bytes]:
+    while (piece := await to_thread.run_sync(next, pieces, None)) is not None:
+        yield piece
+    observe(time.perf_counter() - started)
+
+
+def headers_of(loaded: LoadedModel, step: int) -> dict[str, str]:
+    """Which model answers, for formats that have no other place to say it."""
+    record = loaded.record
+    return {
+        "Niwaki-Model": record.id,
+        "Niwaki-Version": str(record.version),
+        "Niwaki-Step": str(step),
+        "Niwaki-Digest": record.digest,
+    }

@@ -1,0 +1,177 @@
+"""Rules: a model as sentences, as a table, as a query and as a program."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Query, Request, Response
+
+from core.model import Model
+from core.rules.extraction import path_rule, path_rules
+from core.rules.markdown import rules_markdown
+from core.rules.matching import ordered_matches, path_matches
+from core.rules.python_source import ordered_python, tree_python
+from core.rules.simplification import OrderedRules
+from core.rules.sql import case_sql, weighted_sql
+from core.rules.text import rules_text
+from core.tree import TreeView
+from service.api.bodies import StrictRoute, parse_json
+from service.api.dependencies import (
+    AppDatabase,
+    Files,
+    Models,
+    PageRequest,
+    Paging,
+    is_unchanged,
+    not_modified,
+    page_of,
+)
+from service.api.routes.models import READ_DATA, ModelRef, StepQuery, ThresholdsQuery, etag_of, other_formats
+from service.api.schemas.models import ModelStep
+from service.api.schemas.rules import AnyRules, Rules, RulesPage, rules_of
+from service.errors import InvalidParameter, MalformedBody
+from service.serving.loaded_models import LoadedModel
+from service.usecases.read_model import Thresholds, as_reported
+from service.usecases.read_rules import RecordToMatch, RulesStyle, read_record, read_simplified, refuse_numbers
+
+router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
+
+
+class RulesFormat(StrEnum):
+    """How rules are shown."""
+
+    JSON = "json"
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    SQL = "sql"
+    SQL_WEIGHTED = "sql_weighted"
+    PYTHON = "python"
+
+
+MEDIA_TYPES = {
+    RulesFormat.TEXT: "text/plain",
+    RulesFormat.MARKDOWN: "text/markdown",
+    RulesFormat.SQL: "application/sql",
+    RulesFormat.SQL_WEIGHTED: "application/sql",
+    RulesFormat.PYTHON: "text/x-python",
+}
+
+
+@router.get(
+    "/{model}/rules", responses=READ_DATA | other_formats(*dict.fromkeys(MEDIA_TYPES.values())), response_model=Rules
+)
+async def get_rules(
+    model: ModelRef,
+    loaded_models: Models,
+    database: AppDatabase,
+    files: Files,
+    paging: Paging,
+    request: Request,
+    response: Response,
+    step: StepQuery = "selected",
+    style: Annotated[
+        RulesStyle,
+        Query(
+            description="`paths`: one rule per leaf, of which each complete record satisfies exactly one. "
+            "`simplified`: fewer and shorter rules in an order, with a default, as C4.5rules has them; for classes."
+        ),
+    ] = RulesStyle.PATHS,
+    format: Annotated[
+        RulesFormat,
+        Query(
+            description="JSON in pages, or all rules as text, as a Markdown table, as a Python function, or as a CASE "
+            "expression for SQLite and Postgres. `sql_weighted` gives the probability of each class, or each mean, as "
+            "an expression that also answers rows with NULLs."
+        ),
+    ] = RulesFormat.JSON,
+    thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
+    matching: Annotated[
+        str | None,
+        Query(
+            description="A record as JSON: each rule then tells whether it holds for the record.",
+            examples=['{"纹理": null, "触感": "硬滑"}'],
+        ),
+    ] = None,
+) -> AnyRules | Response:
+    """Show the tree as if-then rules."""
+    loaded = await loaded_models.get(model)
+    number, reported = loaded.number(step), as_reported(loaded, thresholds)
+    _refuse_what_does_not_go_together(loaded, style, format, thresholds, matching)
+    record = None
+    if matching is not None:
+        record = await to_thread.run_sync(read_record, loaded, number, _parsed(matching))
+    if is_unchanged(request, response, etag_of(loaded)):
+        return not_modified(response)
+    ordered = None
+    if style is RulesStyle.SIMPLIFIED:
+        ordered = await read_simplified(database, files, loaded, number, thresholds)
+    as_of, view = loaded.as_of(number), reported.view(number)
+    if format is not RulesFormat.JSON:
+        document = await to_thread.run_sync(_document, format, as_of, view, ordered)
+        return Response(document, media_type=MEDIA_TYPES[format], headers={"ETag": response.headers["ETag"]})
+
+    def shown() -> AnyRules:
+        return rules_of(as_of, ModelStep.of(loaded, number), _page_of(as_of, view, ordered, paging, record))
+
+    return await to_thread.run_sync(shown)
+
+
+def _refuse_what_does_not_go_together(
+    loaded: LoadedModel, style: RulesStyle, format: RulesFormat, thresholds: Thresholds, matching: str | None
+) -> None:
+    if style is RulesStyle.SIMPLIFIED:
+        refuse_numbers(loaded)
+    if format is RulesFormat.SQL_WEIGHTED and style is RulesStyle.SIMPLIFIED:
+        detail = "simplified rules have no weights"
+        raise InvalidParameter("format", detail, hint="use sql, which answers rows with NULLs too by these rules")
+    if matching is not None and format is not RulesFormat.JSON:
+        raise InvalidParameter("format", "which rules match is told in JSON only", hint="use json, or leave it out")
+    if matching is not None and thresholds is not Thresholds.MIDPOINT:
+        detail = "records are divided at midpoints, so that is what they are matched with"
+        raise InvalidParameter("thresholds", detail, hint="use midpoint, or leave it out")
+
+
+def _parsed(matching: str) -> dict[str, Any]:
+    """The record in the parameter."""
+    try:
+        record = parse_json(matching.encode("utf-8", "surrogatepass"))
+    except MalformedBody as error:
+        raise InvalidParameter("matching", error.detail.removeprefix("the body "), faults=error.faults) from error
+    if not isinstance(record, dict):
+        raise InvalidParameter("matching", "must be a JSON object", hint='send a record, as in {"age": 30}')
+    return record
+
+
+def _document(format: RulesFormat, model: Model, view: TreeView, ordered: OrderedRules | None) -> str:
+    """All rules as a text of some format; `model` as of their step."""
+    if format is RulesFormat.SQL_WEIGHTED:
+        return weighted_sql(model, view) + "\n"
+    if format is RulesFormat.PYTHON:
+        return tree_python(model, view) if ordered is None else ordered_python(model, ordered)
+    rules = path_rules(view, model.attributes) if ordered is None else ordered.rules
+    default = None if ordered is None else ordered.default
+    if format is RulesFormat.SQL:
+        return case_sql(model, rules, default) + "\n"
+    return (rules_markdown if format is RulesFormat.MARKDOWN else rules_text)(model, rules, default)
+
+
+def _page_of(
+    model: Model, view: TreeView, ordered: OrderedRules | None, paging: PageRequest, record: RecordToMatch | None
+) -> RulesPage:
+    """Some of the rules, with how they match the record; `model` as of their step."""
+    if ordered is None:
+        leaves, next_cursor = page_of(view.leaves, paging)
+        paths = [path_rule(view.tree, leaf, model.attributes) for leaf in leaves]
+        matches = None if record is None else path_matches(paths, record.table, record.reached)
+        return RulesPage(RulesStyle.PATHS, paths, None, matches, record, by_default=False, next_cursor=next_cursor)
+    rules, next_cursor = page_of(ordered.rules, paging)
+    every = None if record is None else ordered_matches(ordered, record.table)
+    return RulesPage(
+        RulesStyle.SIMPLIFIED,
+        rules,
+        ordered.default,
+        None if every is None else page_of(every, paging)[0],
+        record,
+        by_default=every is not None and not any(match.decides for match in every),
+        next_cursor=next_cursor,
+    )

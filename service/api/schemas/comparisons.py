@@ -1,0 +1,339 @@
+"""The same records answered in several ways, side by side."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar, assert_never
+
+from pydantic import ConfigDict, Field, model_validator
+from typing_extensions import TypeAliasType
+
+from core.comparison import PartingKind
+from core.parting_words import attribute_asked, parting_text
+from core.prediction import MissingPolicy
+from service.api.schemas.common import Answer, Body, Flag
+from service.api.schemas.conditions import Condition, condition_of
+from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
+from service.api.schemas.predictions import Decided, Probabilities, Record, RecordColumns, Step
+from service.usecases.compare import Compared, Difference, Variant, Wish
+
+MOST_VARIANTS = 10
+
+Shown = TypeVar("Shown")
+
+
+class ComparisonVariant(Body):
+    """A way to answer the records."""
+
+    name: Annotated[
+        str | None, Field(min_length=1, max_length=200, description="What to call it; made up where it is left out.")
+    ] = None
+    model: Annotated[
+        str | None,
+        Field(description="An id, a name or `name@3`. Left out: the model in the path.", examples=["melon@2"]),
+    ] = None
+    step: Annotated[
+        Step, Field(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01.")
+    ] = "selected"
+    missing: Annotated[
+        MissingPolicy | None, Field(description="As in a prediction. Left out: as the model was trained.")
+    ] = None
+
+    def to_wish(self) -> Wish:
+        """The same in the service's own terms."""
+        return Wish(self.name, self.model, self.step, self.missing)
+
+
+class ComparisonRequest(Body):
+    """Records, as `records` or as `columns`, and the ways to answer them."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "records": [{"纹理": "清晰", "根蒂": "硬挺"}],
+                    "variants": [{"name": "before", "step": "full"}, {"name": "after"}],
+                }
+            ]
+        }
+    )
+
+    records: list[Record] | None = None
+    columns: Annotated[RecordColumns | None, Field(description="Each attribute's values, all of one length.")] = None
+    variants: Annotated[
+        list[ComparisonVariant],
+        Field(min_length=2, max_length=MOST_VARIANTS, description="The others are compared with the first."),
+    ]
+    ignore_unknown: Annotated[Flag, Field(description="Drop attributes that a model does not know.")] = False
+
+    @model_validator(mode="after")
+    def _has_one_table(self) -> "ComparisonRequest":
+        if (self.records is None) == (self.columns is None):
+            raise ValueError("send either records or columns")
+        return self
+
+
+class ComparedVariant(Answer):
+    """A way in which the records were answered."""
+
+    name: Annotated[str, Field(examples=["melon@3, step 5"])]
+    model: ModelStep
+    missing: Annotated[MissingPolicy, Field(description="What became of missing values.")]
+    fills: Annotated[bool, Field(description="Whether missing values were filled in first, as in the training.")]
+
+
+class ComparedPair(Answer):
+    """How often two variants disagree; variants are counted from 0."""
+
+    first: int
+    second: int
+    n_different: Annotated[int, Field(description="Records with another label; of numbers, with other means.")]
+
+
+class DifferenceReason(Answer):
+    """Where a variant parts from the first one, on the way down the tree."""
+
+    variant: Annotated[int, Field(description="Which variant, counted from 0.")]
+    text: Annotated[
+        str,
+        Field(
+            examples=[
+                'After 纹理 = 清晰 "before" asks for 根蒂, where "after" answers: step 1 of its pruning cut node 1.'
+            ]
+        ),
+    ]
+    weight: Annotated[float, Field(description="How much of the record comes there; it may part in other places too.")]
+    conditions: Annotated[list[Condition], Field(description="What both passed until there.")]
+    first_node: Annotated[int, Field(description="The node in the first variant's tree.")]
+    second_node: Annotated[int, Field(description="The node in this variant's tree.")]
+
+
+class CutReason(DifferenceReason):
+    """Pruning cut one of the trees where the other asks on."""
+
+    kind: Literal["cut"]
+    attribute: Annotated[str, Field(description="What the other asks for.")]
+    cut_variant: Annotated[int, Field(description="The variant that was cut.")]
+    step: Annotated[int, Field(description="The step of its pruning that cut the node.")]
+
+
+class OtherTestReason(DifferenceReason):
+    """The trees ask different things, or one was never grown further."""
+
+    kind: Literal["test"]
+    first_test: Annotated[
+        Condition | None, Field(description="What the record passed next; null where it is answered.")
+    ]
+    second_test: Annotated[Condition | None, Field(description="The same in this variant.")]
+
+
+class MissingReason(DifferenceReason):
+    """A missing value is treated differently."""
+
+    kind: Literal["missing"]
+    attribute: str
+
+
+class SharesReason(DifferenceReason):
+    """A missing value is treated alike, but the training data divides otherwise among the branches."""
+
+    kind: Literal["shares"]
+    attribute: str
+
+
+class FiguresReason(DifferenceReason):
+    """All tests are the same, but the training samples behind the answers are others."""
+
+    kind: Literal["figures"]
+
+
+class CostsReason(DifferenceReason):
+    """All figures are the same, but wrong answers have other costs."""
+
+    kind: Literal["costs"]
+
+
+AnyReason = CutReason | OtherTestReason | MissingReason | SharesReason | FiguresReason | CostsReason
+ComparisonReason = TypeAliasType("ComparisonReason", Annotated[AnyReason, Field(discriminator="kind")])
+
+Same = Annotated[bool, Field(description="Whether all variants give the same label; of numbers, the same means.")]
+Reasons = Annotated[
+    list[ComparisonReason],
+    Field(description="Why variants answer otherwise than the first, be it with other figures for the same label."),
+]
+
+
+class ComparedClass(Answer):
+    """A variant's answer: a class."""
+
+    label: str
+    probabilities: Probabilities
+    decided: Decided
+
+
+class ComparedNumber(Answer):
+    """A variant's answer: a number."""
+
+    mean: float
+    decided: Decided
+
+
+class ComparedNumbers(Answer):
+    """A variant's answer: a number for each target."""
+
+    mean: NumberByTarget
+    decided: Decided
+
+
+class ComparedClassRecord(Answer):
+    """The classes that a record gets, one from each variant."""
+
+    same: Same
+    answers: list[ComparedClass]
+    reasons: Reasons
+
+
+class ComparedNumberRecord(Answer):
+    """The numbers that a record gets, one from each variant."""
+
+    same: Same
+    answers: list[ComparedNumber]
+    reasons: Reasons
+
+
+class ComparedNumbersRecord(Answer):
+    """The numbers that a record gets for each target, from each variant."""
+
+    same: Same
+    answers: list[ComparedNumbers]
+    reasons: Reasons
+
+
+class ComparisonSummary(Answer):
+    """What was compared, and how often it is the same."""
+
+    variants: list[ComparedVariant]
+    n_records: int
+    n_same: Annotated[int, Field(description="Records for which all variants agree.")]
+    pairs: Annotated[list[ComparedPair], Field(description="Every two variants.")]
+
+
+class ClassComparison(ComparisonSummary):
+    """Classification models compared."""
+
+    task: Literal["classification"]
+    records: list[ComparedClassRecord]
+
+
+class NumberComparison(ComparisonSummary):
+    """Regression models compared."""
+
+    task: Literal["regression"]
+    records: list[ComparedNumberRecord]
+
+
+class MultiOutputComparison(ComparisonSummary):
+    """Models for several targets compared."""
+
+    task: Literal["multi_output_regression"]
+    records: list[ComparedNumbersRecord]
+
+
+AnyComparison = ClassComparison | NumberComparison | MultiOutputComparison
+Comparison = TypeAliasType("Comparison", Annotated[AnyComparison, Field(discriminator="task")])
+
+
+def comparison_of(compared: Compared) -> AnyComparison:
+    """The comparison as it is sent."""
+    is_same = [compared.all_agree(row) for row in range(len(compared))]
+    shown: dict[str, Any] = {
+        "variants": [_variant(compared, place) for place in range(len(compared.variants))],
+        "n_records": len(compared),
+        "n_same": sum(is_same),
+        "pairs": [
+            ComparedPair(first=one, second=other, n_different=n) for (one, other), n in compared.n_different().items()
+        ],
+    }
+
+    def records(answer: Callable[[Compared, int, int], Answer]) -> list[dict[str, Any]]:
+        return [
+            {
+                "same": same,
+                "answers": [answer(compared, place, row) for place in range(len(compared.variants))],
+                "reasons": [_reason(compared.variants, difference) for difference in compared.differences(row)],
+            }
+            for row, same in enumerate(is_same)
+        ]
+
+    match task_of(compared.variants[0].loaded.model):
+        case Task.CLASSIFICATION:
+            return ClassComparison(task="classification", records=records(_class), **shown)
+        case Task.REGRESSION:
+            return NumberComparison(task="regression", records=records(_number), **shown)
+        case Task.MULTI_OUTPUT_REGRESSION:
+            return MultiOutputComparison(task="multi_output_regression", records=records(_numbers), **shown)
+        case other:
+            assert_never(other)
+
+
+def _variant(compared: Compared, place: int) -> ComparedVariant:
+    variant, answered = compared.variants[place], compared.answered[place]
+    return ComparedVariant(
+        name=variant.name,
+        model=ModelStep.of(variant.loaded, variant.order.step),
+        missing=answered.policy,
+        fills=variant.fills,
+    )
+
+
+def _class(compared: Compared, place: int, row: int) -> ComparedClass:
+    assert compared.labels is not None
+    return ComparedClass(
+        label=compared.labels[place][row],
+        probabilities=compared.values[place][row],
+        decided=compared.is_decided(place, row),
+    )
+
+
+def _number(compared: Compared, place: int, row: int) -> ComparedNumber:
+    (mean,) = compared.values[place][row].values()
+    return ComparedNumber(mean=mean, decided=compared.is_decided(place, row))
+
+
+def _numbers(compared: Compared, place: int, row: int) -> ComparedNumbers:
+    return ComparedNumbers(mean=compared.values[place][row], decided=compared.is_decided(place, row))
+
+
+def _reason(variants: list[Variant], difference: Difference) -> AnyReason:
+    place, first, second = difference.place, difference.first, difference.second
+    names = variants[0].name, variants[difference.variant].name
+    shown: dict[str, Any] = {
+        "variant": difference.variant,
+        "text": parting_text(place, first, second, names),
+        "weight": place.weight,
+        "conditions": [condition_of(one, first.model.attributes) for one in first.conditions(place.first)],
+        "first_node": place.first,
+        "second_node": place.second,
+    }
+    match place.kind:
+        case PartingKind.CUT:
+            is_first = place.first in first.ends
+            step = first.cut_at(place.first) if is_first else second.cut_at(place.second)
+            cut = {"cut_variant": 0 if is_first else difference.variant, "step": step}
+            return CutReason(kind="cut", attribute=attribute_asked(place, first, second), **cut, **shown)
+        case PartingKind.TEST:
+            one, other = first.taken(place.first), second.taken(place.second)
+            return OtherTestReason(
+                kind="test",
+                first_test=None if one is None else condition_of(one, first.model.attributes),
+                second_test=None if other is None else condition_of(other, second.model.attributes),
+                **shown,
+            )
+        case PartingKind.MISSING:
+            return MissingReason(kind="missing", attribute=attribute_asked(place, first, second), **shown)
+        case PartingKind.SHARES:
+            return SharesReason(kind="shares", attribute=attribute_asked(place, first, second), **shown)
+        case PartingKind.FIGURES:
+            return FiguresReason(kind="figures", **shown)
+        case PartingKind.COSTS:
+            return CostsReason(kind="costs", **shown)
+        case other_kind:
+            assert_never(other_kind)

@@ -1,0 +1,97 @@
+"""Where QUEST cuts, and what it does where discriminant analysis gives no cut that will do."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.criteria.class_moments import class_moments
+from core.splits import discriminant_kernels
+from core.splits.discriminant import equal_density, middle
+from core.splits.discriminant_cuts import best_cut, best_groups
+
+
+def cut(values, classes, weights=None, *, min_weight=1.0, n_classes=2):
+    given_weights = np.ones(len(values)) if weights is None else np.array(weights, dtype=np.float64)
+    codes = np.array(classes, dtype=np.int32)
+    return best_cut(np.array(values, dtype=np.float64), codes, given_weights, n_classes, min_weight=min_weight)
+
+
+def test_the_cut_is_where_both_classes_are_equally_dense():
+    a, b = [1.0, 2.0, 3.0, 4.0], [6.0, 9.0, 12.0]
+    found = cut(a + b, [0] * 4 + [1] * 3)
+    assert found == pytest.approx(equal_density(4, 2.5, np.var(a), 3, 9.0, np.var(b)))
+
+
+def test_three_classes_make_two_sides_first():
+    values, classes = [1.0, 2.0, 2.5, 3.5, 20.0, 23.0], [0, 0, 1, 1, 2, 2]
+    expected = equal_density(4, np.mean(values[:4]), np.var(values[:4]), 2, 21.5, np.var(values[4:]))
+    assert cut(values, classes, n_classes=3) == pytest.approx(expected)
+
+
+def test_beside_a_class_that_does_not_vary():
+    assert cut([5, 5, 5, 6, 8, 1], [0, 0, 0, 1, 1, 1]) == 3.0  # one mean: below it
+    assert cut([5, 5, 5, 6, 8, 4], [0, 0, 0, 1, 1, 1]) == 5.5  # towards the other's mean
+    assert cut([5, 5, 5, 6, 1, 2], [0, 0, 0, 1, 1, 1]) == 3.5
+    assert cut([5, 5, 7, 7], [0, 0, 1, 1]) == 6.0
+
+
+def test_without_a_point_of_equal_density_the_middle_of_the_means():
+    a, b = [5.0, 6.0], [0.0, 10.0] * 40  # so many of b that it is denser everywhere
+    assert cut(a + b, [0] * 2 + [1] * 80) == middle(5.5, 5.0)
+
+
+def test_a_cut_that_leaves_too_little_gives_way_to_the_nearest_that_does_not():
+    values, classes = [1, 2, 3, 4, 5, 6, 7, 100], [0, 0, 0, 0, 0, 0, 0, 1]
+    assert cut(values, classes) == 53.5
+    assert cut(values, classes, min_weight=2) == 6.5
+    assert cut(values, classes, min_weight=4) == 4.5
+    assert cut(values, classes, min_weight=5) is None
+
+
+def test_nothing_to_cut():
+    assert cut([1, 2, 3], [0, 0, 0]) is None
+    assert cut([4, 4, 4], [0, 1, 0]) is None
+    assert cut([], []) is None
+
+
+def test_groups_part_along_the_coordinate():
+    table = np.array([[9.0, 1.0], [0.0, 0.0], [1.0, 9.0], [8.0, 2.0], [2.0, 9.0]])
+    mask = best_groups(table, min_weight=1)
+    assert mask is not None
+    assert mask.tolist() == [True, False, False, True, False]  # what no row has is with the heavier group
+    assert best_groups(table[:1], min_weight=1) is None
+    assert best_groups(np.ones((3, 2)), min_weight=1) is None
+
+
+@given(st.integers(0, 10_000))
+def test_a_cut_has_enough_on_both_sides(seed):
+    values, classes, weights, n_classes, least = drawn(seed)
+    found = best_cut(values, classes, weights, n_classes, min_weight=least)
+    if found is not None:
+        assert weights[values <= found].sum() >= least - 1e-9
+        assert weights[values > found].sum() >= least - 1e-9
+        assert min((values <= found).sum(), (values > found).sum()) > 0
+
+
+@given(st.integers(0, 10_000))
+def test_the_kernel_cuts_in_the_same_place(seed):
+    values, classes, weights, n_classes, least = drawn(seed)
+    moments = class_moments(values, classes, weights, n_classes)
+    figures = np.array([moments.weights, moments.means, moments.variations])
+    by_kernel = discriminant_kernels.best_cut(
+        values, classes, weights, len(values), figures, moments.centre, float(least)
+    )
+    expected = best_cut(values, classes, weights, n_classes, min_weight=least)
+    assert np.isnan(by_kernel) if expected is None else by_kernel == expected
+
+
+def drawn(seed):
+    """Few distinct values, neighbouring floats, weights of very different size."""
+    chance = np.random.default_rng(seed)
+    n, n_classes = int(chance.integers(1, 25)), int(chance.integers(2, 6))
+    pool = chance.choice([0.0, 0.1, 0.3, 0.30000000000000004, 1.0, 7.0, -2.5, 1e8, 1e-30], size=chance.integers(1, 6))
+    values = chance.choice(pool, size=n) if chance.random() < 0.6 else chance.normal(size=n)
+    weights = chance.choice([1.0, 1.0, 0.001, 3.0, 1000.0], size=n)
+    classes = chance.integers(0, n_classes, n).astype(np.int32)
+    return values, classes, weights, n_classes, float(chance.choice([0, 1, 2.5]))
