@@ -25,7 +25,7 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime.nrt import rtsys
 from numba.experimental import structref
-from numba.extending import intrinsic
+from numba.extending import intrinsic, lower_getattr
 from numba.np.numpy_support import carray
 
 from core.compilation import refuse_to_compile
@@ -288,7 +288,8 @@ set_byte, set_whole, set_number = map(_store, (types.uint8, types.int64, types.f
 class Struct(structref.StructRefProxy):
     """Arrays and numbers that kernels hand on as one pointer; a tuple of them would be copied at every call.
 
-    Made in kernels only: Python would have to compile how.
+    Made in kernels only: Python would have to compile how. An array that is read from one belongs to the struct alone:
+    counting who has it, at every reading, took a tenth of growth. So the struct has to outlive what is read from it.
     """
 
 
@@ -305,6 +306,31 @@ structure = structref.register
 def define(struct: Any, kind: Any, fields: str) -> None:
     """Name the fields of a struct, in the order in which it is made from them."""
     structref.define_proxy(struct, kind, fields.split())
+    for name in fields.split() if IS_KNOWN else ():
+        lower_getattr(kind, name)(_reading_of(name))
+
+
+def _reading_of(name: str) -> Any:
+    """Code that reads a field."""
+
+    def generate(context: Any, builder: Any, kind: Any, struct: Any) -> Any:
+        fields = structref._Utils(context, builder, kind).get_data_struct(struct)
+        return _without_owner(context, builder, kind.field_dict[name], getattr(fields, name))
+
+    return generate
+
+
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """An array, also in a tuple, that nobody is counted to have; other values as they are."""
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = ir.Constant(array.meminfo.type, None)
+        return array._getvalue()
+    kinds = getattr(kind, "types", ())  # of a tuple's parts
+    if not kinds:
+        return value
+    parts = [_without_owner(context, builder, each, builder.extract_value(value, i)) for i, each in enumerate(kinds)]
+    return context.make_tuple(builder, kind, parts)
 
 
 event.register("numba:compile", _Guard())

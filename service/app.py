@@ -12,7 +12,7 @@ from service.api.metrics import Metrics
 from service.api.middleware import BodyLimit, RequestContext
 from service.api.openapi import DocumentedApp
 from service.api.problems import install_problems
-from service.api.routes import DESCRIBED_BODIES, ROUTERS, TAGS
+from service.api.routes import DESCRIBED_BODIES, QUICK_ROUTES, ROUTERS, TAGS
 from service.jobs.embedded import embedded_worker
 from service.serving.loaded_models import LoadedModels
 from service.settings import Settings
@@ -52,6 +52,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.settings = settings
     app.state.metrics = Metrics()
     install_problems(app)
+    app.router.routes.extend(QUICK_ROUTES)
     install_docs(app)
     for router in ROUTERS:
         app.include_router(router)

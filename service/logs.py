@@ -3,9 +3,12 @@
 import json
 import logging
 import sys
+import time
 import traceback
-from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Literal
+
+import msgspec
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -31,7 +34,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "time": f"{second_text(int(record.created))}.{int(record.msecs):03}+00:00",
             "level": record.levelname.lower(),
             "event": record.getMessage(),
             **getattr(record, "fields", {}),
@@ -40,4 +43,13 @@ class JsonLines(logging.Formatter):
             line["logger"] = record.name
         if record.exc_info:
             line["traceback"] = "".join(traceback.format_exception(*record.exc_info))
-        return json.dumps(line, ensure_ascii=False, default=str)
+        try:
+            return msgspec.json.encode(line, enc_hook=str).decode()
+        except UnicodeEncodeError:  # half a surrogate pair, which is no text
+            return json.dumps(line, default=str)
+
+
+@lru_cache(maxsize=2)
+def second_text(seconds: int) -> str:
+    """A second since 1970 as a date and a time of the day; most lines are written in the same one as the last."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

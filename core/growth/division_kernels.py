@@ -13,6 +13,7 @@ from core.growth.partition_kernels import (
     EVERY,
     LEFT,
     RIGHT,
+    divide_distinct_by_branch,
     divide_known_by_branch,
     divide_list,
     divide_list_by_branch,
@@ -44,16 +45,19 @@ def take_sides(problem, entries, list_start, place, list_n, rows, start, n, side
 
 
 @compiled
-def branch_figures(problem, rules, rows, start, n, side, branch, n_branches, figures, out, at, unknown):
+def branch_figures(problem, rules, work, rows, start, n, n_branches, figures, out, at):
     """From `out[at]` on: the known weight of each branch, then its sums, added up in row order.
 
-    Fills `unknown` with the rows that go down every branch; how many.
+    Fills `work.unknown` with the rows that go down every branch; how many.
     """
     weights, classes, numbers = problem.weights, problem.classes, problem.numbers
+    side, branch, unknown = work.side, work.branch, work.unknown
     m, is_squared = numbers.shape[1], rules.criterion == SQUARED
     width = 1 + 2 * m if is_squared else rules.n_classes
     for j in range(n_branches * (1 + width)):
         out[at + j] = 0.0
+    if n_branches == 2 and not is_squared:
+        return class_weights_of_two(problem, work, rows, start, n, width, out, at)
     n_unknown = 0
     for i in range(start, start + n):
         row = rows[i]
@@ -61,7 +65,7 @@ def branch_figures(problem, rules, rows, start, n, side, branch, n_branches, fig
             unknown[n_unknown] = row
             n_unknown += 1
             continue
-        to = int64(side[row]) if n_branches == 2 else int64(branch[row])
+        to = int64(side[row] >> 1) if n_branches == 2 else int64(branch[row])
         weight = weights[row]
         place = at + n_branches + to * width
         out[at + to] += weight
@@ -74,6 +78,33 @@ def branch_figures(problem, rules, rows, start, n, side, branch, n_branches, fig
         else:
             out[place + classes[row]] += weight
     return n_unknown
+
+
+@compiled
+def class_weights_of_two(problem, work, rows, start, n, n_classes, out, at):
+    """`branch_figures` of two branches by class, without a branch in the loop: who goes where is hard to foresee.
+
+    To a branch that it does not go down, or not alone, a row adds nothing: x + 0 is x.
+    """
+    weights, classes, side, parts, unknown = problem.weights, problem.classes, work.side, work.parts, work.unknown
+    for to in range(LEFT, BOTH + 1):
+        parts[0, to], parts[1, to] = 1.0 * (to == LEFT), 1.0 * (to == RIGHT)
+    first, second, n_unknown = uint64(at + 2), uint64(at + 2 + n_classes), uint64(0)
+    left_weight, right_weight = 0.0, 0.0
+    i, end = uint64(start), uint64(start + n)
+    while i < end:
+        row = rows[i]
+        to, k, weight = side[row], uint64(classes[row]), weights[row]
+        left, right = weight * parts[0, to], weight * parts[1, to]
+        unknown[n_unknown] = row
+        n_unknown += uint64((to + uint64(1)) >> uint64(2))  # 1 for both
+        left_weight += left
+        right_weight += right
+        out[first + k] += left
+        out[second + k] += right
+        i += uint64(1)
+    out[at], out[at + 1] = left_weight, right_weight
+    return int64(n_unknown)
 
 
 @compiled
@@ -125,7 +156,7 @@ def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
             unknown[n_left] = row
             n_left += 1
         else:
-            side[row] = min(to, 1)
+            side[row] = LEFT if to == 0 else RIGHT
             if n_branches > 2:
                 branch[row] = to
     return n_left
@@ -153,18 +184,19 @@ def divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figur
     mover = 1 - keeper
     for k in range(kept_figures.shape[0]):
         kept_figures[k], moved_figures[k] = 0.0, 0.0
-    parts[0, keeper], parts[0, mover], parts[0, BOTH] = 1.0, 0.0, work.shares[keeper]
-    parts[1, keeper], parts[1, mover], parts[1, BOTH] = 0.0, 1.0, work.shares[mover]
+    parts[0, 1 + keeper], parts[0, 1 + mover], parts[0, BOTH] = 1.0, 0.0, work.shares[keeper]
+    parts[1, 1 + keeper], parts[1, 1 + mover], parts[1, BOTH] = 0.0, 1.0, work.shares[mover]
+    stays, goes = uint64(keeper), uint64(mover)
     i, end = uint64(start), uint64(start + n)
     here, there = uint64(start), uint64(0)
     kept_weight, moved_weight = 0.0, 0.0
     while i < end:
         row = rows[i]
-        to, k, weight = side[row], classes[row] + 1, weights[row]
+        to, k, weight = side[row], uint64(classes[row]) + uint64(1), weights[row]
         kept, moved = weight * parts[0, to], weight * parts[1, to]
         rows[here], spare[there] = row, row
-        here += uint64(to != mover)
-        there += uint64(to != keeper)
+        here += (uint64(to) >> stays) & uint64(1)
+        there += (uint64(to) >> goes) & uint64(1)
         kept_figures[k] += kept
         moved_figures[k] += moved
         kept_weight += kept
@@ -204,8 +236,9 @@ def divide_piece(problem, work, entries, start, n, keeper, is_distinct):
 @compiled
 def copy_entries(source, begin, end, entries, place):
     """Copy what was written elsewhere first to its place; that may be further down in the same list."""
-    for i in range(end - begin):
-        entries[place + i] = source[begin + i]
+    first, to = uint64(begin), uint64(place)
+    for i in range(uint64(end - begin)):
+        entries[to + i] = source[first + i]
 
 
 @compiled
@@ -248,7 +281,9 @@ def divide_in_two(
             starts[smaller, c], lengths[smaller, c] = list_start + kept, moved
         elif keeps or moves:
             child = keeper if keeps else mover
-            lengths[here, c] = keep_in_list(lists[c], list_start, list_n, problem.shift, side, child)
+            lengths[here, c] = keep_in_list(
+                lists[c], list_start, list_n, problem.shift, side, child, problem.distinct[c]
+            )
     return here + int64(keeps) + int64(moves)
 
 
@@ -263,18 +298,14 @@ def divide_by_branch(
     for b in range(n_branches):
         places[0, b] = 0
     begin = place_branches(problem, work, rows, start, n, n_branches)
-    divide_list_by_branch(
-        rows,
-        start,
-        n,
-        problem.shift,
-        work.branch,
-        n_branches,
-        places,
-        work.shares,
-        problem.weights,
-        rows if problem.has_missing else work.spare,
-    )
+    if problem.has_missing:
+        divide_list_by_branch(
+            rows, start, n, problem.shift, work.branch, n_branches, places, work.shares, problem.weights, rows
+        )
+    else:
+        for b in range(n_branches):
+            places[3, b] = 1
+        divide_distinct_by_branch(rows, start, n, problem.shift, work.branch, places, work.spare)
     place = begin
     for b in range(n_branches):
         place += places[2, b]
@@ -339,9 +370,14 @@ def divide_by_branch(
                 problem.weights,
                 lists[c],
             )
+        elif problem.distinct[c]:
+            divide_distinct_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, places, work.spare)
         else:
             divide_known_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, places, work.spare)
         copy_entries(lists[c] if problem.has_missing else work.spare, begin, place, lists[c], list_start)
+        for e in range(n_open):
+            if lengths[here + e, c] > 0:
+                lists[c, starts[here + e, c]] &= ~(uint32(1) << uint32(31))  # the first value of a list is not new
     return here + n_open
 
 

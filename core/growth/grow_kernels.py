@@ -42,6 +42,7 @@ from core.growth.table_kernels import (
     count_children,
     count_left,
     count_levels,
+    counted_levels,
     fill_table,
     has_codes_below,
     n_sent_left,
@@ -203,10 +204,10 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         n_copied = 0
         if rules.is_counted and n_branches == 2:
             counted_branches(work.counts, work.left_counts, sums, n_sums)
+        elif rules.is_counted:
+            counted_levels(problem, rules, work, j, n_branches, sums, n_sums)
         else:
-            n_copied = branch_figures(
-                problem, rules, rows, row_start, n_rows, side, branch, n_branches, figure, sums, n_sums, work.unknown
-            )
+            n_copied = branch_figures(problem, rules, work, rows, row_start, n_rows, n_branches, figure, sums, n_sums)
         link[IS_COMPLETE] = n_copied == 0
         if rules.way == DISTANT_VALUES and not link[IS_COMPLETE]:
             sums[n_more + MISSING] = missing_weight(problem.weights, rows, row_start, n_rows, side)

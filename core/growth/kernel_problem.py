@@ -105,7 +105,7 @@ def fill_lists(
 
     lengths, distinct = np.zeros(len(listed), dtype=np.int64), np.zeros(len(listed), dtype=np.bool_)
     classes, class_bits, row_bits = classes_of(samples), class_bits_of(samples), row_bits_of(samples)
-    rooms = Rooms(np.empty(len(samples), dtype=np.uint64) for _ in range(threads))
+    rooms = Rooms(np.empty((2, len(samples)), dtype=np.uint64) for _ in range(threads))
 
     def fill(place: int) -> None:
         if progress[STOP]:
@@ -126,13 +126,13 @@ def fill_list(
 ) -> tuple[int, bool]:
     """Write a column's sorted list; how many values are known, and whether all are distinct.
 
-    Packed keys are sorted by NumPy's vector instructions; where too many values are so close that their keys are the
-    same, the values are sorted themselves.
+    Where too many values are so close that their keys are the same, the values are sorted themselves.
     """
-    from core.growth.partition_kernels import list_entries, settle_runs, sortable_keys
+    from core.growth.sorting_kernels import DIGIT, MOST_DIGITS, list_entries, settle_runs, sort_keys, sortable_keys
 
-    keys = room[: int(sortable_keys(values, values.view(np.uint64), classes, class_bits, row_bits, room))]
-    keys.sort()
+    n = int(sortable_keys(values, values.view(np.uint64), classes, class_bits, row_bits, room[0]))
+    counts = np.empty((MOST_DIGITS, 1 << DIGIT), dtype=np.uint32)
+    keys = sort_keys(room[0, :n], room[1, :n], row_bits + class_bits, counts)
     if not settle_runs(keys, values, class_bits, row_bits):
         rows = np.argsort(values, kind="stable")[: len(keys)].astype(np.uint64)
         keys[:] = (rows << np.uint64(class_bits)) | classes[rows].astype(np.uint64)  # without upper bits

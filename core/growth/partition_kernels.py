@@ -1,4 +1,4 @@
-"""Sorted lists of rows, and how they are divided between the children of a node.
+"""How sorted lists of rows are divided between the children of a node.
 
 The twin of `fractional_weights.send_down` for lists: a row whose value is known goes to one child, one whose value is
 missing to every child. Every list stays sorted, so nothing is sorted below the root.
@@ -8,69 +8,8 @@ from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled
 
-LEFT, RIGHT, BOTH = 0, 1, 2
+LEFT, RIGHT, BOTH = 1, 2, 3  # a bit for each child that a row goes to
 EVERY = 65535  # the branch of a row that goes down all of them
-LONGEST_RUN = 64
-
-
-@compiled
-def sortable_keys(values, bits, classes, class_bits, row_bits, keys):
-    """Fill `keys` with what sorts like the known values: the ordered bits of the float; the lowest hold row and class.
-
-    `bits` is the same memory as `values`, read as whole numbers. Returns how many values are known.
-    """
-    low = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1)
-    sign = uint64(1) << uint64(63)
-    n = uint64(0)
-    for row in range(values.shape[0]):
-        key = bits[row]
-        if key == sign:  # -0.0 is 0.0
-            key = uint64(0)
-        key ^= sign | (uint64(0) - (key >> uint64(63)))  # negative numbers backwards, below the others
-        keys[n] = (key & ~low) | (uint64(row) << uint64(class_bits)) | uint64(classes[row])
-        n += uint64(values[row] == values[row])
-    return n
-
-
-@compiled
-def settle_runs(keys, values, class_bits, row_bits):
-    """Order the values whose keys differ only in the bits that made room for the row; False when a run is too long."""
-    low = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1)
-    shift, run = uint64(class_bits), int64(0)
-    for i in range(1, keys.shape[0]):
-        if keys[i] ^ keys[i - 1] > low:
-            run = i
-            continue
-        key = keys[i]
-        value, j = values[(key & low) >> shift], i - 1
-        if i - run > LONGEST_RUN and value != values[(keys[j] & low) >> shift]:
-            return False
-        while j >= run and values[(keys[j] & low) >> shift] > value:
-            keys[j + 1] = keys[j]
-            j -= 1
-        keys[j + 1] = key
-    return True
-
-
-@compiled
-def list_entries(keys, values, class_bits, row_bits, entries):
-    """Write the entries of a column: whether the value is new, the class, the row; how many are new.
-
-    Keys whose upper bits differ belong to different values, so that few values have to be looked up.
-    """
-    low, shift = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1), uint64(class_bits)
-    class_mask = (uint64(1) << shift) - uint64(1)
-    before, n_new = keys[0] if keys.shape[0] > 0 else uint64(0), int64(0)
-    for i in range(keys.shape[0]):
-        key = keys[i]
-        row = (key & low) >> shift
-        is_new = uint32(1)
-        if key ^ before <= low:
-            is_new = uint32(values[row] != values[(before & low) >> shift])
-        n_new += is_new
-        entries[i] = (is_new << uint32(31)) | (uint32(key & class_mask) << uint32(row_bits)) | uint32(row)
-        before = key
-    return n_new
 
 
 @compiled
@@ -79,77 +18,83 @@ def divide_list(entries, start, n, shift, side, keeper, other, is_distinct):
 
     An entry is new in a child when any entry since the child's last one was new; the first of a list never is.
     """
-    flag = uint32(1) << uint32(31)
-    if is_distinct:
-        here, there = divide_distinct(entries, start, n, shift, side, keeper, other)
+    flag, begin, nothing = uint32(1) << uint32(31), uint64(start), uint64(0)
+    if is_distinct and keeper == 0:
+        here, there = divide_distinct(entries, start, n, shift, side, entries, begin, other, nothing)
+    elif is_distinct:
+        there, here = divide_distinct(entries, start, n, shift, side, other, nothing, entries, begin)
+    elif keeper == 0:
+        here, there = divide_repeated(entries, start, n, shift, side, entries, begin, other, nothing)
     else:
-        here, there = divide_repeated(entries, start, n, shift, side, keeper, other)
-    if here > uint64(start):
+        there, here = divide_repeated(entries, start, n, shift, side, other, nothing, entries, begin)
+    if here > begin:
         entries[start] &= ~flag
-    if there > uint64(0):
+    if there > nothing:
         other[0] &= ~flag
     return int64(here) - start, int64(there)
 
 
 @compiled
-def divide_distinct(entries, start, n, shift, side, keeper, other):
-    """The division of a list in which every value is new: entries stay as they are. Where both pieces end."""
+def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right):
+    """The division of a list in which every value is new: entries stay as they are. Where both pieces end.
+
+    Each is written from its place on; one of them may overwrite what was read.
+    """
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
-    gets_not, keep_side = uint32(1 - keeper), uint32(keeper)
     i, end = uint64(start), uint64(start + n)
-    here, there = uint64(start), uint64(0)
     while i < end:
         entry = entries[i]
-        to = uint32(side[entry & row_mask])
-        entries[here] = entry
-        other[there] = entry
-        here += uint64(to != gets_not)
-        there += uint64(to != keep_side)
+        to = uint64(side[entry & row_mask])
+        left[to_left] = entry
+        right[to_right] = entry
+        to_left += to & uint64(1)
+        to_right += to >> uint64(1)
         i += uint64(1)
-    return here, there
+    return to_left, to_right
 
 
 @compiled
-def divide_repeated(entries, start, n, shift, side, keeper, other):
+def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right):
     """The same for any list."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag = uint32(1) << uint32(31)
-    gets_not = uint32(1 - keeper)  # rows of this side are not kept
-    keep_side = uint32(keeper)
-    new_here, new_there = uint32(0), uint32(0)
+    new_left, new_right = uint32(0), uint32(0)
     i, end = uint64(start), uint64(start + n)
-    here, there = uint64(start), uint64(0)
     while i < end:
         entry = entries[i]
         is_new = entry & flag
-        new_here |= is_new
-        new_there |= is_new
+        new_left |= is_new
+        new_right |= is_new
         to = uint32(side[entry & row_mask])
         body = entry & ~flag
-        stays = uint32(to != gets_not)
-        goes = uint32(to != keep_side)
-        entries[here] = body | new_here
-        other[there] = body | new_there
-        here += uint64(stays)
-        there += uint64(goes)
-        new_here &= stays - uint32(1)  # all ones when it did not stay
-        new_there &= goes - uint32(1)
+        goes_left, goes_right = to & uint32(1), to >> uint32(1)
+        left[to_left] = body | new_left
+        right[to_right] = body | new_right
+        to_left += uint64(goes_left)
+        to_right += uint64(goes_right)
+        new_left &= goes_left - uint32(1)  # all ones when it did not go there
+        new_right &= goes_right - uint32(1)
         i += uint64(1)
-    return here, there
+    return to_left, to_right
 
 
 @compiled
-def keep_in_list(entries, start, n, shift, side, child):
+def keep_in_list(entries, start, n, shift, side, child, is_distinct):
     """Keep only the entries that go to one child, as `divide_list` would; how many."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
-    flag = uint32(1) << uint32(31)
-    gets_not = uint32(1 - child)
+    flag, bit = uint32(1) << uint32(31), uint32(child)
     is_new = uint32(0)
     i, end, here = uint64(start), uint64(start + n), uint64(start)
+    if is_distinct:
+        while i < end:
+            entry = entries[i]
+            entries[here] = entry
+            here += uint64((uint32(side[entry & row_mask]) >> bit) & uint32(1))
+            i += uint64(1)
     while i < end:
         entry = entries[i]
         is_new |= entry & flag
-        stays = uint32(uint32(side[entry & row_mask]) != gets_not)
+        stays = (uint32(side[entry & row_mask]) >> bit) & uint32(1)
         entries[here] = (entry & ~flag) | is_new
         here += uint64(stays)
         is_new &= stays - uint32(1)
@@ -204,3 +149,18 @@ def divide_known_by_branch(entries, start, n, shift, branch, places, other):
         other[place] = (entry & ~flag) | (is_new << uint32(31))
         places[0, to] = int64(place) + places[3, to]
         places[1, to] = n_new
+
+
+@compiled
+def divide_distinct_by_branch(entries, start, n, shift, branch, places, other):
+    """`divide_known_by_branch` where every value is new: entries stay as they are, also the first of a branch."""
+    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
+    at, step = places[0], places[3]
+    i, end = uint64(start), uint64(start + n)
+    while i < end:
+        entry = entries[i]
+        to = branch[entry & row_mask]
+        place = at[to]
+        other[uint64(place)] = entry
+        at[to] = place + step[to]
+        i += uint64(1)

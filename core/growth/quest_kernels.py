@@ -20,6 +20,7 @@ from core.compiled_kernels import compiled
 from core.criteria.significance import SAME_LOG10_P
 from core.criteria.tails_kernels import log_chi_squared_tail, log_f_tail
 from core.growth.quest import SAME_STATISTIC
+from core.growth.quest_grow import Problem
 from core.growth.room_kernels import longer_list, longer_rows
 from core.splits.discriminant_kernels import best_cut, discriminant_coordinates
 from core.ties import TIE
@@ -28,6 +29,8 @@ DONE, STOP = 0, 1  # places in `progress`
 LEAF = -1
 NOT_TESTED = -1.0  # in place of a statistic
 FIRST, SECOND, BOTH = 0, 1, 2  # where a row goes
+FAR, NEAR = 0, 1  # whether the rows of a node stand among all others, or only among those of a subtree around it
+NEAR_ROWS = 8192
 
 
 @compiled
@@ -40,24 +43,29 @@ def grow_quest(problem, limits, work, progress):
     rows, weights = np.arange(n_rows), problem.weights.copy()
     side, values, classes = np.empty(n_rows, np.int8), np.empty(n_rows), np.empty(n_rows, np.int32)
     kept_rows, kept_weights = np.empty(n_rows, np.int64), np.empty(n_rows)
-    waiting, shares = np.empty((64, 4), np.int64), np.empty(64)
+    waiting, shares = np.empty((64, 5), np.int64), np.empty(64)
     of_node, figures = np.empty((64, 4), np.int64), np.empty((64, 3 + problem.n_classes))
     groups, n_groups, n_nodes, n_waiting = np.empty(64, np.bool_), 0, 0, 1
-    waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3], shares[0] = 0, n_rows, 0, -1, 1.0
+    waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3], waiting[0, 4], shares[0] = 0, n_rows, 0, -1, FAR, 1.0
+    near = room_near(problem)
     while n_waiting > 0 and progress[STOP] == 0.0:
         n_waiting -= 1
-        start, n, depth, parent = waiting[n_waiting]
+        start, n, depth, parent, distance = waiting[n_waiting]
+        if distance == FAR and n <= len(near.classes):
+            bring_near(problem, near, rows[start : start + n])
+            distance = NEAR
+        there = near if distance == NEAR else problem
         of_node, figures = longer_rows(of_node, n_nodes, n_nodes + 1), longer_rows(figures, n_nodes, n_nodes + 1)
         node, n_nodes = n_nodes, n_nodes + 1
         here, here_weights = rows[start : start + n], weights[start : start + n]
-        weight, is_pure = add_up_classes(problem, here, here_weights, work.class_weights)
+        weight, is_pure = add_up_classes(there, here, here_weights, work.class_weights)
         of_node[node, 0], of_node[node, 1], of_node[node, 2], of_node[node, 3] = LEAF, n_groups, parent, 1
         figures[node, 0], figures[node, 1], figures[node, 2] = np.nan, shares[n_waiting], weight
         for k in range(problem.n_classes):
             figures[node, 3 + k] = work.class_weights[k]
         column, threshold = int64(LEAF), np.nan
         if not (is_pure or is_terminal(limits, depth, weight, work.class_weights)):
-            column, threshold = chosen_split(problem, limits, work, here, here_weights, values, classes, kept_weights)
+            column, threshold = chosen_split(there, limits, work, here, here_weights, values, classes, kept_weights)
         if column == LEAF:
             progress[DONE] += weight
             continue
@@ -69,18 +77,48 @@ def grow_quest(problem, limits, work, progress):
             for level in range(n_here):
                 groups[n_groups + level] = work.mask[level]
             n_groups += n_here
-        first, second = sides_of(problem, work, here, here_weights, column, threshold, side)
+        first, second = sides_of(there, work, here, here_weights, column, threshold, side)
         rows, weights = longer_list(rows, start + n, start + 2 * n), longer_list(weights, start + n, start + 2 * n)
         first, second = first / (first + second), second / (first + second)
         n_second, n_first = divide(rows, weights, start, n, side, first, second, limits, kept_rows, kept_weights)
         waiting, shares = longer_rows(waiting, n_waiting, n_waiting + 2), longer_list(shares, n_waiting, n_waiting + 2)
         for at, n_child, share in ((start, n_second, second), (start + n_second, n_first, first)):
             waiting[n_waiting, 0], waiting[n_waiting, 1] = at, n_child
-            waiting[n_waiting, 2], waiting[n_waiting, 3], shares[n_waiting] = depth + 1, node, share
+            waiting[n_waiting, 2], waiting[n_waiting, 3], waiting[n_waiting, 4] = depth + 1, node, distance
+            shares[n_waiting] = share
             n_waiting += 1
     for node in range(n_nodes - 1, 0, -1):
         of_node[of_node[node, 2], 3] += of_node[node, 3]
     return of_node[:n_nodes].copy(), figures[:n_nodes].copy(), groups[:n_groups].copy()
+
+
+@compiled
+def room_near(problem):
+    """A problem of few rows, with room for those of a subtree: there they stand side by side."""
+    n = min(NEAR_ROWS, len(problem.classes) // 4)
+    return Problem(
+        np.empty((n, problem.numbers.shape[1])),
+        problem.has_missing,
+        problem.ordered,
+        np.empty((n, problem.codes.shape[1]), np.int32),
+        problem.nominal,
+        problem.level_start,
+        np.empty(n, np.int32),
+        problem.weights,
+        problem.n_classes,
+    )
+
+
+@compiled
+def bring_near(problem, near, rows):
+    """Copy the rows of a node; they and all below it are numbered by their places there."""
+    for i in range(len(rows)):
+        row, rows[i] = rows[i], i
+        near.classes[i] = problem.classes[row]
+        for j in range(problem.numbers.shape[1]):
+            near.numbers[i, j] = problem.numbers[row, j]
+        for j in range(problem.codes.shape[1]):
+            near.codes[i, j] = problem.codes[row, j]
 
 
 @compiled

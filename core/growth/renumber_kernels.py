@@ -1,7 +1,7 @@
 """A node's samples as a problem of their own: side by side, what is known of them stays in the processor's cache."""
 
 import numpy as np
-from numba import uint32, uint64
+from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled
 from core.growth.growth_state import Problem
@@ -82,12 +82,8 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
     for c in range(n_lists):
         list_slots[c] = problem.list_slots[c]
         new_lengths[c] = lengths[at, c]
-        n_distinct = uint32(1)
-        for i in range(lengths[at, c]):
-            entry = lists[c, starts[at, c] + i]
-            new_lists[c, i] = (entry & ~mask) | numbering[entry & mask]
-            n_distinct += entry >> uint32(31)
-        distinct[c] = n_distinct >= lengths[at, c]
+        n_new_values = renumber_list(lists[c], starts[at, c], lengths[at, c], mask, numbering, new_lists[c])
+        distinct[c] = n_new_values + 1 >= lengths[at, c]
     turned, kept, n_to_lists, n_kept = np.empty(n_turned, np.int64), np.empty(n_coded - n_turned, np.int64), 0, 0
     for j in range(n_coded):
         a = problem.coded[j]
@@ -125,6 +121,17 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
         problem.shift,
         values,
     )
+
+
+@compiled
+def renumber_list(entries, start, n, mask, numbering, renumbered_entries):
+    """Copy a piece of a list, its rows numbered anew; how many of its values are new."""
+    n_new, first = uint64(0), uint64(start)
+    for i in range(uint64(n)):
+        entry = entries[first + i]
+        renumbered_entries[i] = (entry & ~mask) | numbering[entry & mask]
+        n_new += uint64(entry >> uint32(31))
+    return int64(n_new)
 
 
 @compiled

@@ -319,8 +319,10 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
                 first_pure = min(first_pure, slot)
             if rules.is_ratio:
                 left, right = float(place - uint64(start)), float(uint64(start + n) - place)
-                if not rules.is_counted or information(left, right) < LITTLE:
+                if not rules.is_counted:
                     left, right = weigh_sides(problem, rules, entries, start, place, n, work.left)
+                elif information(left, right) < LITTLE:
+                    count_sides(problem, rules, work, entries, start, place, n)
                 if information(left, right) < LITTLE:
                     work.gains[slot] = gain_of_sides(work.left, rules.n_classes, left, right) * (left + right) / weight
                     work.scores[slot] = work.gains[slot]
@@ -370,6 +372,22 @@ def weigh_sides(problem, rules, entries, start, place, n, sums):
         right += weights[row]
         sums[n_classes + classes[row]] += weights[row]
     return left, right
+
+
+@compiled
+def count_sides(problem, rules, work, entries, start, place, n):
+    """`weigh_sides` where rows count one: the entries of the shorter side, and what is left of the node's."""
+    sums, n_classes, shift = work.left, rules.n_classes, uint32(problem.shift)
+    mask = (uint32(1) << (uint32(31) - shift)) - uint32(1)
+    is_left = 2 * int64(place - uint64(start)) <= n
+    begin, end = (uint64(start), place) if is_left else (place, uint64(start + n))
+    here, there = (0, n_classes) if is_left else (n_classes, 0)
+    for k in range(n_classes):
+        sums[here + k] = 0.0
+    for i in range(begin, end):
+        sums[here + int64((entries[i] >> shift) & mask)] += 1.0
+    for k in range(n_classes):
+        sums[there + k] = work.counts[k] - sums[here + k]
 
 
 @compiled

@@ -10,8 +10,8 @@ levels that the node holds are in it, so that a small node costs what these cost
 
 from numba import int64, uint32, uint64
 
-from core.compiled_kernels import compiled
-from core.growth.partition_kernels import BOTH, EVERY, LEFT
+from core.compiled_kernels import ask_for, compiled
+from core.growth.partition_kernels import BOTH, EVERY, LEFT, RIGHT
 from core.splits.categorical_kernels import (
     FIRST,
     GAINS,
@@ -39,6 +39,7 @@ from core.splits.numeric_kernels import (
 )
 from core.ties import TIE
 
+AHEAD = 16  # rows: so far further on codes are asked for
 ORDERED, MULTIWAY, GROUPS, ONE_VS_REST, ONE_HOT = 0, 1, 2, 3, 4  # how a coded column is split
 
 
@@ -121,16 +122,23 @@ def list_held(weights, first, held):
 
 @compiled
 def count_levels(problem, rows, start, n, counts):
-    """How many of the node's rows each class has by level: small numbers, so that more of them stay in the cache."""
+    """How many of the node's rows each class has by level: small numbers, so that more of them stay in the cache.
+
+    The codes of rows further on are asked for meanwhile: a node's rows stand far from each other.
+    """
     codes, classes, n_coded = problem.codes, problem.classes, problem.codes.shape[1]
+    first, bytes_a_row = uint64(codes.ctypes.data), uint64(codes.itemsize * n_coded)
     for k in range(counts.shape[0]):
         for level in range(counts.shape[1]):
             counts[k, level] = 0
-    for i in range(start, start + n):
+    i, end = uint64(start), uint64(start + n)
+    while i < end:
         row = rows[i]
+        ask_for(first + bytes_a_row * uint64(rows[min(i + uint64(AHEAD), end - uint64(1))]))
         of_class = counts[classes[row]]
         for j in range(n_coded):
             of_class[codes[row, j]] += 1
+        i += uint64(1)
 
 
 @compiled
@@ -455,7 +463,7 @@ def take_branches(problem, rules, work, j, n_branches, rows, start, n):
         work.branch,
     )
     for v in range(rules.coded_levels[coded_column(problem, j)] + 1):
-        side_of[v] = BOTH if branch_of[v] == EVERY else min(branch_of[v], 1)
+        side_of[v] = BOTH if branch_of[v] == EVERY else LEFT if branch_of[v] == 0 else RIGHT
     if j >= n_codes:
         word, place, bits = (j - n_codes) // 64, uint64((j - n_codes) % 64), problem.bits
         for i in range(start, start + n):
@@ -484,6 +492,20 @@ def count_left(problem, rules, work, j):
                     left_counts[k] += int64(work.table[i, k])
         n_left += left_counts[k]
     return n_left
+
+
+@compiled
+def counted_levels(problem, rules, work, j, n_branches, out, at):
+    """`division_kernels.branch_figures` of a branch for each level of column j, where rows count one: its table."""
+    a = problem.coded[j]
+    first, n_classes = rules.coded_starts[a], rules.n_classes
+    for i in range(at, at + n_branches * (1 + n_classes)):
+        out[i] = 0.0
+    for i in range(first, first + work.n_held[a]):
+        if work.level_weights[i] > 0.0:
+            out[at + work.held[i]] = work.level_weights[i]
+            for k in range(n_classes):
+                out[at + n_branches + work.held[i] * n_classes + k] = work.table[i, k]
 
 
 @compiled

@@ -35,17 +35,17 @@ def fill_units(weights, classes, rows, start, n, whole, units, scale):
     As many as fit: the classes of a block, all in one, weigh no more than its heaviest rows would, nor than the whole
     node. Fills `scale` with how many units a weight of 1 has and by how many all weights together were rounded.
     """
-    heaviest, size = 0.0, float(block_length(n))
-    for i in range(start, start + n):
+    heaviest, size, begin, end = 0.0, float(block_length(n)), uint64(start), uint64(start + n)
+    for i in range(begin, end):
         heaviest = max(heaviest, weights[rows[i]])
     unit = (float((1 << LANE) - 1) - size) / min(size * heaviest, whole)
     rounded = 0.0
-    for i in range(start, start + n):
+    for i in range(begin, end):
         row = rows[i]
         exact = weights[row] * unit
-        whole_units = uint64(exact + 0.5)
+        whole_units = int64(exact + 0.5)
         rounded += abs(float(whole_units) - exact)
-        units[row] = whole_units << (uint64(classes[row]) * uint64(LANE))
+        units[row] = uint64(whole_units) << (uint64(classes[row]) * uint64(LANE))
     scale[0], scale[1] = unit, rounded
 
 
@@ -114,7 +114,7 @@ def count_word(entries, begin, end, shift):
 def unit_word(entries, begin, end, shift, units):
     """What some entries weigh by class, in units; eight at a time, since blocks have so many or a multiple."""
     mask, word, i = (uint32(1) << uint32(shift)) - uint32(1), uint64(0), begin
-    while i + uint64(8) <= end:
+    for _ in range((end - begin) >> uint64(3)):
         word += (
             units[entries[i] & mask]
             + units[entries[i + uint64(1)] & mask]

@@ -44,7 +44,7 @@ class StrictRoute(APIRoute):
         takes_json = self.body_field is not None
 
         async def read_strictly(request: Request) -> Response:
-            _refuse_nul(request)
+            refuse_nul(request)
             if takes_json:
                 request = StrictRequest(request.scope, request.receive)
                 await request.json()
@@ -65,7 +65,8 @@ class StrictRequest(Request):
         return self._json
 
 
-def _refuse_nul(request: Request) -> None:
+def refuse_nul(request: Request) -> None:
+    """Refuse a path or a query with the character NUL, which no database can store."""
     if "\0" not in request.scope["path"] and b"%00" not in request.scope["query_string"]:
         return
     for place, parameters in (("path", request.path_params), ("query", request.query_params)):

@@ -8,12 +8,13 @@ from typing import IO, Any, cast
 import anyio.lowlevel
 import pyarrow as pa
 from anyio import to_thread
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.bodies import INLINE_BYTES, body_to_disk
 from service.api.negotiation import coding_weights, preferred
+from service.api.raw_headers import raw_header
 from service.errors import BodyTooLarge, MalformedBody, UnsupportedContentCoding
 
 CODINGS = ("zstd", "gzip")  # the cheaper one first: it is taken where a client does not mind
@@ -46,7 +47,7 @@ class DecodedBodies:
 
 
 def _content_coding(scope: Scope) -> str:
-    named = Headers(scope=scope).get("content-encoding", "").strip().lower() or "identity"
+    named = (raw_header(scope, b"content-encoding") or "").strip().lower() or "identity"
     return OTHER_NAMES.get(named, named)
 
 
@@ -111,7 +112,7 @@ class EncodedAnswers:
         if scope["type"] != "http" or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
-        accepted = Headers(scope=scope).get("accept-encoding", "")
+        accepted = raw_header(scope, b"accept-encoding") or ""
         offered = (*CODINGS, "identity")
         coding = preferred(offered, coding_weights(accepted, offered)) if accepted else None
         await self.app(scope, receive, _EncodedAnswer(coding, send))

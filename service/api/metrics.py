@@ -22,6 +22,7 @@ class Metrics:
             "niwaki_request_body_bytes", "Bytes of bodies read.", ["route"], registry=self.registry
         )
         self.in_flight = Gauge("niwaki_requests_in_flight", "Requests being answered.", registry=self.registry)
+        self._routes: dict[tuple[str, str, int], tuple[Counter, Histogram, Counter]] = {}
         self._models: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._records = Counter("niwaki_predicted_records", "Records predicted.", model, registry=self.registry)
         self._prediction = Histogram(
@@ -34,9 +35,18 @@ class Metrics:
 
     def observe_request(self, method: str, route: str, status: int, seconds: float, body_bytes: int) -> None:
         """Count one request under its route's template, never under its path."""
-        self._requests.labels(method, route, status).inc()
-        self._latency.labels(method, route, status).observe(seconds)
-        self._body_bytes.labels(route).inc(body_bytes)
+        requests, latency, bytes_read = self._of_route(method, route, status)
+        requests.inc()
+        latency.observe(seconds)
+        bytes_read.inc(body_bytes)
+
+    def _of_route(self, method: str, route: str, status: int) -> tuple[Counter, Histogram, Counter]:
+        """The route's own counters; they are looked for once."""
+        labels = method, route, status
+        if labels not in self._routes:
+            own = self._requests.labels(*labels), self._latency.labels(*labels), self._body_bytes.labels(route)
+            self._routes[labels] = own
+        return self._routes[labels]
 
     def observe_prediction(self, model: str, version: int, n_records: int, seconds: float) -> None:
         """Count the records of one prediction under the model's name and version."""

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable
 
 import anyio
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.metrics import Metrics
 from service.api.problems import INTERNAL, METHODS, problem_response
+from service.api.raw_headers import raw_header
 from service.errors import BodyTooLarge
 from service.logs import log_event
 
@@ -34,7 +35,7 @@ class RequestContext:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request_id = _request_id(Headers(scope=scope))
+        request_id = _request_id(scope)
         scope.setdefault("state", {})["request_id"] = request_id
         status = 0
         body_bytes = 0
@@ -89,8 +90,8 @@ def route_template(scope: Scope) -> str:
     return getattr(scope.get("route"), "path", None) or "unknown"
 
 
-def _request_id(headers: Headers) -> str:
-    sent = headers.get("x-request-id", "")
+def _request_id(scope: Scope) -> str:
+    sent = raw_header(scope, b"x-request-id") or ""
     return sent if SANE_ID.fullmatch(sent) else f"req_{secrets.token_hex(8)}"
 
 
@@ -114,7 +115,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        body = _LimitedBody(Headers(scope=scope), receive, self.limit_of(scope))
+        body = _LimitedBody(scope, receive, self.limit_of(scope))
 
         async def send_and_drain(message: Message) -> None:
             is_last = message["type"] == "http.response.body" and not message.get("more_body", False)
@@ -130,10 +131,10 @@ class BodyLimit:
 class _LimitedBody:
     """A request's body as it comes in, counted."""
 
-    def __init__(self, headers: Headers, receive: Receive, limit: int) -> None:
-        declared = headers.get("content-length", "")
+    def __init__(self, scope: Scope, receive: Receive, limit: int) -> None:
+        declared = raw_header(scope, b"content-length") or ""
         self.declared = int(declared) if declared.isdecimal() else 0
-        self.is_read = not self.declared and "transfer-encoding" not in headers
+        self.is_read = not self.declared and raw_header(scope, b"transfer-encoding") is None
         self.limit = limit
         self.n_bytes = 0
         self._receive = receive

@@ -1,9 +1,13 @@
 """Kernels are compiled as wholes for Python, and as parts of wholes for each other."""
 
+import sys
+
 import numpy as np
 import pytest
 from llvmlite.binding import parse_bitcode
 from numba import njit
+from numba.core.runtime import _nrt_python
+from numba.core.runtime.nrt import rtsys
 
 from core import compiled_kernels
 from core.compiled_kernels import ask_for, compiled, numbers_at
@@ -124,3 +128,42 @@ def test_only_machine_code_is_kept_of_a_whole(monkeypatch: pytest.MonkeyPatch) -
     kept = parse_bitcode(names)
     assert whole.fndesc.llvm_cpython_wrapper_name in {function.name for function in kept.functions}
     assert all(len(list(function.blocks)) == 1 for function in kept.functions)
+
+
+class Pair(compiled_kernels.Struct):
+    """Two arrays, one of them in a tuple."""
+
+
+@compiled_kernels.structure
+class PairType(compiled_kernels.StructType):
+    """What kernels know of a `Pair`."""
+
+
+compiled_kernels.define(Pair, PairType, "values others size")
+
+
+def test_what_is_read_from_a_struct_belongs_to_the_struct() -> None:
+    @compiled
+    def read_many_times(pair):
+        total = 0.0
+        for i in range(pair.size):
+            values, others = pair.values, pair.others[0]
+            total += values[i] * others[i]
+        return total
+
+    @compiled
+    def sum_of_products(values, n):
+        pair = Pair(values, (np.full(n, 2.0),), n)  # an array of the caller's, and one that only the struct has
+        return read_many_times(pair)
+
+    values = np.arange(100.0)
+    sum_of_products(values, 100)
+    _nrt_python.memsys_enable_stats()
+    try:
+        n_counted, before = sys.getrefcount(values), rtsys.get_allocation_stats()
+        assert sum_of_products(values, 100) == 9900.0
+        after = rtsys.get_allocation_stats()
+    finally:
+        _nrt_python.memsys_disable_stats()
+    assert sys.getrefcount(values) == n_counted
+    assert after.alloc - before.alloc == after.free - before.free > 0

@@ -33,6 +33,9 @@ ROUTERS = (
     problems.router,
 )
 
+# Asked before all others; each has a documented twin in a router.
+QUICK_ROUTES = (predictions.QUICK_ROUTE,)
+
 TAGS = [
     {"name": "datasets", "description": "Tables to learn from. A dataset never changes."},
     {"name": "trainings", "description": "Work that makes a model out of a dataset, in the background."},

@@ -5,12 +5,14 @@ from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from core.errors import RecordsDoNotFit
 from core.record_reader import ReadRecord
 from core.records import EncodedRecords
 from service.api.batches import VARIES, Format, answer_batch, formats_of
-from service.api.bodies import INLINE_BYTES, StrictRoute
+from service.api.bodies import INLINE_BYTES, StrictRoute, refuse_nul
 from service.api.formats.options import query_parameters
 from service.api.openapi import answers_with, schema_named
 from service.api.prediction_bodies import PredictionBody, read_table, read_usual, scan_table
@@ -105,6 +107,27 @@ async def predict(request: Request) -> Response:
     app.metrics.observe_prediction(record.name, record.version, n_records, time.perf_counter() - started)
     return Response(content, headers=VARIES, media_type=Format.JSON)
 
+
+class QuickRoute(Route):
+    """A route that answers before FastAPI looks for one: finding and calling it there takes longer than to predict.
+
+    The route of the same path in the router is what the document describes.
+    """
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, found = super().matches(scope)
+        if match is not Match.NONE:
+            found["route"] = self  # as FastAPI has it; metrics and logs ask for it
+        return match, found
+
+
+async def predict_quickly(request: Request) -> Response:
+    """`predict`, with what its router does before."""
+    refuse_nul(request)
+    return await predict(request)
+
+
+QUICK_ROUTE = QuickRoute(f"{router.prefix}/{{model}}/predict", predict_quickly, methods=["POST"])
 
 Written = tuple[bytes, int]  # the answer, and to how many records
 

@@ -143,7 +143,7 @@ async def test_versions_that_ask_different_things(workshop: Workshop) -> None:
     assert [one["mean"] for one in record["answers"]] == [1.0, 5.0, 2.0]
     test, figures = record["reasons"]
     assert test["kind"] == "test"
-    assert test["first_test"] == {"attribute": "x", "op": "<=", "threshold": 2.5}
+    assert test["first_test"] == {"attribute": "x", "op": "<=", "threshold": 2.5, "or_missing": False}
     assert test["second_test"] == {"attribute": "z", "op": "in", "values": ["v"]}
     assert test["text"] == '"n@1, step 0" goes on with x <= 2.5, and "n@2, step 0" goes on with z = v.'
     assert (figures["kind"], figures["text"]) == ("figures", "After x <= 2.5 both answer, from other training samples.")

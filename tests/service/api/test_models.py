@@ -286,8 +286,8 @@ async def test_id3_takes_numbers_cut_into_intervals_and_the_schema_shows_the_cut
     root = tree["nodes"][0]["split"]
     assert (root["attribute"], root["kind"], root["threshold"]) == ("size", "intervals", None)
     assert [node["test"] for node in tree["nodes"] if node["parent"] == 0] == [
-        {"attribute": "size", "op": "<=", "threshold": 4.5},
-        {"attribute": "size", "op": ">", "threshold": 4.5},
+        {"attribute": "size", "op": "<=", "threshold": 4.5, "or_missing": False},
+        {"attribute": "size", "op": ">", "threshold": 4.5, "or_missing": False},
     ]
     answer = await workshop.post(f"{model}/predict", {"records": [{"size": 4.5}, {}], "explain": True})
     assert [prediction["label"] for prediction in answer["predictions"]] == ["p", "p"]

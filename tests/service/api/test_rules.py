@@ -95,9 +95,9 @@ async def test_conditions_on_one_attribute_are_one_interval(workshop: Workshop) 
     model_id = await workshop.model(table)
     rules = (await workshop.get(f"/v1/models/{model_id}/rules"))["items"]
     assert [rule["conditions"] for rule in rules] == [
-        [{"attribute": "a", "op": "<=", "threshold": 2.5}],
-        [{"attribute": "a", "op": "between", "above": 2.5, "at_most": 4.5}],
-        [{"attribute": "a", "op": ">", "threshold": 4.5}],
+        [{"attribute": "a", "op": "<=", "threshold": 2.5, "or_missing": False}],
+        [{"attribute": "a", "op": "between", "above": 2.5, "at_most": 4.5, "or_missing": False}],
+        [{"attribute": "a", "op": ">", "threshold": 4.5, "or_missing": False}],
     ]
     assert [rule["text"] for rule in rules] == ["if a <= 2.5 then p", "if 2.5 < a <= 4.5 then q", "if a > 4.5 then p"]
 

@@ -67,7 +67,7 @@ async def test_json_differs_in_nothing_but_the_thresholds(workshop: Workshop, mo
 async def test_rules_are_told_with_either_number(workshop: Workshop, model: str) -> None:
     rules = (await workshop.get(f"{model}/rules", thresholds="data"))["items"]
     assert rules[0]["text"] == "if a = l and x <= 4 then p"
-    assert rules[0]["conditions"][1] == {"attribute": "x", "op": "<=", "threshold": 4.0}
+    assert rules[0]["conditions"][1] == {"attribute": "x", "op": "<=", "threshold": 4.0, "or_missing": False}
     lines = (await text(workshop, f"{model}/rules", format="text", thresholds="data")).splitlines()
     assert lines == [rule["text"] for rule in rules]
 
