@@ -14,6 +14,7 @@ from core.config import (
     Dialect,
     GainFilter,
     MissingStrategy,
+    NumericCorrection,
     NumericKind,
     RandomDivision,
     TrainingConfig,
@@ -63,6 +64,7 @@ def check(
             *missing_faults(config, known),
             *category_faults(config),
             *dialect_faults(config),
+            *linear_faults(config),
             *quest_faults(config, known),
             *chaid_faults(config, known),
             *stopping_faults(config),
@@ -372,6 +374,22 @@ def chaid_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
             yield Fault(detail, ("attributes",), hint)
 
 
+def linear_faults(config: TrainingConfig) -> Iterator[Fault]:
+    """Parts that are about tests on one attribute, beside tests on sums."""
+    algorithm = config.algorithm
+    if algorithm.linear is None:
+        return
+    if algorithm.missing is MissingStrategy.SURROGATE:
+        detail = "surrogates stand in for tests on one attribute, and this has sums of several"
+        yield Fault(detail, ("algorithm", "missing"), "use weighted")
+    if algorithm.attribute_costs is not None:
+        detail = "attributes are asked for in sums too, and a sum has no cost of its own"
+        yield Fault(detail, ("algorithm", "attribute_costs"), "leave it out")
+    if algorithm.criterion.numeric_correction is not NumericCorrection.NONE:
+        detail = "the correction is for thresholds on one attribute, and sums would be preferred to them"
+        yield Fault(detail, ("algorithm", "criterion", "numeric_correction"), "use none")
+
+
 def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:
     """Limits that exclude each other."""
     stopping = config.algorithm.stopping
@@ -412,10 +430,6 @@ def missing_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     task = task_of(schema_of(columns.values()), config.target, config.target_kind)
     if algorithm.missing is MissingStrategy.CLASS_MAJORITY and task is Task.REGRESSION:
         yield Fault("class_majority fills from rows of the same class, and numbers have none", path, "use majority")
-    if algorithm.missing is MissingStrategy.SURROGATE and algorithm.linear is not None:
-        yield Fault(
-            "surrogates stand in for tests on one attribute, and this has sums of several", path, "use weighted"
-        )
     is_multiway = algorithm.categorical is Categorical.MULTIWAY or algorithm.numeric.makes_intervals
     if algorithm.missing is MissingStrategy.SURROGATE and is_multiway:
         hint = 'use "categorical": "two_groups" or "one_vs_rest", and bins as thresholds'

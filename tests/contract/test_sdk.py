@@ -15,13 +15,14 @@ from tests.journeys.running import Service
 
 COMMITTED = Path(__file__).parent.parent.parent / "openapi.json"
 NAME = "niwaki_generated_client"
-# The generator formats its output with a tool that is not needed here, and knows files only under another name.
+# The generator formats its output with a tool that is not needed here, and knows files and pictures only under another name.
 CONFIG = """
 post_hooks: []
 content_type_overrides:
   text/csv: application/octet-stream
   application/x-ndjson: application/octet-stream
   application/vnd.apache.arrow.stream: application/octet-stream
+  image/svg+xml: text/html
 """
 
 

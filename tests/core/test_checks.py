@@ -347,3 +347,25 @@ def test_chaid_takes_every_kind_of_attribute_but_not_too_many_categories():
     columns = summarize(table_of({"many": many, "good": ["yes", *["no"] * 2_000]}))
     with pytest.raises(InvalidConfig, match='"many" has 2001 categories'):
         check(replace(CONFIG, algorithm=chaid(), attributes=None), columns, {})
+
+
+@pytest.mark.parametrize(
+    ("overrides", "path"),
+    [
+        ({"missing": "surrogate"}, ("algorithm", "missing")),
+        (
+            {
+                "criterion": {"kind": "information_gain"},
+                "attribute_costs": {"kind": "tan_schlimmer", "costs": {"density": 2}},
+            },
+            ("algorithm", "attribute_costs"),
+        ),
+        (
+            {"criterion": {"kind": "gain_ratio", "numeric_correction": "release8"}},
+            ("algorithm", "criterion", "numeric_correction"),
+        ),
+    ],
+)
+def test_what_is_about_single_attributes_does_not_go_with_sums(overrides, path):
+    (fault,) = faults_of(algorithm=resolve("multivariate", overrides, Task.CLASSIFICATION))
+    assert fault.path == path

@@ -11,6 +11,7 @@ from core.growth.best_split import node_samples
 from core.growth.considered import candidates_by_node
 from core.growth.grow import grow
 from core.growth.multivariate import MOST_CATEGORIES, MOST_ROWS, learning_rows
+from core.importance import impurity_decrease, times_selected
 from core.prediction import predict
 from core.serialization import dump
 from core.splits.split import SplitKind
@@ -144,3 +145,13 @@ def test_training_by_name_gives_a_model_that_can_be_stored_pruned_and_read():
     assert trained.model.tree.has_linear_tests
     for pruning in ({"kind": "cost_complexity", "alpha": 0.01}, {"kind": "confidence", "cf": 0.25, "raising": True}):
         assert facade.train(data, {**order, "pruning": pruning}).model.history.selected >= 0
+
+
+def test_attributes_of_a_sum_share_its_importance():
+    samples = diagonal(60, 4)
+    view = full_view(grown(samples, multivariate(max_depth=1)))
+    n_asked = len(view.tree.split(0).columns)
+    assert times_selected(view, 4).sum() == n_asked > 1
+    parts = impurity_decrease(view, 4)
+    assert parts[parts > 0].tolist() == pytest.approx([1 / n_asked] * n_asked)
+    assert parts.sum() == pytest.approx(1.0)
