@@ -5,8 +5,8 @@ A key has in its upper bits as much of the value as there is room for, then the 
     sign and first bits of the value | row | class
 
 Keys are made in row order, and one pass over them for each group of bits, from the lowest of the value to the highest,
-sorts them: what is equal in a group keeps its order. That takes the same time on every processor. `np.sort` is as fast
-where it has the right vector instructions, and takes five times as long where it has the wrong ones.
+sorts them: what is equal in a group keeps its order. That needs no vector instructions. `np.sort` is as fast where it
+has the right ones, and takes five times as long where it has the wrong ones.
 """
 
 from numba import int64, uint32, uint64

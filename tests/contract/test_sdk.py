@@ -15,7 +15,8 @@ from tests.journeys.running import Service
 
 COMMITTED = Path(__file__).parent.parent.parent / "openapi.json"
 NAME = "niwaki_generated_client"
-# The generator formats its output with a tool that is not needed here, and knows files and pictures only under another name.
+# The generator formats its output with a tool that is not needed here, and knows files and pictures only under other
+# names.
 CONFIG = """
 post_hooks: []
 content_type_overrides:

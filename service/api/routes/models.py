@@ -330,7 +330,7 @@ async def draw_boundary(
 ) -> Response:
     """Draw what the model answers by two numbers: the exact regions of its answers, and up to 1,000 training rows."""
     loaded = await loaded_models.get(model)
-    number, plane = loaded.number(step), plane_of(loaded, x, y, record_in("given", given or "{}"))
+    number, plane = loaded.number(step), plane_of(loaded, x, y, record_in("given", "{}" if given is None else given))
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     drawn = await boundary.draw_boundary(database, files, loaded, number, plane)
