@@ -1,6 +1,7 @@
 import pytest
 
-from bench.rule_tables import TABLES, training_figures
+from bench.public_tables import TABLES
+from bench.rule_tables import training_figures
 
 
 @pytest.mark.parametrize("name", TABLES)
