@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from core import facade
+from core import facade, tree_layout
 from core.config import Algorithm, Categorical, LinearFit, LinearTests, Stopping
 from core.growth.best_split import node_samples
 from core.growth.considered import candidates_by_node
@@ -13,6 +13,7 @@ from core.growth.grow import grow
 from core.growth.multivariate import MOST_CATEGORIES, MOST_ROWS, learning_rows
 from core.importance import impurity_decrease, times_selected
 from core.prediction import predict
+from core.predictor import Predictor
 from core.serialization import dump
 from core.splits.split import SplitKind
 from core.tree import full_view
@@ -155,3 +156,11 @@ def test_attributes_of_a_sum_share_its_importance():
     parts = impurity_decrease(view, 4)
     assert parts[parts > 0].tolist() == pytest.approx([1 / n_asked] * n_asked)
     assert parts.sum() == pytest.approx(1.0)
+
+
+def test_a_tree_of_very_many_sums_is_asked_node_by_node(monkeypatch):
+    samples = diagonal(150, 1)
+    view = full_view(grown(samples, multivariate(LinearFit.LDA)))
+    monkeypatch.setattr(tree_layout, "MOST_SUMS", 0)
+    answers = Predictor(view).batch(samples.attributes, kernels=True)
+    assert answers.tobytes() == predict(view, samples.attributes).tobytes()
