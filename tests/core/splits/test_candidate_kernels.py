@@ -45,7 +45,7 @@ def sorted_list(values: FloatArray, classes: CodeArray, before: int) -> tuple[An
     """The column's list, which does not begin with the array it stands in, and the bits of its rows."""
     row_bits = max(1, (len(values) - 1).bit_length())
     entries = np.full(before + len(values) + 2, 2**32 - 1, dtype=np.uint32)
-    room, class_bits = np.empty(len(values), dtype=np.uint64), (N_CLASSES - 1).bit_length()
+    room, class_bits = np.empty((2, len(values)), dtype=np.uint64), (N_CLASSES - 1).bit_length()
     n_known, is_distinct = fill_list(values, classes, class_bits, row_bits, room, entries[before:])
     assert n_known == len(values)
     assert is_distinct == (len(np.unique(values)) == len(values))
