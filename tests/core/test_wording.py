@@ -1,7 +1,7 @@
 import pytest
 
 from core.conditions import AtMost, Between, IsOneOf
-from core.schema import Attribute, Kind
+from core.schema import Attribute, Kind, Schema
 from core.suggestion import SHOWN_LENGTH
 from core.wording import amount_text, listed, percent_text, probability_text, rounded_text, spoken
 
@@ -42,9 +42,9 @@ def test_numbers_have_four_digits(number, words):
 
 
 def test_conditions_are_short_whatever_they_hold():
-    many = Attribute("colour", Kind.CATEGORICAL, tuple(f"shade {i}" for i in range(1_000)))
+    many = Schema((Attribute("colour", Kind.CATEGORICAL, tuple(f"shade {i}" for i in range(1_000))),))
     told = spoken(IsOneOf(0, tuple(range(1_000))), many)
     assert told == "colour in {shade 0, shade 1, shade 2, shade 3, shade 4 and 995 more}"
     assert spoken(IsOneOf(0, (7,)), many) == "colour = shade 7"
-    assert spoken(Between(0, 1.0, 2.5), Attribute("x", Kind.NUMERIC)) == "1 < x <= 2.5"
-    assert len(spoken(AtMost(0, 1.0), Attribute("x" * 5_000, Kind.NUMERIC))) == SHOWN_LENGTH + 1
+    assert spoken(Between(0, 1.0, 2.5), Schema((Attribute("x", Kind.NUMERIC),))) == "1 < x <= 2.5"
+    assert len(spoken(AtMost(0, 1.0), Schema((Attribute("x" * 5_000, Kind.NUMERIC),)))) == SHOWN_LENGTH + 1
