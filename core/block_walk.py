@@ -112,7 +112,7 @@ class BlockWalk:
     def __init__(self, layout: Layout, view: TreeView) -> None:
         self._layout, self._nodes = layout, layout.nodes_of(view)
         self._depth = view.max_depth
-        self._only_thresholds = bool((self._nodes.kind == THRESHOLD).all())
+        self._kinds = int(self._nodes.kind.max())
         # A category that no branch takes is like a missing value, though the row knows it.
         self._takes_all = layout.tree.takes_all
 
@@ -122,7 +122,7 @@ class BlockWalk:
 
         n_outputs = self._layout.tree.values.shape[1]
         out, memory, room = np.empty((table.n_rows, n_outputs)), None, self._room()
-        by_copies = policy is MissingPolicy.WEIGHTED and self._only_thresholds and len(self._nodes.first) <= MOST_PLACES
+        by_copies = policy is MissingPolicy.WEIGHTED and self._kinds == THRESHOLD and len(self._nodes.first) <= MOST_PLACES
         for block in self._blocks(table, BLOCK_ROWS):
             answers = out[block.rows]
             _, rows = self._answer_quickly(block, room, answers, by_copies=by_copies)
@@ -206,9 +206,7 @@ class BlockWalk:
         if not self._takes_all:
             return reached[: block.n_rows], left
         tested = block.addresses[: self._layout.n_tested]
-        n = answer_rows(
-            tested, self._nodes, self._depth, self._only_thresholds, by_copies, room, reached, left, answers
-        )
+        n = answer_rows(tested, self._nodes, self._depth, self._kinds, by_copies, room, reached, left, answers)
         return reached[: block.n_rows], left[:n]
 
     def _kept(self, values: FloatArray, policy: MissingPolicy, keeps: int) -> Kept:

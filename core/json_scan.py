@@ -22,18 +22,20 @@ MOST_CELLS = 1 << 24  # what a body may make room for before anything of it is r
 
 NAMES = 0
 NUMBERS, TEXT, WHOLE_NUMBERS, TRUTH_VALUES = 1, 2, 4, 8
-END = bytes(8)  # behind a body: what JSON does not have, as much as kernels look at at once
+END = bytes(32)  # before and behind a body: what JSON does not have, as much as kernels look at at once
 
 Scanned = tuple[EncodedRecords, int]  # the records, and where in the body they end
 
 
 class Spelled(NamedTuple):
-    """Names and categories as they may be spelled, and what attributes take; all but `last_slot` are addresses.
+    """Names and categories as they may be spelled, and what attributes take; the first four are addresses.
 
     text        all words one after the other
-    words       of each word where its text begins, its vocabulary (NAMES, or the number of the attribute and 1), and
-                its code: a category's, or an attribute's number; names that are not used come behind the last one
-    slots       words by their hash, -1 where there is none; as many as a power of 2
+    words       of each word where its text begins and how long it is, its vocabulary (NAMES, or the number of the
+                attribute and 1), its code: a category's, or an attribute's number; and its first and last bytes. Names
+                that are not used come behind the last attribute
+    slots       words by their hash, -1 where there is none; as many as a power of 2: a hash without its lowest bits,
+                as many as `slot_shift`
     takes       of each name what its values may be; 0 where it is not used
     """
 
@@ -42,26 +44,28 @@ class Spelled(NamedTuple):
     slots: np.uint64
     takes: np.uint64
     last_slot: np.uint64
+    slot_shift: np.uint64
 
 
 class Found(NamedTuple):
     """What a scan writes, by its addresses, and how much there is room for.
 
-    cells       `[attribute, row]`: numbers, or codes as numbers
+    cells       `[attribute, row]`: numbers, or codes as whole numbers
     states      `[row, attribute]`
     left        row, attribute, begin and end of each number that Python has to read; how many there are stands first
-    order       the names of the record before, in order
+    glue        what stood before each value of the record before, with the name in it: its begin, its length, and which
+                attribute that was
     seen        the row in which a name was met last
     """
 
     cells: np.uint64
     states: np.uint64
     left: np.uint64
-    order: np.uint64
+    glue: np.uint64
     seen: np.uint64
     n_rows: np.uint64
     n_attributes: np.uint64
-    n_names: np.int64
+    n_names: np.uint64
     most_left: np.uint64
 
 
@@ -72,17 +76,22 @@ class RecordScanner:
     """A model's attributes, ready to scan bodies; `ignorable` names are columns that the model does not use."""
 
     def __init__(self, attributes: Schema, ignorable: Collection[str]) -> None:
-        from core.json_scan_kernels import fill_slots
+        from core.word_kernels import fill_slots
 
         self._attributes = attributes
         names = [*attributes.names, *(name for name in ignorable if name not in attributes)]
         lines = list(spelled_words(attributes, names))
-        starts = np.cumsum([0, *(len(text) for _, _, text in lines)])
-        words = [(start, vocabulary, code) for start, (vocabulary, code, _) in zip(starts, lines, strict=False)]
+        texts = [text for _, _, text in lines]
+        starts = np.cumsum([len(END), *map(len, texts)])
+        words = [
+            (start, len(text), vocabulary, code, 0, 0)
+            for start, (vocabulary, code, text) in zip(starts, lines, strict=False)
+        ]
         takes = [*map(taken_by, attributes), *[0] * (len(names) - len(attributes))]
-        self._text = np.frombuffer(b"".join(text for _, _, text in lines) + END, dtype=np.uint8)
-        self._words = np.array([*words, (starts[-1], -1, -1)], dtype=np.int64)
-        self._slots = np.full(1 << (2 * len(lines) + 1).bit_length(), -1)
+        self._text = np.frombuffer(b"".join((END, *texts, END)), dtype=np.uint8)
+        self._words = np.array(words, dtype=np.int64)
+        n_slot_bits = (2 * len(lines) + 1).bit_length()
+        self._slots = np.full(1 << n_slot_bits, -1)
         self._takes = np.array(takes, dtype=np.uint8)
         self._spelled = Spelled(
             text=address_of(self._text),
@@ -90,57 +99,74 @@ class RecordScanner:
             slots=address_of(self._slots),
             takes=address_of(self._takes),
             last_slot=np.uint64(len(self._slots) - 1),
+            slot_shift=np.uint64(64 - n_slot_bits),
         )
         fill_slots(self._spelled, len(lines))
-        n_spellings = [len(list(spellings(name))) for name in names]
-        self._order = np.cumsum([0, *n_spellings])[: len(names)]
+        self._n_names = len(names)
 
     def records(self, body: bytes, start: int) -> Scanned | None:
         """The list of records that begins at a place of a body in UTF-8; None where it is not usual."""
         from core.json_scan_kernels import scan_records
 
-        return self._scanned(scan_records, body, start, body.count(b"{", start))
+        return self._scanned(scan_records, body, start, len(body), b"{")
 
     def columns(self, body: bytes, start: int) -> Scanned | None:
         """The object of columns that begins at a place, likewise."""
         from core.json_scan_kernels import scan_columns
 
-        return self._scanned(scan_columns, body, start, body.count(b",", start, body.find(b"]", start)) + 1)
+        end = body.find(b"]", start)
+        return self._scanned(scan_columns, body, start, len(body) if end < 0 else end, b",")
 
-    def _scanned(self, scan: Scan, body: bytes, start: int, n_most: int) -> Scanned | None:
-        n_attributes = len(self._attributes)
-        if n_most * n_attributes > MOST_CELLS or not _is_utf8(body):
+    def _scanned(self, scan: Scan, body: bytes, start: int, end: int, mark: bytes) -> Scanned | None:
+        """What a scan reads; there are at most as many rows as marks up to the end, and one more."""
+        from core.json_scan_kernels import count_bytes
+
+        if not _is_utf8(body):
             return None
-        cells = np.full((n_attributes, n_most), np.nan)
+        text = np.frombuffer(b"".join((END, body, END)), dtype=np.uint8)
+        begin = address_of(text) + np.uint64(len(END))
+        n_most = int(count_bytes(begin + np.uint64(start), begin + np.uint64(end), np.uint8(ord(mark)))) + 1
+        n_attributes = len(self._attributes)
+        if n_most * n_attributes > MOST_CELLS:
+            return None
+        cells = self._nothing(n_most)
         states = np.full((n_most, n_attributes), State.MISSING, dtype=np.uint8)
         left = np.zeros((MOST_LEFT + 1, 4), dtype=np.int64)
-        order, seen = self._order.copy(), np.full(len(self._order), -1)
+        glue, seen = np.zeros((self._n_names, 3), dtype=np.int64), np.full(self._n_names, -1)
         found = Found(
             cells=address_of(cells),
             states=address_of(states),
             left=address_of(left),
-            order=address_of(order),
+            glue=address_of(glue),
             seen=address_of(seen),
             n_rows=np.uint64(n_most),
             n_attributes=np.uint64(n_attributes),
-            n_names=np.int64(len(order)),
+            n_names=np.uint64(self._n_names),
             most_left=np.uint64(MOST_LEFT),
         )
-        text = np.frombuffer(body + END, dtype=np.uint8)
-        begin = address_of(text)
-        end, n_rows = scan(self._spelled, found, begin + np.uint64(start))
-        if end == 0:
+        behind, n_rows = scan(self._spelled, found, begin + np.uint64(start))
+        if behind == 0:
             return None
-        for row, attribute, first, behind in left[1 : left[0, 0] + 1].tolist():
-            value = float(body[first - int(begin) : behind - int(begin)])
+        for row, attribute, first, last in left[1 : left[0, 0] + 1].tolist():
+            value = float(body[first - int(begin) : last - int(begin)])
             if not math.isfinite(value):
                 return None
             cells[attribute, row], states[row, attribute] = value, State.KNOWN
-        return self._encoded(cells[:, :n_rows], states[:n_rows]), end - int(begin)
+        return self._encoded(cells[:, :n_rows], states[:n_rows]), int(behind) - int(begin)
+
+    def _nothing(self, n_rows: int) -> FloatArray:
+        """Cells of which nothing is known."""
+        cells = np.empty((len(self._attributes), n_rows))
+        for attribute, values in zip(self._attributes, cells, strict=True):
+            if attribute.is_numeric:
+                values[:] = np.nan
+            else:
+                values.view(np.int64)[:] = MISSING_CODE
+        return cells
 
     def _encoded(self, cells: FloatArray, states: NDArray[np.uint8]) -> EncodedRecords:
         columns = (
-            values if attribute.is_numeric else np.where(np.isnan(values), MISSING_CODE, values).astype(np.int32)
+            values if attribute.is_numeric else values.view(np.int64).astype(np.int32)
             for attribute, values in zip(self._attributes, cells, strict=True)
         )
         return EncodedRecords(Table(self._attributes, tuple(columns)), states if states.any() else None)
