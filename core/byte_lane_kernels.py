@@ -1,4 +1,4 @@
-"""Thirty-two bytes at once: which of those at an address are like a byte, as the bits of a word, the first as its lowest.
+"""Thirty-two bytes at once: which of those at an address are like a byte, as bits of a word, the first as its lowest.
 
 They are read wherever they stand, also beyond the end of a text; so whoever asks makes room there.
 """
@@ -40,6 +40,21 @@ marks_of: Any = _marks(lambda builder, here, other: builder.icmp_unsigned("==", 
 marks_below: Any = _marks(lambda builder, here, other: builder.icmp_unsigned("<", here, other))
 # Where a byte is none of the ten that begin with this one, as the digits do.
 marks_beyond_ten: Any = _marks(_are_beyond_ten)
+
+
+def _copy(_: Any, source: Any, goal: Any) -> Any:
+    """Code that copies the bytes at an address to another."""
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        source, goal = (builder.inttoptr(address, BYTES.as_pointer()) for address in arguments)
+        builder.store(builder.load(source, align=1), goal, align=1)
+        return context.get_dummy_value()
+
+    return types.void(source, goal), generate
+
+
+# Copies all the bytes at the first address to the second.
+copy_bytes: Any = intrinsic(_copy)
 
 
 def _count(_: Any, bits: Any) -> Any:

@@ -183,7 +183,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """The same for a kernel that other kernels have in themselves: for small parts that are handed much, called often."""
+    """The same for a kernel that others have in themselves: for small parts that are called often and handed much."""
     return _Kernel(function, forceinline=True) if IS_KNOWN else _cached(njit(**OPTIONS, forceinline=True)(function))
 
 
@@ -287,7 +287,7 @@ def _store(kind: Any) -> Any:
 
 # Memory by its address, for kernels of many small parts: an array would be counted in and out of each of them. The
 # caller in Python keeps the memory alive, and nobody looks whether an address is within it.
-byte_at, whole_at = _load(types.uint8), _load(types.int64)
+byte_at, offset_at, whole_at = map(_load, (types.uint8, types.int32, types.int64))
 set_byte, set_whole, set_number = map(_store, (types.uint8, types.int64, types.float64))
 
 

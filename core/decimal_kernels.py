@@ -87,8 +87,8 @@ def digits(before, at, n):
 def read_decimal(at):
     """The JSON number at an address: where it ends, its value, whether that is settled, and whether it has no fraction.
 
-    Behind it stands a byte that no number has, and some room. Where it ends is found first, and from nothing else, since
-    what follows waits for that.
+    Behind it stands a byte that no number has, and some room. Where it ends is found first, and from nothing else: all
+    that follows waits for that.
     """
     one, is_negative = uint64(1), byte_at(at) == MINUS
     others = marks_beyond_ten(at, ZERO) & ~uint64(is_negative) | FAR_MARK

@@ -8,43 +8,24 @@ Importing this module compiles nothing; scanning does, unless compiled code is f
 import json
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.raw_memory import END, address_of
 from core.records import EncodedRecords, State, takes_booleans, takes_numbers
 from core.schema import Attribute, Schema
 from core.table import MISSING_CODE, FloatArray, Table
+from core.vocabulary import Vocabulary, Word, Words
 
 MOST_LEFT = 1_000  # numbers for Python to read; a body with more is not usual
 MOST_CELLS = 1 << 24  # what a body may make room for before anything of it is read
 
 NAMES = 0
 NUMBERS, TEXT, WHOLE_NUMBERS, TRUTH_VALUES = 1, 2, 4, 8
-END = bytes(32)  # before and behind a body: what JSON does not have, as much as kernels look at at once
 
 Scanned = tuple[EncodedRecords, int]  # the records, and where in the body they end
-
-
-class Spelled(NamedTuple):
-    """Names and categories as they may be spelled, and what attributes take; the first four are addresses.
-
-    text        all words one after the other
-    words       of each word where its text begins and how long it is, its vocabulary (NAMES, or the number of the
-                attribute and 1), its code: a category's, or an attribute's number; and its first and last bytes. Names
-                that are not used come behind the last attribute
-    slots       words by their hash, -1 where there is none; as many as a power of 2: a hash without its lowest bits,
-                as many as `slot_shift`
-    takes       of each name what its values may be; 0 where it is not used
-    """
-
-    text: np.uint64
-    words: np.uint64
-    slots: np.uint64
-    takes: np.uint64
-    last_slot: np.uint64
-    slot_shift: np.uint64
 
 
 class Found(NamedTuple):
@@ -56,6 +37,7 @@ class Found(NamedTuple):
     glue        what stood before each value of the record before, with the name in it: its begin, its length, and which
                 attribute that was
     seen        the row in which a name was met last
+    takes       of each name what its values may be; 0 where it is not used
     """
 
     cells: np.uint64
@@ -63,46 +45,25 @@ class Found(NamedTuple):
     left: np.uint64
     glue: np.uint64
     seen: np.uint64
+    takes: np.uint64
     n_rows: np.uint64
     n_attributes: np.uint64
     n_names: np.uint64
     most_left: np.uint64
 
 
-Scan = Callable[[Spelled, Found, np.uint64], tuple[int, int]]
+Scan = Callable[[Words, Found, np.uint64], tuple[int, int]]
 
 
 class RecordScanner:
     """A model's attributes, ready to scan bodies; `ignorable` names are columns that the model does not use."""
 
     def __init__(self, attributes: Schema, ignorable: Collection[str]) -> None:
-        from core.word_kernels import fill_slots
-
         self._attributes = attributes
         names = [*attributes.names, *(name for name in ignorable if name not in attributes)]
-        lines = list(spelled_words(attributes, names))
-        texts = [text for _, _, text in lines]
-        starts = np.cumsum([len(END), *map(len, texts)])
-        words = [
-            (start, len(text), vocabulary, code, 0, 0)
-            for start, (vocabulary, code, text) in zip(starts, lines, strict=False)
-        ]
         takes = [*map(taken_by, attributes), *[0] * (len(names) - len(attributes))]
-        self._text = np.frombuffer(b"".join((END, *texts, END)), dtype=np.uint8)
-        self._words = np.array(words, dtype=np.int64)
-        n_slot_bits = (2 * len(lines) + 1).bit_length()
-        self._slots = np.full(1 << n_slot_bits, -1)
+        self._vocabulary = Vocabulary(spelled_words(attributes, names))
         self._takes = np.array(takes, dtype=np.uint8)
-        self._spelled = Spelled(
-            text=address_of(self._text),
-            words=address_of(self._words),
-            slots=address_of(self._slots),
-            takes=address_of(self._takes),
-            last_slot=np.uint64(len(self._slots) - 1),
-            slot_shift=np.uint64(64 - n_slot_bits),
-        )
-        fill_slots(self._spelled, len(lines))
-        self._n_names = len(names)
 
     def records(self, body: bytes, start: int) -> Scanned | None:
         """The list of records that begins at a place of a body in UTF-8; None where it is not usual."""
@@ -132,19 +93,20 @@ class RecordScanner:
         cells = self._nothing(n_most)
         states = np.full((n_most, n_attributes), State.MISSING, dtype=np.uint8)
         left = np.zeros((MOST_LEFT + 1, 4), dtype=np.int64)
-        glue, seen = np.zeros((self._n_names, 3), dtype=np.int64), np.full(self._n_names, -1)
+        glue, seen = np.zeros((len(self._takes), 3), dtype=np.int64), np.full(len(self._takes), -1)
         found = Found(
             cells=address_of(cells),
             states=address_of(states),
             left=address_of(left),
             glue=address_of(glue),
             seen=address_of(seen),
+            takes=address_of(self._takes),
             n_rows=np.uint64(n_most),
             n_attributes=np.uint64(n_attributes),
-            n_names=np.uint64(self._n_names),
+            n_names=np.uint64(len(self._takes)),
             most_left=np.uint64(MOST_LEFT),
         )
-        behind, n_rows = scan(self._spelled, found, begin + np.uint64(start))
+        behind, n_rows = scan(self._vocabulary.words, found, begin + np.uint64(start))
         if behind == 0:
             return None
         for row, attribute, first, last in left[1 : left[0, 0] + 1].tolist():
@@ -172,13 +134,11 @@ class RecordScanner:
         return EncodedRecords(Table(self._attributes, tuple(columns)), states if states.any() else None)
 
 
-def address_of(array: NDArray[Any]) -> np.uint64:
-    """Where an array begins in memory."""
-    return np.uint64(array.__array_interface__["data"][0])
+def spelled_words(attributes: Schema, names: Sequence[str]) -> Iterator[Word]:
+    """Every spelling of names, of which the first are the attributes', and of categories.
 
-
-def spelled_words(attributes: Schema, names: Sequence[str]) -> Iterator[tuple[int, int, bytes]]:
-    """Vocabulary, code and text of every spelling: of names, of which the first are the attributes', then of words."""
+    The vocabulary of names is NAMES, that of an attribute's categories its number and 1.
+    """
     for code, name in enumerate(names):
         yield from ((NAMES, code, text) for text in spellings(name))
     for number, attribute in enumerate(attributes):

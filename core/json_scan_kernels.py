@@ -3,7 +3,7 @@
 Only what records usually hold is read: objects, or columns, of numbers, text, truth values and nulls, under names that
 the model knows. At anything else a kernel gives up, and what it has written means nothing. The body is UTF-8, and ends
 with bytes that JSON does not have, as many as are looked at together. Places in it are addresses; so is most of what
-`json_scan.Spelled` and `Found` hold.
+`vocabulary.Words` and `json_scan.Found` hold.
 """
 
 from numba import uint64
@@ -67,9 +67,9 @@ def literal_end(at):
 
 
 @inlined
-def taken_by(spelled, attribute):
+def taken_by(found, attribute):
     """What an attribute's values may be."""
-    return byte_at(spelled.takes + attribute)
+    return byte_at(found.takes + attribute)
 
 
 @inlined
@@ -85,9 +85,9 @@ def set_state(found, attribute, row, state):
 
 
 @inlined
-def keep_word(spelled, found, attribute, row, start, end):
+def keep_word(words, found, attribute, row, start, end):
     """Write down a category, or that it was never seen; whether it was."""
-    word = word_of(spelled, attribute + ONE, start, end - start)
+    word = word_of(words, attribute + ONE, start, end - start)
     if word == GAVE_UP:
         set_state(found, attribute, row, UNSEEN)
         return False
@@ -97,29 +97,29 @@ def keep_word(spelled, found, attribute, row, start, end):
 
 
 @inlined
-def read_string(spelled, found, attribute, row, at):
+def read_string(words, found, attribute, row, at):
     """Read the text that begins here, behind a quote: where what follows it stands, or GAVE_UP."""
     end, has_escapes = string_end(at)
-    takes = taken_by(spelled, attribute)
+    takes = taken_by(found, attribute)
     if end == GAVE_UP or takes & NUMBERS:
         return GAVE_UP
     if takes == 0:  # not used; but escapes may hide what is refused
         return GAVE_UP if has_escapes else end + ONE
-    is_known = keep_word(spelled, found, attribute, row, at, end)
-    # A category with escapes may be spelled in yet another way.
+    is_known = keep_word(words, found, attribute, row, at, end)
+    # A category with escapes may be words in yet another way.
     return end + ONE if is_known or not has_escapes else GAVE_UP
 
 
 @inlined
-def read_number(spelled, found, attribute, row, at):
+def read_number(words, found, attribute, row, at):
     """Read the number that begins here: where what follows it stands, or GAVE_UP."""
     end, value, settled, is_whole = read_decimal(at)
-    takes = taken_by(spelled, attribute)
+    takes = taken_by(found, attribute)
     if takes & TEXT:
         is_plain = is_whole and settled == EXACT and end - at <= uint64(MOST_WHOLE_DIGITS)
         if not (is_plain and takes & WHOLE_NUMBERS) or (byte_at(at) == MINUS and byte_at(at + ONE) == ZERO):
             return GAVE_UP
-        keep_word(spelled, found, attribute, row, at, end)
+        keep_word(words, found, attribute, row, at, end)
         return end
     if settled == EXACT:
         if takes & NUMBERS:
@@ -145,29 +145,29 @@ def leave(found, attribute, row, at, end):
 
 
 @inlined
-def read_value(spelled, found, attribute, row, at):
+def read_value(words, found, attribute, row, at):
     """Read the value that begins here for an attribute of a row: where what follows it stands, or GAVE_UP."""
     first = byte_at(at)
     if first == QUOTE:
-        return read_string(spelled, found, attribute, row, at + ONE)
+        return read_string(words, found, attribute, row, at + ONE)
     if first == MINUS or is_digit(first):
-        return read_number(spelled, found, attribute, row, at)
-    end, takes = literal_end(at), taken_by(spelled, attribute)
+        return read_number(words, found, attribute, row, at)
+    end, takes = literal_end(at), taken_by(found, attribute)
     if end == GAVE_UP or first == N or takes == 0:
         return end
     if not takes & TRUTH_VALUES:
         return GAVE_UP
-    keep_word(spelled, found, attribute, row, at, end)
+    keep_word(words, found, attribute, row, at, end)
     return end
 
 
 @compiled
-def read_name(spelled, at):
+def read_name(words, at):
     """The attribute whose name begins here, and where what follows its colon stands; or GAVE_UP."""
     if byte_at(at) != QUOTE:
         return uint64(0), GAVE_UP
     end, _ = string_end(at + ONE)
-    word = GAVE_UP if end == GAVE_UP else word_of(spelled, uint64(NAMES), at + ONE, end - at - ONE)
+    word = GAVE_UP if end == GAVE_UP else word_of(words, uint64(NAMES), at + ONE, end - at - ONE)
     if word == GAVE_UP:
         return uint64(0), GAVE_UP
     at = after_blanks(end + ONE)
@@ -175,7 +175,7 @@ def read_name(spelled, at):
 
 
 @inlined
-def next_name(spelled, found, place, row, at):
+def next_name(words, found, place, row, at):
     """The attribute whose name stands behind the brace or comma here, and where its value does.
 
     GAVE_UP when there is none, or when it stood there before. What stood between two values of the record before mostly
@@ -186,7 +186,7 @@ def next_name(spelled, found, place, row, at):
     if length > uint64(0) and are_same(begin, at, length):
         attribute, end = uint64(whole_at(glue + uint64(ATTRIBUTE))), at + length
     else:
-        attribute, end = read_name(spelled, after_blanks(at + ONE))
+        attribute, end = read_name(words, after_blanks(at + ONE))
         if end == GAVE_UP:
             return attribute, GAVE_UP
         set_whole(glue, at)
@@ -200,7 +200,7 @@ def next_name(spelled, found, place, row, at):
 
 
 @inlined
-def read_record(spelled, found, row, at):
+def read_record(words, found, row, at):
     """Read the object that begins here as a row: where what follows it stands, or GAVE_UP."""
     if byte_at(at) != OPEN_OBJECT:
         return GAVE_UP
@@ -208,10 +208,10 @@ def read_record(spelled, found, row, at):
     if byte_at(end) == CLOSE_OBJECT:
         return end + ONE
     for place in range(found.n_names):
-        attribute, at = next_name(spelled, found, place, row, at)
+        attribute, at = next_name(words, found, place, row, at)
         if at == GAVE_UP:
             return GAVE_UP
-        at = read_value(spelled, found, attribute, row, at)
+        at = read_value(words, found, attribute, row, at)
         if at == GAVE_UP:
             return GAVE_UP
         at = after_blanks(at)
@@ -232,13 +232,13 @@ def next_entry(at, close):
 
 
 @compiled
-def scan_records(spelled, found, at):
+def scan_records(words, found, at):
     """Read the list of records that begins here: where what follows it stands, or GAVE_UP; and how many they are."""
     at = after_blanks(at + ONE)
     if byte_at(at) == CLOSE_LIST:
         return at + ONE, uint64(0)
     for row in range(found.n_rows):
-        at = read_record(spelled, found, row, at)
+        at = read_record(words, found, row, at)
         if at == GAVE_UP:
             return at, row
         at, is_end = next_entry(at, CLOSE_LIST)
@@ -248,7 +248,7 @@ def scan_records(spelled, found, at):
 
 
 @inlined
-def read_column(spelled, found, attribute, at):
+def read_column(words, found, attribute, at):
     """Read the list that begins here as an attribute's values: where what follows it stands, or GAVE_UP; how many."""
     if byte_at(at) != OPEN_LIST:
         return GAVE_UP, uint64(0)
@@ -256,7 +256,7 @@ def read_column(spelled, found, attribute, at):
     if byte_at(at) == CLOSE_LIST:
         return at + ONE, uint64(0)
     for row in range(found.n_rows):
-        at = read_value(spelled, found, attribute, row, at)
+        at = read_value(words, found, attribute, row, at)
         if at == GAVE_UP:
             return at, row
         at, is_end = next_entry(at, CLOSE_LIST)
@@ -266,14 +266,14 @@ def read_column(spelled, found, attribute, at):
 
 
 @compiled
-def scan_columns(spelled, found, at):
+def scan_columns(words, found, at):
     """Read the object of columns that begins here: where what follows it stands, or GAVE_UP; and how many rows."""
     n_rows = uint64(0)
     for place in range(found.n_names):
-        attribute, at = next_name(spelled, found, place, uint64(0), at)
+        attribute, at = next_name(words, found, place, uint64(0), at)
         if at == GAVE_UP:
             return at, n_rows
-        at, n = read_column(spelled, found, attribute, at)
+        at, n = read_column(words, found, attribute, at)
         if at == GAVE_UP or (place > uint64(0) and n != n_rows):
             return GAVE_UP, n
         n_rows, at = n, after_blanks(at)

@@ -141,7 +141,7 @@ def take_branches(nodes, depth, tiles, at, reached, start):
 
 @compiled
 def take_choices(choices, tests, lookup, depth, tiles, at, reached, start):
-    """`take_thresholds` where some tests read a table of codes: every row does both, which costs less than to choose."""
+    """`take_thresholds` where some tests read a table of codes: rows do both, which costs less than to choose."""
     for i in range(uint64(IN_FLIGHT)):
         reached[start + i] = uint32(0)
     for level in range(depth):
@@ -261,9 +261,10 @@ def list_incomplete(totals, first, n, slots):
 def answer_rows(columns, nodes, depth, kinds, by_copies, room, reached, left, out):
     """Answer the rows of a block that go down quickly: `reached` gets the places of leaves, `out` the answers.
 
-    `kinds` is the largest kind of test. Those are complete rows and, if asked for, rows with holes by weighted copies, which have no place. The others are
+    Those are complete rows and, if asked for, rows with holes by weighted copies, which have no place. The others are
     listed in `left`; how many they are. Neighbours of complete rows go with them, for nothing; and so does what stands
-    after the last row in the last tile, which is why `reached` has room for whole tiles.
+    after the last row in the last tile, which is why `reached` has room for whole tiles. `kinds` is the largest kind of
+    test there is.
     """
     tiles, totals, slots, copies, holes = room.tiles, room.totals, room.slots, room.copies, room.holes
     n_rows, begin, n_left = uint64(left.shape[0]), uint64(0), uint64(0)

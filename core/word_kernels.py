@@ -9,8 +9,8 @@ from numba import uint64
 from core.byte_lane_kernels import BYTES_AT_ONCE, marks_below, marks_of
 from core.compiled_kernels import byte_at, compiled, inlined, lowest_bit, set_whole, whole_at
 
-# Where things stand in a line of words, and how long a line is: where the text begins and how long it is, its
-# vocabulary and its code, its first eight bytes and its last.
+# Where things stand in a line of `vocabulary.Words`, and how long a line is: where the text begins and how long it is,
+# its vocabulary and its code, its first eight bytes and its last.
 START, LENGTH, VOCABULARY, CODE, FIRST, LAST, LINE = 0, 8, 16, 24, 32, 40, 48
 ONE, WORD = uint64(1), uint64(8)
 GAVE_UP = uint64(0)
@@ -58,29 +58,29 @@ def are_same(one, other, length):
 
 @inlined
 def ends_of(start, length):
-    """The first eight bytes of a text, zeros behind it where it is shorter; and the last eight, 0 where they are all."""
+    """The first eight bytes of a text, with zeros where it is shorter; and the last eight, 0 where those are all."""
     first = kept_below(uint64(whole_at(start)), min(length, WORD))
     last = uint64(whole_at(start + length - WORD))
     return first, last if length > WORD else uint64(0)
 
 
 @inlined
-def slot_of(spelled, first, last, length, vocabulary):
+def slot_of(words, first, last, length, vocabulary):
     """Where to look for the word of a vocabulary with these ends."""
     mixed = first * uint64(FIRST_FACTOR) ^ (last + length + (vocabulary << uint64(32))) * uint64(LAST_FACTOR)
-    return mixed >> spelled.slot_shift  # the highest bits depend on all others
+    return mixed >> words.slot_shift  # the highest bits depend on all others
 
 
 @inlined
-def word_of(spelled, vocabulary, start, length):
+def word_of(words, vocabulary, start, length):
     """The address of the line of the word of a vocabulary that is this text; GAVE_UP when there is none."""
     first, last = ends_of(start, length)
-    slot = slot_of(spelled, first, last, length, vocabulary)
+    slot = slot_of(words, first, last, length, vocabulary)
     while True:
-        word = whole_at(spelled.slots + slot * WORD)
+        word = whole_at(words.slots + slot * WORD)
         if word < 0:
             return GAVE_UP
-        line = spelled.words + uint64(word) * uint64(LINE)
+        line = words.lines + uint64(word) * uint64(LINE)
         if (
             uint64(whole_at(line + uint64(FIRST))) == first
             and uint64(whole_at(line + uint64(LAST))) == last
@@ -88,23 +88,23 @@ def word_of(spelled, vocabulary, start, length):
             and uint64(whole_at(line + uint64(VOCABULARY))) == vocabulary
             and (
                 length <= WORD + WORD
-                or are_same(spelled.text + uint64(whole_at(line)) + WORD, start + WORD, length - WORD - WORD)
+                or are_same(words.text + uint64(whole_at(line)) + WORD, start + WORD, length - WORD - WORD)
             )
         ):
             return line
-        slot = (slot + ONE) & spelled.last_slot
+        slot = (slot + ONE) & words.last_slot
 
 
 @compiled
-def fill_slots(spelled, n_words):
+def fill_slots(words, n_words):
     """Put every word into a slot, and its ends into its line; there are more slots than words, all empty."""
     for word in range(n_words):
-        line = spelled.words + uint64(word) * uint64(LINE)
+        line = words.lines + uint64(word) * uint64(LINE)
         length, vocabulary = uint64(whole_at(line + uint64(LENGTH))), uint64(whole_at(line + uint64(VOCABULARY)))
-        first, last = ends_of(spelled.text + uint64(whole_at(line)), length)
+        first, last = ends_of(words.text + uint64(whole_at(line)), length)
         set_whole(line + uint64(FIRST), first)
         set_whole(line + uint64(LAST), last)
-        slot = slot_of(spelled, first, last, length, vocabulary)
-        while whole_at(spelled.slots + slot * WORD) >= 0:
-            slot = (slot + ONE) & spelled.last_slot
-        set_whole(spelled.slots + slot * WORD, word)
+        slot = slot_of(words, first, last, length, vocabulary)
+        while whole_at(words.slots + slot * WORD) >= 0:
+            slot = (slot + ONE) & words.last_slot
+        set_whole(words.slots + slot * WORD, word)
