@@ -14,7 +14,7 @@ from core.table import FloatArray, RowArray, Table
 from core.tree import Tree, TreeView
 from core.tree_layout import Layout
 
-FEW_RECORDS = 100  # up to here records are answered one by one
+FEW_RECORDS = 20  # up to here records are answered one by one, which takes no longer than to begin with a table
 ROWS_PER_NODE = 10  # without kernels: more rows for each node than this are quicker node by node
 
 

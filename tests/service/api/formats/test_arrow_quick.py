@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
 from core.errors import RecordsDoNotFit
+from core.predictor import FEW_RECORDS
 from service.api import batches
 from service.api.batches import Format, order_of
 from service.api.formats.arrow_quick import QuickReader, answered_quickly
@@ -126,7 +127,7 @@ UNUSUAL = {
     "large text": replaced("颜色", pa.array(["red"] * N_ROWS, pa.large_string())),
     "a column more": replaced("other", [1.0] * N_ROWS),
     "a column less": stream_of(pa.table({"size": [1.0] * N_ROWS})),
-    "few rows": stream_of(pa.table(columns_of(100))),
+    "few rows": stream_of(pa.table(columns_of(FEW_RECORDS))),
     "many rows": stream_of(pa.table(columns_of(ROWS_PER_BLOCK + 1))),
     "several batches": stream_of(pa.table(columns_of()), rows_per_batch=150),
     "no stream": b"size\n1\n",
