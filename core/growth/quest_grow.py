@@ -18,18 +18,22 @@ from core.tree import LEAF, SPLIT_KINDS, Tree
 
 POLL_SECONDS = 0.25
 BLOCK_ROWS = 1024
+WIDTH, OF_CLASS, OF_TEST = 8, 48, 72
 
 
 class Problem(NamedTuple):
-    """The samples: numbers and ordinals as float64, categories as codes, each with the columns they are.
+    """The samples, row by row: numbers and ordinals as float64, categories by their cells in the tables of all of them.
 
-    `has_missing` is about numbers. `level_start` is where each category's table begins, and where the last one ends.
+    A row has as many numbers as `width` says, those after the last column are 0. `has_missing` is about numbers.
+    `ordered` and `nominal` are the columns that they are. `level_start` is where each category's table begins, and
+    where the last one ends: there is the cell of rows that do not know theirs.
     """
 
     numbers: FloatArray
+    width: int
     has_missing: bool
     ordered: RowArray
-    codes: CodeArray
+    cells: CodeArray
     nominal: RowArray
     level_start: RowArray
     classes: CodeArray
@@ -54,11 +58,8 @@ class Work(NamedTuple):
     """Sums of the node being grown, by class and column with an order, or by level and class; what tests say."""
 
     class_weights: FloatArray
-    weights: FloatArray
-    means: FloatArray
-    variations: FloatArray
-    deviations: FloatArray
-    centres: FloatArray
+    moments: FloatArray
+    tests: FloatArray
     tables: FloatArray
     statistics: FloatArray
     degrees: FloatArray
@@ -66,7 +67,7 @@ class Work(NamedTuple):
     logs: FloatArray
     is_left: BoolArray
     mask: BoolArray
-    moments: FloatArray
+    of_classes: FloatArray
 
 
 def is_supported(algorithm: Algorithm) -> bool:
@@ -107,25 +108,33 @@ def problem_of(samples: Samples, ordered: list[int], nominal: list[int]) -> Prob
     assert isinstance(samples.target, ClassTarget)
     columns, schema = samples.attributes.columns, samples.attributes.schema
     numbers = [np.where(is_missing(columns[column]), np.nan, columns[column]) for column in ordered]
+    level_start = np.cumsum([0, *(len(schema[column].categories) for column in nominal)], dtype=np.int64)
+    cells = [
+        np.where(is_missing(columns[column]), level_start[-1], columns[column] + start)
+        for column, start in zip(nominal, level_start, strict=False)
+    ]
+    width = -(-len(ordered) // WIDTH) * WIDTH
     return Problem(
-        numbers=row_by_row(numbers, len(samples), np.float64),
+        numbers=row_by_row(numbers, len(samples), width, np.float64),
+        width=width,
         has_missing=any(bool(np.isnan(values).any()) for values in numbers),
         ordered=np.array(ordered, dtype=np.int64),
-        codes=row_by_row([columns[column] for column in nominal], len(samples), np.int32),
+        cells=row_by_row(cells, len(samples), len(nominal), np.int32),
         nominal=np.array(nominal, dtype=np.int64),
-        level_start=np.cumsum([0, *(len(schema[column].categories) for column in nominal)], dtype=np.int64),
+        level_start=level_start,
         classes=samples.target.codes,
         weights=samples.weights,
         n_classes=len(samples.target.classes),
     )
 
 
-def row_by_row(columns: Sequence[Column], n_rows: int, kind: type) -> Any:
-    """The columns side by side; some rows of all columns at a time, so that they stay near."""
-    table: Any = np.empty((n_rows, len(columns)), dtype=kind)
+def row_by_row(columns: Sequence[Column], n_rows: int, width: int, kind: type) -> Any:
+    """The columns side by side, and 0 up to a width; some rows of all columns at a time, so that they stay near."""
+    table: Any = np.zeros((n_rows, width), dtype=kind)
     for start in range(0, n_rows if columns else 0, BLOCK_ROWS):
-        table[start : start + BLOCK_ROWS] = np.array([values[start : start + BLOCK_ROWS] for values in columns]).T
-    return table
+        rows = slice(start, start + BLOCK_ROWS)
+        table[rows, : len(columns)] = np.array([values[rows] for values in columns]).T
+    return table.ravel()
 
 
 def limits_of(algorithm: Algorithm, n_attributes: int, n_ordered: int) -> Limits:
@@ -146,22 +155,19 @@ def limits_of(algorithm: Algorithm, n_attributes: int, n_ordered: int) -> Limits
 
 def work_for(problem: Problem, n_attributes: int) -> Work:
     """Room for the sums of a node."""
-    by_class, n_levels = (problem.n_classes, len(problem.ordered)), np.diff(problem.level_start)
+    n_levels, n_blocks = np.diff(problem.level_start), problem.width // WIDTH
     return Work(
         class_weights=np.empty(problem.n_classes),
-        weights=np.empty(by_class),
-        means=np.empty(by_class),
-        variations=np.empty(by_class),
-        deviations=np.empty(by_class),
-        centres=np.empty(len(problem.ordered)),
-        tables=np.empty((int(problem.level_start[-1]), problem.n_classes)),
+        moments=np.empty(problem.n_classes * n_blocks * OF_CLASS),
+        tests=np.empty(n_blocks * OF_TEST),
+        tables=np.empty((int(problem.level_start[-1]) + 1, problem.n_classes)),
         statistics=np.empty(n_attributes),
         degrees=np.empty((n_attributes, 2)),
         levene=np.empty(n_attributes),
         logs=np.empty(n_attributes),
         is_left=np.empty(n_attributes, dtype=np.bool_),
         mask=np.empty(int(n_levels.max(initial=0)), dtype=np.bool_),
-        moments=np.empty((3, problem.n_classes)),
+        of_classes=np.empty((4, problem.n_classes)),
     )
 
 
