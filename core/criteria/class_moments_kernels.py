@@ -12,7 +12,7 @@ their class, see `packed`.
 
 from numba import int64, types, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import ask_for, compiled
 from core.lane_kernels import WIDTH, in_lanes
 from core.ties import TIE
 
@@ -23,6 +23,7 @@ WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN, FIRST_CENTRE, STATISTIC, BETWEEN_DEGREES
     WIDTH * place for place in range(9)
 )
 OF_TEST = 9 * WIDTH
+AHEAD = uint64(12)  # rows: so far further on numbers are asked for
 ROW_BITS, CLASS_MASK = uint64(32), uint64((1 << 32) - 1)
 
 
@@ -177,6 +178,7 @@ def add_up_moments(problem, rows, weights, class_weights, moments, tests):
     i = uint64(0)
     while i < n:
         entry = rows[i]
+        ask_for_row(numbers, width, rows[min(i + AHEAD, n - uint64(1))])
         at, of_class = row_of(entry) * width, class_of(entry) * for_class
         end = at + width
         while at < end:
@@ -188,6 +190,16 @@ def add_up_moments(problem, rows, weights, class_weights, moments, tests):
             of_class += uint64(OF_CLASS)
         i += uint64(1)
     test_means(width, class_weights, moments, tests)
+
+
+@compiled
+def ask_for_row(numbers, width, entry):
+    """Have all numbers of a row brought near."""
+    at = uint64(numbers.ctypes.data) + uint64(8) * width * row_of(entry)
+    end = at + uint64(8) * width
+    while at < end:
+        ask_for(at)
+        at += uint64(64)
 
 
 @compiled

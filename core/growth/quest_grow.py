@@ -18,6 +18,7 @@ from core.tree import LEAF, SPLIT_KINDS, Tree
 
 POLL_SECONDS = 0.25
 BLOCK_ROWS = 1024
+LINE = 64  # bytes of memory that come together
 WIDTH, OF_CLASS, OF_TEST = 8, 48, 72
 
 
@@ -119,7 +120,7 @@ def problem_of(samples: Samples, ordered: list[int], nominal: list[int]) -> Prob
         width=width,
         has_missing=any(bool(np.isnan(values).any()) for values in numbers),
         ordered=np.array(ordered, dtype=np.int64),
-        cells=row_by_row(cells, len(samples), len(nominal), np.int32),
+        cells=row_by_row(cells, len(samples), len(nominal), np.uint32),
         nominal=np.array(nominal, dtype=np.int64),
         level_start=level_start,
         classes=samples.target.codes,
@@ -130,11 +131,20 @@ def problem_of(samples: Samples, ordered: list[int], nominal: list[int]) -> Prob
 
 def row_by_row(columns: Sequence[Column], n_rows: int, width: int, kind: type) -> Any:
     """The columns side by side, and 0 up to a width; some rows of all columns at a time, so that they stay near."""
-    table: Any = np.zeros((n_rows, width), dtype=kind)
+    table: Any = in_lines((n_rows, width), kind)
+    table[:, len(columns) :] = 0
     for start in range(0, n_rows if columns else 0, BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
         table[rows, : len(columns)] = np.array([values[rows] for values in columns]).T
     return table.ravel()
+
+
+def in_lines(shape: tuple[int, int], kind: type) -> Any:
+    """An array that begins where a line of the processor's cache does, so that rows of whole lines touch no others."""
+    n = shape[0] * shape[1]
+    room: Any = np.empty(n + LINE, dtype=kind)
+    start = -room.ctypes.data % LINE // room.itemsize
+    return room[start : start + n].reshape(shape)
 
 
 def limits_of(algorithm: Algorithm, n_attributes: int, n_ordered: int) -> Limits:

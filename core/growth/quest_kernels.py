@@ -39,6 +39,7 @@ def grow_quest(problem, limits, work, progress):
     for row in range(n_rows):
         rows[row] = packed(row, problem.classes[row])
     side, values, classes = np.empty(n_rows, np.int8), np.empty(n_rows), np.empty(n_rows, np.int32)
+    spare = np.empty(n_rows)
     kept_rows, kept_weights = np.empty(n_rows, np.uint64), np.empty(n_rows)
     waiting, shares = np.empty((64, 5), np.int64), np.empty(64)
     of_node, figures = np.empty((64, 4), np.int64), np.empty((64, 3 + problem.n_classes))
@@ -62,7 +63,9 @@ def grow_quest(problem, limits, work, progress):
             figures[node, 3 + k] = work.class_weights[k]
         column, threshold = int64(LEAF), np.nan
         if not (is_pure or is_terminal(limits, depth, weight, work.class_weights)):
-            column, threshold = chosen_split(there, limits, work, here, here_weights, values, classes, kept_weights)
+            column, threshold = chosen_split(
+                there, limits, work, here, here_weights, values, classes, spare, kept_weights
+            )
         if column == LEAF:
             progress[DONE] += weight
             continue
@@ -74,7 +77,7 @@ def grow_quest(problem, limits, work, progress):
             for level in range(n_here):
                 groups[n_groups + level] = work.mask[level]
             n_groups += n_here
-        first, second = sides_of(there, work, here, here_weights, column, threshold, side)
+        first, second = sides_of(there, work, here, here_weights, column, threshold, values, side)
         rows, weights = longer_list(rows, start + n, start + 2 * n), longer_list(weights, start + n, start + 2 * n)
         first, second = first / (first + second), second / (first + second)
         n_second, n_first = divide(rows, weights, start, n, side, first, second, limits, kept_rows, kept_weights)
@@ -99,7 +102,7 @@ def room_near(problem):
         problem.width,
         problem.has_missing,
         problem.ordered,
-        np.empty(n * n_nominal, np.int32),
+        np.empty(n * n_nominal, np.uint32),
         problem.nominal,
         problem.level_start,
         np.empty(n, np.int32),
@@ -148,23 +151,21 @@ def is_terminal(limits, depth, weight, class_weights):
 
 
 @compiled
-def sides_of(problem, work, rows, weights, column, threshold, side):
-    """Where each row goes, and the known weight that goes each way."""
+def sides_of(problem, work, rows, weights, column, threshold, values, side):
+    """Where each row goes, and the known weight that goes each way; `values` are those of a column with a threshold."""
+    if np.isnan(threshold):
+        place, n_nominal = place_of(problem.nominal, column), uint64(len(problem.nominal))
+        start, missing = problem.level_start[place], problem.level_start[len(problem.nominal)]
+        for i in range(len(rows)):
+            cell = problem.cells[row_of(rows[i]) * n_nominal + uint64(place)]
+            side[i] = BOTH if cell == missing else (FIRST if work.mask[cell - start] else SECOND)
+    else:
+        for i in range(len(rows)):
+            side[i] = BOTH - (values[i] > threshold) - 2 * (values[i] <= threshold)
     first, second = 0.0, 0.0
-    is_group = np.isnan(threshold)
-    place = place_of(problem.nominal if is_group else problem.ordered, column)
-    missing = problem.level_start[len(problem.nominal)]
-    for i in range(len(rows)):
-        row = row_of(rows[i])
-        if is_group:
-            cell = problem.cells[row * uint64(len(problem.nominal)) + uint64(place)]
-            code = cell - problem.level_start[place]
-            side[i] = BOTH if cell == missing else (FIRST if work.mask[code] else SECOND)
-        else:
-            value = problem.numbers[row * uint64(problem.width) + uint64(place)]
-            side[i] = BOTH if np.isnan(value) else (FIRST if value <= threshold else SECOND)
-        first += weights[i] if side[i] == FIRST else 0.0
-        second += weights[i] if side[i] == SECOND else 0.0
+    for i in range(len(rows)):  # without a branch, which no processor could foresee
+        first += weights[i] * (side[i] == FIRST)
+        second += weights[i] * (side[i] == SECOND)
     return first, second
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 from numba import int64, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import ask_for, compiled
 from core.criteria.class_moments_kernels import (
+    AHEAD,
     FIRST_CENTRE,
     MEAN,
     OF_CLASS,
@@ -21,8 +22,8 @@ from core.ties import TIE
 
 
 @compiled
-def chosen_split(problem, limits, work, rows, weights, values, classes, spare):
-    """A column with a threshold, or with NaN and the first group in `work.mask`; else `LEAF`."""
+def chosen_split(problem, limits, work, rows, weights, values, classes, spare, spare_weights):
+    """A column with a threshold and its values in `values`, or with NaN and the first group in `work.mask`; else `LEAF`."""
     test_all(problem, work, rows, weights)
     work.is_left[:] = True
     is_spread_tested = False
@@ -32,7 +33,7 @@ def chosen_split(problem, limits, work, rows, weights, values, classes, spare):
             return int64(LEAF), np.nan
         place = place_of(problem.ordered, column)
         if place >= 0:
-            threshold = cut_of(problem, limits, work, rows, weights, place, values, classes, spare)
+            threshold = cut_of(problem, limits, work, rows, weights, place, values, classes, spare, spare_weights)
             if not np.isnan(threshold):
                 return column, threshold
         elif find_groups(problem, limits, work, place_of(problem.nominal, column)):
@@ -50,20 +51,37 @@ def place_of(columns, column):
 
 
 @compiled
-def cut_of(problem, limits, work, rows, weights, place, values, classes, spare):
+def cut_of(problem, limits, work, rows, weights, place, values, classes, spare, spare_weights):
     """The threshold of a column with an order; NaN where there is none."""
-    n, width, place_in_row = uint64(0), uint64(problem.width), uint64(place)
+    n = uint64(0)
+    look_up(problem, rows, place, values)
+    known, known_weights = values, weights
+    if problem.has_missing:
+        known, known_weights = spare, spare_weights
     for i in range(len(rows)):
-        value = problem.numbers[row_of(rows[i]) * width + place_in_row]
-        values[n], classes[n], spare[n] = value, class_of(rows[i]), weights[i]
-        n += uint64(value == value)
+        classes[n] = class_of(rows[i])
+        if problem.has_missing:
+            known[n], known_weights[n] = values[i], weights[i]
+        n += uint64(values[i] == values[i])
     moments, n_blocks = work.of_classes, problem.width // WIDTH
     for k in range(problem.n_classes):
         at = (k * n_blocks + place // WIDTH) * OF_CLASS + place % WIDTH
         moments[0, k], moments[1, k] = work.moments[at + WEIGHT], work.moments[at + MEAN]
         moments[2, k] = work.moments[at + VARIATION]
     centre = work.tests[place // WIDTH * OF_TEST + FIRST_CENTRE + place % WIDTH]
-    return best_cut(values, classes, spare, int64(n), moments, centre, limits.min_samples_leaf)
+    return best_cut(known, classes, known_weights, int64(n), moments, centre, limits.min_samples_leaf)
+
+
+@compiled
+def look_up(problem, rows, place, values):
+    """The values of a column with an order, in all rows of a node; asked for some rows ahead."""
+    numbers, width, n, place = problem.numbers, uint64(problem.width), uint64(rows.shape[0]), uint64(place)
+    first = uint64(numbers.ctypes.data) + uint64(8) * place
+    i = uint64(0)
+    while i < n:
+        ask_for(first + uint64(8) * width * row_of(rows[min(i + AHEAD, n - uint64(1))]))
+        values[i] = numbers[row_of(rows[i]) * width + place]
+        i += uint64(1)
 
 
 @compiled

@@ -7,8 +7,9 @@ from math import inf, log
 
 from numba import int64, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import ask_for, compiled
 from core.criteria.class_moments_kernels import (
+    AHEAD,
     BETWEEN_DEGREES,
     OF_TEST,
     STATISTIC,
@@ -51,9 +52,11 @@ def add_up_tables(problem, work, rows, weights):
     if n_nominal == uint64(0):
         return
     tables[:] = 0.0
+    first, bytes_a_row = uint64(cells.ctypes.data), uint64(cells.itemsize) * n_nominal
     i, n = uint64(0), uint64(rows.shape[0])
     while i < n:
         at, k, weight = row_of(rows[i]) * n_nominal, class_of(rows[i]), weights[i]
+        ask_for(first + bytes_a_row * row_of(rows[min(i + AHEAD, n - uint64(1))]))
         end = at + n_nominal
         while at < end:
             tables[cells[at], k] += weight

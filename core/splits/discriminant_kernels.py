@@ -47,10 +47,10 @@ def best_cut(values, classes, weights, n, moments, centre, least):
     between = centre + middle(mean_a, mean_b)
     a_is_narrow = variance_a <= variance_b
     narrow, wide = (variance_a, variance_b) if a_is_narrow else (variance_b, variance_a)
-    smallest, largest = extremes(values, classes, n, second, not a_is_narrow)
-    if smallest < largest and narrow > NARROW * wide:
+    if narrow > NARROW * wide and varies(values, classes, n, second, not a_is_narrow):
         wanted = centre + equal_density(weight_a, mean_a, variance_a, weight_b, mean_b, variance_b)
     else:
+        smallest, largest = extremes(values, classes, n, second, not a_is_narrow)
         is_below = mean_a < mean_b if a_is_narrow else mean_b < mean_a
         wanted = beside(values, n, largest, True) if is_below else beside(values, n, smallest, False)
     if np.isnan(wanted):
@@ -60,6 +60,18 @@ def best_cut(values, classes, weights, n, moments, centre, least):
     if holds_enough(values, weights, n, between, least):
         return between
     return nearest_cut(values, weights, n, wanted, least)
+
+
+@compiled
+def varies(values, classes, n, second, of_second):
+    """Whether a super-class has two values; mostly the first rows tell."""
+    one = np.nan
+    for i in range(n):
+        if second[classes[i]] == of_second:
+            if one < values[i] or one > values[i]:
+                return True
+            one = values[i]
+    return False
 
 
 @compiled
@@ -91,9 +103,8 @@ def holds_enough(values, weights, n, threshold, least):
     """`discriminant_cuts.holds_enough`"""
     left, right = 0.0, 0.0
     for i in range(n):  # without a branch, which no processor could foresee
-        is_left = values[i] <= threshold
-        left += weights[i] if is_left else 0.0
-        right += 0.0 if is_left else weights[i]
+        left += weights[i] * (values[i] <= threshold)
+        right += weights[i] * (values[i] > threshold)
     return min(left, right) > 0 and min(left, right) >= least - TIE
 
 
