@@ -169,27 +169,17 @@ def finish_test(tests):
 
 
 @compiled
-def add_up_moments(problem, rows, weights, class_weights, moments, tests):
-    """`class_moments` but for deviations, and `significance.analysis_of_variance` of them; in one pass."""
-    numbers, width, n = problem.numbers, uint64(problem.width), uint64(rows.shape[0])
-    for_class = width * uint64(OF_CLASS // WIDTH)
-    begin_classes(width, class_weights, problem.has_missing, moments)
-    find_centres(numbers, width, rows, class_weights, moments)
-    i = uint64(0)
-    while i < n:
-        entry = rows[i]
-        ask_for_row(numbers, width, rows[min(i + AHEAD, n - uint64(1))])
-        at, of_class = row_of(entry) * width, class_of(entry) * for_class
-        end = at + width
-        while at < end:
-            if problem.has_missing:
-                add_known((at, of_class), numbers, moments, weights[i])
-            else:
-                add_row((at, of_class), numbers, moments, weights[i])
-            at += uint64(WIDTH)
-            of_class += uint64(OF_CLASS)
-        i += uint64(1)
-    test_means(width, class_weights, moments, tests)
+def add_numbers(numbers, width, has_missing, entry, weight, moments):
+    """Add a row to the moments of its class; they have begun, and have centres."""
+    at, of_class = row_of(entry) * width, class_of(entry) * width * uint64(OF_CLASS // WIDTH)
+    end = at + width
+    while at < end:
+        if has_missing:
+            add_known((at, of_class), numbers, moments, weight)
+        else:
+            add_row((at, of_class), numbers, moments, weight)
+        at += uint64(WIDTH)
+        of_class += uint64(OF_CLASS)
 
 
 @compiled

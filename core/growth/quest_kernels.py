@@ -16,8 +16,8 @@ from numba import int64, uint64
 
 from core.compiled_kernels import compiled
 from core.criteria.class_moments_kernels import class_of, packed, row_of
-from core.growth.quest_grow import Problem
 from core.growth.quest_split_kernels import chosen_split, place_of
+from core.growth.quest_state import Problem, Work
 from core.growth.quest_tests_kernels import LEAF
 from core.growth.room_kernels import longer_list, longer_rows
 from core.ties import TIE
@@ -29,11 +29,12 @@ NEAR_BYTES = 1 << 19  # they fit in a processor's second cache
 
 
 @compiled
-def grow_quest(problem, limits, work, progress):
+def grow_quest(problem_fields, limits, work_fields, progress):
     """Every node's split, share, weight and class weights, how many nodes its subtree has, and groups of categories.
 
     `of_node` has column, where its groups begin, parent and size; `figures` threshold, share, weight, class weights.
     """
+    problem, work = Problem(*problem_fields), Work(*work_fields)
     n_rows = len(problem.classes)
     rows, weights = np.empty(n_rows, np.uint64), problem.weights.copy()
     for row in range(n_rows):

@@ -14,9 +14,13 @@ from core.criteria.class_moments_kernels import (
     OF_TEST,
     STATISTIC,
     WITHIN_DEGREES,
-    add_up_moments,
+    add_numbers,
+    ask_for_row,
+    begin_classes,
     class_of,
+    find_centres,
     row_of,
+    test_means,
     test_spread,
 )
 from core.criteria.significance import SAME_LOG10_P
@@ -25,19 +29,23 @@ from core.growth.quest import SAME_STATISTIC
 from core.lane_kernels import WIDTH
 
 LEAF = -1
-NOT_TESTED = -1.0  # in place of a statistic
+NOT_TESTED, NOT_ASKED = -1.0, 1.0  # in place of a statistic, and of the logarithm of p
 
 
 @compiled
 def test_all(problem, work, rows, weights):
     """The first tests of all columns, and the sums that they are made of."""
-    add_up_moments(problem, rows, weights, work.class_weights, work.moments, work.tests)
+    width = uint64(problem.width)
+    begin_classes(width, work.class_weights, problem.has_missing, work.moments)
+    find_centres(problem.numbers, width, rows, work.class_weights, work.moments)
+    work.tables[:] = 0.0
+    add_up(problem, work, rows, weights)
+    test_means(width, work.class_weights, work.moments, work.tests)
     for place in range(len(problem.ordered)):
         column, at = problem.ordered[place], (place // WIDTH) * OF_TEST + place % WIDTH
         work.statistics[column] = work.tests[at + STATISTIC]
         work.degrees[column, 0] = work.tests[at + BETWEEN_DEGREES]
         work.degrees[column, 1] = work.tests[at + WITHIN_DEGREES]
-    add_up_tables(problem, work, rows, weights)
     for place in range(len(problem.nominal)):
         table = work.tables[problem.level_start[place] : problem.level_start[place + 1]]
         column = problem.nominal[place]
@@ -46,21 +54,26 @@ def test_all(problem, work, rows, weights):
 
 
 @compiled
-def add_up_tables(problem, work, rows, weights):
-    """The weight of every class in every category; of rows that do not know theirs in one after all others."""
-    cells, tables, n_nominal = problem.cells, work.tables, uint64(len(problem.nominal))
-    if n_nominal == uint64(0):
-        return
-    tables[:] = 0.0
+def add_up(problem, work, rows, weights):
+    """Moments of all columns with an order and the weight of every class in every category, in one pass over the rows.
+
+    Rows further on are asked for meanwhile: a node's rows stand far from each other.
+    """
+    numbers, width, has_missing, moments = problem.numbers, uint64(problem.width), problem.has_missing, work.moments
+    cells, n_nominal, tables = problem.cells, uint64(len(problem.nominal)), work.tables
     first, bytes_a_row = uint64(cells.ctypes.data), uint64(cells.itemsize) * n_nominal
     i, n = uint64(0), uint64(rows.shape[0])
     while i < n:
-        at, k, weight = row_of(rows[i]) * n_nominal, class_of(rows[i]), weights[i]
-        ask_for(first + bytes_a_row * row_of(rows[min(i + AHEAD, n - uint64(1))]))
-        end = at + n_nominal
-        while at < end:
-            tables[cells[at], k] += weight
-            at += uint64(1)
+        entry, weight, later = rows[i], weights[i], rows[min(i + AHEAD, n - uint64(1))]
+        ask_for_row(numbers, width, later)
+        add_numbers(numbers, width, has_missing, entry, weight, moments)
+        if n_nominal > uint64(0):
+            ask_for(first + bytes_a_row * row_of(later))
+            at, k = row_of(entry) * n_nominal, class_of(entry)
+            end = at + n_nominal
+            while at < end:
+                tables[cells[at], k] += weight
+                at += uint64(1)
         i += uint64(1)
 
 
@@ -110,47 +123,54 @@ def choice(problem, limits, work, rows, weights, is_spread_tested):
 
 @compiled
 def most_significant(statistics, degrees, is_left, logs):
-    """`quest.most_significant` of the columns left that have a statistic, with its log10 p; `LEAF` where none has.
+    """`significance.most_significant` of the columns left that have a statistic, with its log10 p; else `LEAF`.
 
-    Of tests with the same degrees of freedom only those of the largest statistic are worth working out p.
+    The largest statistic is asked first, and p is not worked out of those that it beats beyond doubt.
     """
-    f, chi_squared = largest_of(statistics, degrees, is_left, True), largest_of(statistics, degrees, is_left, False)
-    smallest, largest = inf, -inf
     for column in range(len(statistics)):
-        logs[column] = inf
-        best = f if degrees[column, 1] > 0 else chi_squared
-        if is_left[column] and statistics[column] >= 0 and not is_beaten(statistics, degrees, column, best):
-            logs[column] = log10_p_value(statistics[column], degrees[column, 0], degrees[column, 1])
-            smallest = min(smallest, logs[column])
+        logs[column] = NOT_ASKED if is_left[column] and statistics[column] >= 0 else inf
+    smallest, largest = inf, -inf
+    while True:
+        best = largest_unasked(statistics, logs)
+        if best == LEAF:
+            break
+        logs[best] = log10_p_value(statistics[best], degrees[best, 0], degrees[best, 1])
+        smallest = min(smallest, logs[best])
+        for column in range(len(statistics)):
+            if logs[column] == NOT_ASKED and is_beaten(statistics, degrees, column, best):
+                logs[column] = inf
     for column in range(len(statistics)):
         if logs[column] <= smallest + SAME_LOG10_P and logs[column] < inf:
             largest = max(largest, statistics[column])
     for column in range(len(statistics)):
         is_equal = logs[column] <= smallest + SAME_LOG10_P and logs[column] < inf
-        if is_equal and statistics[column] >= largest * (1 - SAME_STATISTIC):
+        if is_equal and statistics[column] >= largest - SAME_STATISTIC * max(1.0, largest):
             return int64(column), smallest
     return int64(LEAF), smallest
 
 
 @compiled
-def largest_of(statistics, degrees, is_left, is_f):
-    """The column of the largest F, or chi-squared; -1 where there is none."""
-    found = int64(-1)
+def largest_unasked(statistics, logs):
+    """The column of the largest statistic whose p is not known yet."""
+    found, largest = int64(LEAF), -inf
     for column in range(len(statistics)):
-        if is_left[column] and statistics[column] >= 0 and (degrees[column, 1] > 0) == is_f:
-            if found < 0 or statistics[column] > statistics[found]:
-                found = column
+        if logs[column] == NOT_ASKED and statistics[column] > largest:
+            found, largest = int64(column), statistics[column]
     return found
 
 
 @compiled
 def is_beaten(statistics, degrees, column, best):
-    """Whether that one has the same degrees of freedom and a statistic that is larger beyond doubt."""
-    return (
-        statistics[column] < statistics[best] * (1 - SAME_STATISTIC)
-        and degrees[best, 0] == degrees[column, 0]
-        and degrees[best, 1] == degrees[column, 1]
-    )
+    """Whether a column has a smaller statistic than the best beyond doubt, and then cannot have a smaller p.
+
+    The same F, or chi-squared, of the same degrees of freedom has the same p. With one or two degrees between groups p
+    falls with those within: so do the tails of Student's t, and (1 + 2F/d)^(-d/2).
+    """
+    if statistics[column] >= statistics[best] - SAME_STATISTIC * max(1.0, statistics[best]):
+        return False
+    between, within, most_within = degrees[column, 0], degrees[column, 1], degrees[best, 1]
+    falls = between <= 2 and within > 0 and within <= most_within
+    return between == degrees[best, 0] and (within == most_within or falls)
 
 
 @compiled

@@ -15,7 +15,7 @@ from core.growth.best_split import best_split as textbook_split
 from core.growth.best_split import node_samples, objective_of
 from core.growth.considered import candidates_by_node
 from core.growth.engine import Engine, grow_with
-from core.growth.quest import AttributeTests, best_split, choice, most_significant
+from core.growth.quest import AttributeTests, best_split, choice, first_of
 from core.growth.quest import tests_of as all_tests
 from core.growth.samples import Samples
 from core.preparation import prepare
@@ -167,8 +167,8 @@ def test_ibms_programs_stop_where_nothing_is_significant():
 
 
 def test_equal_p_goes_to_the_larger_statistic_and_then_to_the_earlier_column():
-    assert most_significant([significant(2.0, -5.0), significant(3.0, -5.0 + 1e-10), significant(9.0, -4.9)]) == 1
-    assert most_significant([significant(3.0, -5.0), significant(3.0 * (1 + 1e-12), -5.0)]) == 0
+    assert first_of([significant(2.0, -5.0), significant(3.0, -5.0 + 1e-10), significant(9.0, -4.9)]) == 1
+    assert first_of([significant(3.0, -5.0), significant(3.0 * (1 + 1e-12), -5.0)]) == 0
 
 
 def test_a_copy_of_a_column_in_other_units_is_not_chosen():
