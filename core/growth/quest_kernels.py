@@ -15,7 +15,7 @@ import numpy as np
 from numba import int64, uint64
 
 from core.compiled_kernels import compiled
-from core.criteria.class_moments_kernels import class_of, packed, row_of
+from core.criteria.class_moments_kernels import AHEAD, ask_for_row, class_of, packed, row_of
 from core.growth.quest_split_kernels import chosen_split, place_of
 from core.growth.quest_state import Problem, Work
 from core.growth.quest_tests_kernels import LEAF
@@ -115,13 +115,16 @@ def room_near(problem):
 @compiled
 def bring_near(problem, near, rows):
     """Copy the rows of a node; they and all below it are numbered by their places there."""
-    width, n_nominal = problem.width, len(problem.nominal)
-    for i in range(len(rows)):
-        row, rows[i] = int64(row_of(rows[i])), packed(i, class_of(rows[i]))
+    width, n_nominal, n = problem.width, len(problem.nominal), len(rows)
+    numbers, near_numbers, cells, near_cells = problem.numbers, near.numbers, problem.cells, near.cells
+    for i in range(n):
+        row, later = int64(row_of(rows[i])), rows[min(i + int64(AHEAD), n - 1)]
+        ask_for_row(numbers, uint64(width), later)
         for j in range(width):
-            near.numbers[i * width + j] = problem.numbers[row * width + j]
+            near_numbers[i * width + j] = numbers[row * width + j]
         for j in range(n_nominal):
-            near.cells[i * n_nominal + j] = problem.cells[row * n_nominal + j]
+            near_cells[i * n_nominal + j] = cells[row * n_nominal + j]
+        rows[i] = packed(i, class_of(rows[i]))
 
 
 @compiled
@@ -157,9 +160,10 @@ def sides_of(problem, work, rows, weights, column, threshold, values, side):
     if np.isnan(threshold):
         place, n_nominal = place_of(problem.nominal, column), uint64(len(problem.nominal))
         start, missing = problem.level_start[place], problem.level_start[len(problem.nominal)]
+        cells, mask = problem.cells, work.mask
         for i in range(len(rows)):
-            cell = problem.cells[row_of(rows[i]) * n_nominal + uint64(place)]
-            side[i] = BOTH if cell == missing else (FIRST if work.mask[cell - start] else SECOND)
+            cell = cells[row_of(rows[i]) * n_nominal + uint64(place)]
+            side[i] = BOTH if cell == missing else (FIRST if mask[cell - start] else SECOND)
     else:
         for i in range(len(rows)):
             side[i] = BOTH - (values[i] > threshold) - 2 * (values[i] <= threshold)
