@@ -9,7 +9,7 @@ beyond the end makes room there, and takes care that what stands there changes n
 from collections.abc import Callable, Iterator
 from inspect import Parameter, signature
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
@@ -17,6 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 WIDTH = 8
+AHEAD = 12  # rows: so far further on numbers are asked for
 FLOAT, DOUBLE, BITS, PLACE = ir.FloatType(), ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 FLOATS, DOUBLES, WORDS, PLACES = (ir.VectorType(kind, WIDTH) for kind in (FLOAT, DOUBLE, BITS, PLACE))
 KINDS = {types.float32: FLOATS, types.float64: DOUBLES, types.uint64: WORDS}
@@ -138,6 +139,81 @@ def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
         return intrinsic(translate)
 
     return kernel
+
+
+def over_rows(*places: int) -> Callable[[Callable[..., Any]], Any]:
+    """The kernel of a formula that says what a row adds to sums, eight columns at once, in the order of the rows.
+
+    The formula takes the row's values, its weight, and `onto` from its place on; the sums come to these places of it.
+    The values of row r are `numbers[r * stride + offset:]`; those of rows further on are asked for meanwhile.
+    """
+
+    def kernel(formula: Callable[..., Any]) -> Any:
+        def translate(
+            _: Any, rows: Any, weights: Any, start: Any, end: Any, numbers: Any, stride: Any, offset: Any, onto: Any, at: Any
+        ) -> Any:
+            def generate(context: Any, builder: Any, types: Any, arguments: Any) -> Any:
+                kinds = (types.args[0], types.args[1], types.args[4], types.args[7])
+                values = (arguments[0], arguments[1], arguments[4], arguments[7])
+                arrays = (
+                    context.make_array(k)(context, builder, v).data for k, v in zip(kinds, values, strict=True)
+                )
+                _add_up(builder, formula, places, _Rows(*arrays, *arguments[2:4], *arguments[5:7], arguments[8]))
+                return context.get_dummy_value()
+
+            return types.void(rows, weights, start, end, numbers, stride, offset, onto, at), generate
+
+        translate.__name__, translate.__doc__ = formula.__name__, formula.__doc__
+        return intrinsic(translate)
+
+    return kernel
+
+
+class _Rows(NamedTuple):
+    """Where rows, weights, numbers and sums are, from which row to which, and the places of a row's numbers."""
+
+    rows: Any
+    weights: Any
+    numbers: Any
+    onto: Any
+    start: Any
+    end: Any
+    stride: Any
+    offset: Any
+    at: Any
+
+
+def _add_up(builder: Any, formula: Callable[..., Any], places: tuple[int, ...], given: _Rows) -> None:
+    """Code that adds up what a formula says of each row; sums that no memory holds meanwhile stay in the processor."""
+    sums = [cgutils.alloca_once(builder, DOUBLES) for _ in places]
+    for each in sums:
+        builder.store(_all(DOUBLES, 0.0), each)
+    onto = Numbers(builder, given.onto, given.at, DOUBLES)
+    with cgutils.for_range_slice(builder, given.start, given.end, given.start.type(1)) as (i, _):
+        _ask_ahead(builder, given, i)
+        values = Numbers(builder, given.numbers, _place_of(builder, given, i), DOUBLES)(0)
+        weight = _in_all_lanes(builder, builder.load(builder.gep(given.weights, [i])), DOUBLES)
+        for each, added in zip(sums, formula(values, weight, onto), strict=True):
+            builder.store((Lanes(builder, builder.load(each)) + added).value, each)
+    for place, each in zip(places, sums, strict=True):
+        onto.put(place, Lanes(builder, builder.load(each)))
+
+
+def _place_of(builder: Any, given: _Rows, i: Any) -> Any:
+    """Where the numbers of the row in place i begin."""
+    row = builder.load(builder.gep(given.rows, [i]))
+    return builder.add(builder.mul(row, given.stride), given.offset)
+
+
+def _ask_ahead(builder: Any, given: _Rows, i: Any) -> None:
+    """Code that asks memory for the numbers of a row further on."""
+    last, later = builder.sub(given.end, given.end.type(1)), builder.add(i, i.type(AHEAD))
+    later = builder.select(builder.icmp_unsigned("<", later, last), later, last)
+    pointer = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [pointer, PLACE, PLACE, PLACE])
+    prefetch = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
+    address = builder.bitcast(builder.gep(given.numbers, [_place_of(builder, given, later)]), pointer)
+    builder.call(prefetch, [address, PLACE(0), PLACE(3), PLACE(1)])
 
 
 def _all_given(context: Any, builder: Any, kinds: Any, values: Any) -> Iterator[Any]:

@@ -6,14 +6,15 @@ What is known of a node's columns stands in one list, class by class, and for ei
     | columns 0 to 7                                | columns 8 to 15 ...
     | centre  weight  sum  squares  mean  deviation |                         each of eight numbers
 
-`numbers[row * width:]` are a row's values, NaN where missing; the width is a multiple of eight. Rows are packed with
-their class, see `packed`.
+`numbers[row * width:]` are a row's values, NaN where missing; the width is a multiple of eight. Rows come class after
+class, `Grouped`, each class in row order: so its sums are those of the definition, and stay in the processor meanwhile.
 """
 
+import numpy as np
 from numba import int64, types, uint64
 
-from core.compiled_kernels import ask_for, compiled
-from core.lane_kernels import WIDTH, in_lanes
+from core.compiled_kernels import compiled
+from core.lane_kernels import WIDTH, in_lanes, over_rows
 from core.ties import TIE
 
 CENTRE, WEIGHT, SUM, SQUARES, MEAN, DEVIATION = (WIDTH * place for place in range(6))
@@ -23,37 +24,11 @@ WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN, FIRST_CENTRE, STATISTIC, BETWEEN_DEGREES
     WIDTH * place for place in range(9)
 )
 OF_TEST = 9 * WIDTH
-AHEAD = uint64(12)  # rows: so far further on numbers are asked for
-ROW_BITS, CLASS_MASK = uint64(32), uint64((1 << 32) - 1)
-
-
-@compiled
-def packed(row, class_):
-    """A row with its class in the lower bits."""
-    return uint64(row) << ROW_BITS | uint64(class_)
-
-
-@compiled
-def row_of(entry):
-    """The row."""
-    return entry >> ROW_BITS
-
-
-@compiled
-def class_of(entry):
-    """Its class."""
-    return entry & CLASS_MASK
-
-
 @in_lanes(types.void)
 def begin(moments, nan, weight):
-    """Nothing is known yet of a class of this weight."""
-    zero = nan.all(0.0)
+    """Nothing is known yet of a class but its weight."""
     moments.put(CENTRE, nan)
     moments.put(WEIGHT, weight)
-    moments.put(SUM, zero)
-    moments.put(SQUARES, zero)
-    moments.put(DEVIATION, zero)
 
 
 @in_lanes(types.uint64)
@@ -65,32 +40,27 @@ def take_centre(values, moments):
     return centre.is_known().as_bits()
 
 
-@in_lanes(types.void)
-def add_row(values, moments, weight):
-    """Add a row without missing values."""
-    apart = values(0) - moments(CENTRE)
+@over_rows(SUM, SQUARES)
+def add_complete(values, weight, moments):
+    """What a row without missing values adds."""
+    apart = values - moments(CENTRE)
     moved = weight * apart
-    moments.add(SUM, moved)
-    moments.add(SQUARES, moved * apart)
+    return moved, moved * apart
 
 
-@in_lanes(types.void)
-def add_known(values, moments, weight):
-    """Add what is known of a row."""
-    value = values(0)
-    known, apart = value.is_known(), value - moments(CENTRE)
+@over_rows(WEIGHT, SUM, SQUARES)
+def add_known(values, weight, moments):
+    """What is known of a row adds."""
+    known, apart = values.is_known(), values - moments(CENTRE)
     moved = weight * apart
-    moments.add(WEIGHT, weight.where(known))
-    moments.add(SUM, moved.where(known))
-    moments.add(SQUARES, (moved * apart).where(known))
+    return weight.where(known), moved.where(known), (moved * apart).where(known)
 
 
-@in_lanes(types.void)
-def add_deviation(values, moments, weight):
-    """Add the distance of a row from the mean of its class."""
-    value = values(0)
-    apart = (value - moments(CENTRE) - moments(SHIFT)).size()
-    moments.add(DEVIATION, (weight * apart).where(value.is_known()))
+@over_rows(DEVIATION)
+def add_distances(values, weight, moments):
+    """The distance of a row from the mean of its class."""
+    apart = (values - moments(CENTRE) - moments(SHIFT)).size()
+    return ((weight * apart).where(values.is_known()),)
 
 
 @in_lanes(types.void)
@@ -169,72 +139,31 @@ def finish_test(tests):
 
 
 @compiled
-def add_numbers(numbers, width, has_missing, entry, weight, moments):
-    """Add a row to the moments of its class; they have begun, and have centres."""
-    at, of_class = row_of(entry) * width, class_of(entry) * width * uint64(OF_CLASS // WIDTH)
-    end = at + width
-    while at < end:
-        if has_missing:
-            add_known((at, of_class), numbers, moments, weight)
-        else:
-            add_row((at, of_class), numbers, moments, weight)
-        at += uint64(WIDTH)
-        of_class += uint64(OF_CLASS)
-
-
-@compiled
-def ask_for_row(numbers, width, entry):
-    """Have all numbers of a row brought near."""
-    at = uint64(numbers.ctypes.data) + uint64(8) * width * row_of(entry)
-    end = at + uint64(8) * width
-    while at < end:
-        ask_for(at)
-        at += uint64(64)
-
-
-@compiled
-def begin_classes(width, class_weights, has_missing, moments):
-    """Nothing is known yet of the classes in the node; of complete rows the weights are."""
+def add_up_moments(numbers, width, has_missing, grouped, class_weights, moments):
+    """The moments of all classes and columns but for the deviations, as sums about the centres."""
+    n_blocks, whole = width // WIDTH, uint64((1 << WIDTH) - 1)
     for k in range(class_weights.shape[0]):
-        for b in range(int64(width) // WIDTH):
-            at = (k * int64(width) // WIDTH + b) * OF_CLASS
-            begin(at, moments, float("nan"), 0.0 if has_missing else class_weights[k])
-
-
-@compiled
-def find_centres(numbers, width, rows, class_weights, moments):
-    """The first known value of every class and column."""
-    n_waiting = int64(0)
-    for k in range(class_weights.shape[0]):
-        n_waiting += class_weights[k] > 0
-    is_found = uint64(0)  # a bit for each of the first classes
-    for_class = width * uint64(OF_CLASS // WIDTH)
-    for i in range(rows.shape[0]):
-        k = class_of(rows[i])
-        bit = uint64(1) << (k & uint64(63)) if k < uint64(64) else uint64(0)
-        if is_found & bit:
-            continue
-        at, of_class, known = row_of(rows[i]) * width, k * for_class, uint64((1 << WIDTH) - 1)
-        end = at + width
-        while at < end:
-            known &= take_centre((at, of_class), numbers, moments)
-            at += uint64(WIDTH)
-            of_class += uint64(OF_CLASS)
-        if known == uint64((1 << WIDTH) - 1) and bit:
-            is_found |= bit
-            n_waiting -= 1
-            if n_waiting == 0:
-                return
+        start, end = grouped.starts[k], grouped.starts[k + 1]
+        for b in range(n_blocks):
+            at, known, i = (k * n_blocks + b) * OF_CLASS, uint64(0), start
+            begin(at, moments, np.nan, 0.0 if has_missing else class_weights[k])
+            while i < end and known != whole:
+                known = take_centre((int64(grouped.rows[i]) * width + b * WIDTH, at), numbers, moments)
+                i += 1
+            if has_missing:
+                add_known(grouped.rows, grouped.weights, start, end, numbers, width, b * WIDTH, moments, at)
+            else:
+                add_complete(grouped.rows, grouped.weights, start, end, numbers, width, b * WIDTH, moments, at)
 
 
 @compiled
 def test_means(width, class_weights, moments, tests):
     """Finish the moments, and put F and its degrees of freedom into `tests`."""
-    n_blocks = int64(width) // WIDTH
+    n_blocks = width // WIDTH
     for b in range(n_blocks):
         begin_test(b * OF_TEST, tests, 0.0)
         for lane in range(WIDTH):
-            tests[b * OF_TEST + FIRST_CENTRE + lane] = float("nan")
+            tests[b * OF_TEST + FIRST_CENTRE + lane] = np.nan
         for k in range(class_weights.shape[0]):
             take_first_centre(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests, 0.0)
         for k in range(class_weights.shape[0]):
@@ -245,25 +174,15 @@ def test_means(width, class_weights, moments, tests):
 
 
 @compiled
-def test_spread(problem, rows, weights, class_weights, moments, tests):
+def test_spread(numbers, width, grouped, class_weights, moments, tests):
     """`levene_test` of all columns, whose moments are known: F and its degrees of freedom into `tests`."""
-    numbers, width, n = problem.numbers, uint64(problem.width), uint64(rows.shape[0])
-    for_class = width * uint64(OF_CLASS // WIDTH)
-    i = uint64(0)
-    while i < n:
-        entry = rows[i]
-        at, of_class = row_of(entry) * width, class_of(entry) * for_class
-        end = at + width
-        while at < end:
-            add_deviation((at, of_class), numbers, moments, weights[i])
-            at += uint64(WIDTH)
-            of_class += uint64(OF_CLASS)
-        i += uint64(1)
-    n_blocks = int64(width) // WIDTH
+    n_blocks = width // WIDTH
     for b in range(n_blocks):
         begin_test(b * OF_TEST, tests, 0.0)
         for k in range(class_weights.shape[0]):
-            add_class_of_levene(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests)
+            at, start, end = (k * n_blocks + b) * OF_CLASS, grouped.starts[k], grouped.starts[k + 1]
+            add_distances(grouped.rows, grouped.weights, start, end, numbers, width, b * WIDTH, moments, at)
+            add_class_of_levene((at, b * OF_TEST), moments, tests)
         for k in range(class_weights.shape[0]):
             add_between_of_levene(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests)
         finish_test(b * OF_TEST, tests)

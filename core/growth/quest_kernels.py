@@ -14,17 +14,19 @@ from its own functions; so both give the same tree.
 import numpy as np
 from numba import int64, uint64
 
-from core.compiled_kernels import compiled
-from core.criteria.class_moments_kernels import AHEAD, ask_for_row, class_of, packed, row_of
+from core.compiled_kernels import ask_for, compiled
+from core.growth.packed_row_kernels import Grouped, class_of, packed, row_of
 from core.growth.quest_split_kernels import chosen_split, place_of
 from core.growth.quest_state import Problem, Work
 from core.growth.quest_tests_kernels import LEAF
 from core.growth.room_kernels import longer_list, longer_rows
+from core.lane_kernels import AHEAD
 from core.ties import TIE
 
 DONE, STOP = 0, 1  # places in `progress`
 FIRST, SECOND, BOTH = 0, 1, 2  # where a row goes
 FAR, NEAR = 0, 1  # whether the rows of a node stand among all others, or only among those of a subtree around it
+LINE = 8  # numbers in a line of the processor's cache
 NEAR_BYTES = 1 << 19  # they fit in a processor's second cache
 
 
@@ -41,6 +43,7 @@ def grow_quest(problem_fields, limits, work_fields, progress):
         rows[row] = packed(row, problem.classes[row])
     side, values, classes = np.empty(n_rows, np.int8), np.empty(n_rows), np.empty(n_rows, np.int32)
     spare = np.empty(n_rows)
+    grouped = Grouped(np.empty(n_rows, np.int64), np.empty(n_rows), np.empty(problem.n_classes + 1, np.int64))
     kept_rows, kept_weights = np.empty(n_rows, np.uint64), np.empty(n_rows)
     waiting, shares = np.empty((64, 5), np.int64), np.empty(64)
     of_node, figures = np.empty((64, 4), np.int64), np.empty((64, 3 + problem.n_classes))
@@ -65,7 +68,7 @@ def grow_quest(problem_fields, limits, work_fields, progress):
         column, threshold = int64(LEAF), np.nan
         if not (is_pure or is_terminal(limits, depth, weight, work.class_weights)):
             column, threshold = chosen_split(
-                there, limits, work, here, here_weights, values, classes, spare, kept_weights
+                there, limits, work, here, here_weights, grouped, values, classes, spare, kept_weights
             )
         if column == LEAF:
             progress[DONE] += weight
@@ -118,8 +121,9 @@ def bring_near(problem, near, rows):
     width, n_nominal, n = problem.width, len(problem.nominal), len(rows)
     numbers, near_numbers, cells, near_cells = problem.numbers, near.numbers, problem.cells, near.cells
     for i in range(n):
-        row, later = int64(row_of(rows[i])), rows[min(i + int64(AHEAD), n - 1)]
-        ask_for_row(numbers, uint64(width), later)
+        row, later = int64(row_of(rows[i])), row_of(rows[min(i + AHEAD, n - 1)])
+        for j in range(0, width, LINE):
+            ask_for(uint64(numbers.ctypes.data) + uint64(8) * (later * uint64(width) + uint64(j)))
         for j in range(width):
             near_numbers[i * width + j] = numbers[row * width + j]
         for j in range(n_nominal):

@@ -4,31 +4,23 @@ import numpy as np
 from numba import int64, uint64
 
 from core.compiled_kernels import ask_for, compiled
-from core.criteria.class_moments_kernels import (
-    AHEAD,
-    FIRST_CENTRE,
-    MEAN,
-    OF_CLASS,
-    OF_TEST,
-    VARIATION,
-    WEIGHT,
-    class_of,
-    row_of,
-)
+from core.criteria.class_moments_kernels import FIRST_CENTRE, MEAN, OF_CLASS, OF_TEST, VARIATION, WEIGHT
+from core.growth.packed_row_kernels import class_of, group, row_of
 from core.growth.quest_tests_kernels import LEAF, choice, test_all
-from core.lane_kernels import WIDTH
+from core.lane_kernels import AHEAD, WIDTH
 from core.splits.discriminant_kernels import best_cut, discriminant_coordinates
 from core.ties import TIE
 
 
 @compiled
-def chosen_split(problem, limits, work, rows, weights, values, classes, spare, spare_weights):
+def chosen_split(problem, limits, work, rows, weights, grouped, values, classes, spare, spare_weights):
     """A column with a threshold and its values in `values`, or with NaN and the first group in `work.mask`; else `LEAF`."""
-    test_all(problem, work, rows, weights)
+    group(rows, weights, grouped)
+    test_all(problem, work, grouped)
     work.is_left[:] = True
     is_spread_tested = False
     while True:
-        column, is_spread_tested = choice(problem, limits, work, rows, weights, is_spread_tested)
+        column, is_spread_tested = choice(problem, limits, work, grouped, is_spread_tested)
         if column == LEAF:
             return int64(LEAF), np.nan
         place = place_of(problem.ordered, column)
@@ -79,7 +71,7 @@ def look_up(problem, rows, place, values):
     first = uint64(numbers.ctypes.data) + uint64(8) * place
     i = uint64(0)
     while i < n:
-        ask_for(first + uint64(8) * width * row_of(rows[min(i + AHEAD, n - uint64(1))]))
+        ask_for(first + uint64(8) * width * row_of(rows[min(i + uint64(AHEAD), n - uint64(1))]))
         values[i] = numbers[row_of(rows[i]) * width + place]
         i += uint64(1)
 

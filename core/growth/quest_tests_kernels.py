@@ -9,43 +9,35 @@ from numba import int64, uint64
 
 from core.compiled_kernels import ask_for, compiled
 from core.criteria.class_moments_kernels import (
-    AHEAD,
     BETWEEN_DEGREES,
     OF_TEST,
     STATISTIC,
     WITHIN_DEGREES,
-    add_numbers,
-    ask_for_row,
-    begin_classes,
-    class_of,
-    find_centres,
-    row_of,
+    add_up_moments,
     test_means,
     test_spread,
 )
 from core.criteria.significance import SAME_LOG10_P
 from core.criteria.tails_kernels import log_chi_squared_tail, log_f_tail
 from core.growth.quest import SAME_STATISTIC
-from core.lane_kernels import WIDTH
+from core.lane_kernels import AHEAD, WIDTH
 
 LEAF = -1
 NOT_TESTED, NOT_ASKED = -1.0, 1.0  # in place of a statistic, and of the logarithm of p
 
 
 @compiled
-def test_all(problem, work, rows, weights):
+def test_all(problem, work, grouped):
     """The first tests of all columns, and the sums that they are made of."""
-    width = uint64(problem.width)
-    begin_classes(width, work.class_weights, problem.has_missing, work.moments)
-    find_centres(problem.numbers, width, rows, work.class_weights, work.moments)
-    work.tables[:] = 0.0
-    add_up(problem, work, rows, weights)
+    width = problem.width
+    add_up_moments(problem.numbers, width, problem.has_missing, grouped, work.class_weights, work.moments)
     test_means(width, work.class_weights, work.moments, work.tests)
     for place in range(len(problem.ordered)):
         column, at = problem.ordered[place], (place // WIDTH) * OF_TEST + place % WIDTH
         work.statistics[column] = work.tests[at + STATISTIC]
         work.degrees[column, 0] = work.tests[at + BETWEEN_DEGREES]
         work.degrees[column, 1] = work.tests[at + WITHIN_DEGREES]
+    add_up_tables(problem, grouped, work.tables)
     for place in range(len(problem.nominal)):
         table = work.tables[problem.level_start[place] : problem.level_start[place + 1]]
         column = problem.nominal[place]
@@ -54,27 +46,27 @@ def test_all(problem, work, rows, weights):
 
 
 @compiled
-def add_up(problem, work, rows, weights):
-    """Moments of all columns with an order and the weight of every class in every category, in one pass over the rows.
+def add_up_tables(problem, grouped, tables):
+    """The weight of every class in every category; of rows that do not know theirs in one after all others.
 
     Rows further on are asked for meanwhile: a node's rows stand far from each other.
     """
-    numbers, width, has_missing, moments = problem.numbers, uint64(problem.width), problem.has_missing, work.moments
-    cells, n_nominal, tables = problem.cells, uint64(len(problem.nominal)), work.tables
+    n_nominal = uint64(len(problem.nominal))
+    if n_nominal == uint64(0):
+        return
+    tables[:] = 0.0
+    cells, rows, weights = problem.cells, grouped.rows, grouped.weights
     first, bytes_a_row = uint64(cells.ctypes.data), uint64(cells.itemsize) * n_nominal
-    i, n = uint64(0), uint64(rows.shape[0])
-    while i < n:
-        entry, weight, later = rows[i], weights[i], rows[min(i + AHEAD, n - uint64(1))]
-        ask_for_row(numbers, width, later)
-        add_numbers(numbers, width, has_missing, entry, weight, moments)
-        if n_nominal > uint64(0):
-            ask_for(first + bytes_a_row * row_of(later))
-            at, k = row_of(entry) * n_nominal, class_of(entry)
-            end = at + n_nominal
-            while at < end:
+    for k in range(tables.shape[1]):
+        i, end = uint64(grouped.starts[k]), uint64(grouped.starts[k + 1])
+        while i < end:
+            ask_for(first + bytes_a_row * uint64(rows[min(i + uint64(AHEAD), end - uint64(1))]))
+            at, weight = uint64(rows[i]) * n_nominal, weights[i]
+            last = at + n_nominal
+            while at < last:
                 tables[cells[at], k] += weight
                 at += uint64(1)
-        i += uint64(1)
+            i += uint64(1)
 
 
 @compiled
@@ -105,13 +97,13 @@ def pearson(table, class_weights):
 
 
 @compiled
-def choice(problem, limits, work, rows, weights, is_spread_tested):
+def choice(problem, limits, work, grouped, is_spread_tested):
     """`quest.choice` among the columns left; whether Levene's test was needed, which is made once."""
     first, log10_p = most_significant(work.statistics, work.degrees, work.is_left, work.logs)
     if first == LEAF or log10_p < limits.log10_alpha:
         return first, is_spread_tested
     if not is_spread_tested:
-        test_spread(problem, rows, weights, work.class_weights, work.moments, work.tests)
+        test_spread(problem.numbers, problem.width, grouped, work.class_weights, work.moments, work.tests)
         work.levene[:] = NOT_TESTED
         for place in range(len(problem.ordered)):
             work.levene[problem.ordered[place]] = work.tests[(place // WIDTH) * OF_TEST + place % WIDTH + STATISTIC]
