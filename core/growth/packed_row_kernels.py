@@ -38,24 +38,15 @@ def class_of(entry):
 
 @compiled
 def group(entries, weights, grouped):
-    """Put rows class after class."""
+    """Put rows class after class; `starts` say where each class begins, and are then those of the next one."""
     rows, row_weights, starts = grouped.rows, grouped.weights, grouped.starts
-    starts[:] = 0
-    n, shift = uint64(entries.shape[0]), uint64(1)
-    i = uint64(0)
-    while i < n:
-        starts[class_of(entries[i])] += 1
-        i += shift
-    place = 0
-    for k in range(starts.shape[0]):
-        starts[k], place = place, place + starts[k]
-    i = uint64(0)
+    i, n = uint64(0), uint64(entries.shape[0])
     while i < n:
         k = class_of(entries[i])
         place = uint64(starts[k])
         rows[place], row_weights[place] = int64(row_of(entries[i])), weights[i]
         starts[k] += 1
-        i += shift
+        i += uint64(1)
     for k in range(starts.shape[0] - 1, 0, -1):
         starts[k] = starts[k - 1]
     starts[0] = 0

@@ -69,6 +69,7 @@ class Work(NamedTuple):
     is_left: BoolArray
     mask: BoolArray
     of_classes: FloatArray
+    ways: FloatArray
 
 
 def is_supported(algorithm: Algorithm) -> bool:
@@ -172,12 +173,13 @@ def work_for(problem: Problem, n_attributes: int) -> Work:
         tests=np.empty(n_blocks * OF_TEST),
         tables=np.empty((int(problem.level_start[-1]) + 1, problem.n_classes)),
         statistics=np.empty(n_attributes),
-        degrees=np.empty((n_attributes, 2)),
+        degrees=np.empty((2, n_attributes)),
         levene=np.empty(n_attributes),
         logs=np.empty(n_attributes),
         is_left=np.empty(n_attributes, dtype=np.bool_),
         mask=np.empty(int(n_levels.max(initial=0)), dtype=np.bool_),
         of_classes=np.empty((4, problem.n_classes)),
+        ways=np.empty((2, 3)),
     )
 
 

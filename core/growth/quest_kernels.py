@@ -60,7 +60,7 @@ def grow_quest(problem_fields, limits, work_fields, progress):
         of_node, figures = longer_rows(of_node, n_nodes, n_nodes + 1), longer_rows(figures, n_nodes, n_nodes + 1)
         node, n_nodes = n_nodes, n_nodes + 1
         here, here_weights = rows[start : start + n], weights[start : start + n]
-        weight, is_pure = add_up_classes(here, here_weights, work.class_weights)
+        weight, is_pure = add_up_classes(here, here_weights, work.class_weights, grouped.starts)
         of_node[node, 0], of_node[node, 1], of_node[node, 2], of_node[node, 3] = LEAF, n_groups, parent, 1
         figures[node, 0], figures[node, 1], figures[node, 2] = np.nan, shares[n_waiting], weight
         for k in range(problem.n_classes):
@@ -84,7 +84,7 @@ def grow_quest(problem_fields, limits, work_fields, progress):
         first, second = sides_of(there, work, here, here_weights, column, threshold, values, side)
         rows, weights = longer_list(rows, start + n, start + 2 * n), longer_list(weights, start + n, start + 2 * n)
         first, second = first / (first + second), second / (first + second)
-        n_second, n_first = divide(rows, weights, start, n, side, first, second, limits, kept_rows, kept_weights)
+        n_second, n_first = divide(rows, weights, start, n, side, first, second, limits, work.ways, kept_rows, kept_weights)
         waiting, shares = longer_rows(waiting, n_waiting, n_waiting + 2), longer_list(shares, n_waiting, n_waiting + 2)
         for at, n_child, share in ((start, n_second, second), (start + n_second, n_first, first)):
             waiting[n_waiting, 0], waiting[n_waiting, 1] = at, n_child
@@ -132,15 +132,25 @@ def bring_near(problem, near, rows):
 
 
 @compiled
-def add_up_classes(rows, weights, class_weights):
-    """The weight of a node and of its classes, and whether it has one class only, or no rows."""
-    class_weights[:] = 0.0
-    weight, is_pure = 0.0, True
-    for i in range(len(rows)):
-        class_weights[class_of(rows[i])] += weights[i]
+def add_up_classes(rows, weights, class_weights, starts):
+    """The weight of a node and of its classes, and whether it has one class only, or no rows.
+
+    `starts` are told where each class begins when rows are put class after class.
+    """
+    class_weights[:], starts[:] = 0.0, 0
+    weight, n = 0.0, uint64(rows.shape[0])
+    i = uint64(0)
+    while i < n:
+        k = class_of(rows[i])
+        class_weights[k] += weights[i]
+        starts[k] += 1
         weight += weights[i]
-        is_pure &= class_of(rows[i]) == class_of(rows[0])
-    return weight, is_pure
+        i += uint64(1)
+    n_present, place = 0, 0
+    for k in range(starts.shape[0]):
+        n_present += starts[k] > 0
+        starts[k], place = place, place + starts[k]
+    return weight, n_present < 2
 
 
 @compiled
@@ -179,22 +189,28 @@ def sides_of(problem, work, rows, weights, column, threshold, values, side):
 
 
 @compiled
-def divide(rows, weights, start, n, side, first, second, limits, kept_rows, kept_weights):
+def divide(rows, weights, start, n, side, first, second, limits, ways, kept_rows, kept_weights):
     """Put the rows of the second child in the node's place and those of the first after them; how many each has.
 
     `fractional_weights.send_down`, and `without_light_copies` where light copies are not wanted.
     """
-    n_second, n_first = 0, 0
+    n_second, n_first = uint64(0), uint64(0)
     smallest, heavier = min(first, second), FIRST if first >= second - TIE else SECOND
-    for i in range(n):  # a row is written wherever it may go, and stays where it does: no branch to foresee
-        row, weight, way = rows[start + i], weights[start + i], side[i]
-        if way == BOTH and weight * smallest < limits.min_copy_weight - TIE:
-            way = heavier
-        to_first, to_second = weight * first if way == BOTH else weight, weight * second if way == BOTH else weight
-        rows[start + n_second], weights[start + n_second] = row, to_second
-        n_second += way != FIRST and to_second > 0
-        kept_rows[n_first], kept_weights[n_first] = row, to_first
-        n_first += way != SECOND and to_first > 0
-    for i in range(n_first):
-        rows[start + n_second + i], weights[start + n_second + i] = kept_rows[i], kept_weights[i]
-    return n_second, n_first
+    second_rows, second_weights = rows[start:], weights[start:]
+    to_first, to_second = ways[0], ways[1]
+    to_first[FIRST], to_first[SECOND], to_first[BOTH] = 1.0, 0.0, first
+    to_second[FIRST], to_second[SECOND], to_second[BOTH] = 0.0, 1.0, second
+    i, end = uint64(0), uint64(n)
+    while i < end:  # a row is written wherever it may go, and stays where it does: no branch to foresee
+        row, weight, way = second_rows[i], second_weights[i], side[i]
+        is_light = (way == BOTH) & (weight * smallest < limits.min_copy_weight - TIE)
+        way = uint64(heavier if is_light else way)
+        of_first, of_second = weight * to_first[way], weight * to_second[way]  # from a table: else it would be a branch
+        second_rows[n_second], second_weights[n_second] = row, of_second
+        n_second += uint64(of_second > 0)
+        kept_rows[n_first], kept_weights[n_first] = row, of_first
+        n_first += uint64(of_first > 0)
+        i += uint64(1)
+    for i in range(int64(n_first)):
+        rows[start + int64(n_second) + i], weights[start + int64(n_second) + i] = kept_rows[i], kept_weights[i]
+    return int64(n_second), int64(n_first)

@@ -45,16 +45,15 @@ def place_of(columns, column):
 @compiled
 def cut_of(problem, limits, work, rows, weights, place, values, classes, spare, spare_weights):
     """The threshold of a column with an order; NaN where there is none."""
-    n = uint64(0)
     look_up(problem, rows, place, values)
+    n = uint64(rows.shape[0])
     known, known_weights = values, weights
     if problem.has_missing:
         known, known_weights = spare, spare_weights
-    for i in range(len(rows)):
-        classes[n] = class_of(rows[i])
-        if problem.has_missing:
-            known[n], known_weights[n] = values[i], weights[i]
-        n += uint64(values[i] == values[i])
+        n = keep_known(rows, weights, values, known, classes, known_weights)
+    else:
+        for i in range(len(rows)):
+            classes[i] = class_of(rows[i])
     moments, n_blocks = work.of_classes, problem.width // WIDTH
     for k in range(problem.n_classes):
         at = (k * n_blocks + place // WIDTH) * OF_CLASS + place % WIDTH
@@ -62,6 +61,18 @@ def cut_of(problem, limits, work, rows, weights, place, values, classes, spare, 
         moments[2, k] = work.moments[at + VARIATION]
     centre = work.tests[place // WIDTH * OF_TEST + FIRST_CENTRE + place % WIDTH]
     return best_cut(known, classes, known_weights, int64(n), moments, centre, limits.min_samples_leaf)
+
+
+@compiled
+def keep_known(rows, weights, values, known, classes, known_weights):
+    """The values that are known, with their classes and weights; how many."""
+    n, i, end = uint64(0), uint64(0), uint64(rows.shape[0])
+    while i < end:
+        value = values[i]
+        known[n], classes[n], known_weights[n] = value, class_of(rows[i]), weights[i]
+        n += uint64(value == value)
+        i += uint64(1)
+    return n
 
 
 @compiled

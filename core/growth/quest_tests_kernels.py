@@ -1,6 +1,6 @@
 """The compiled twin of the tests of `quest`, and of its choice of an attribute.
 
-`statistics[column]` and `degrees[column, :]` are those of F, or of chi-squared, which has no degrees of freedom within.
+`statistics[column]` and `degrees[:, column]` are those of F, or of chi-squared, which has no degrees of freedom within.
 """
 
 from math import inf, log
@@ -35,14 +35,14 @@ def test_all(problem, work, grouped):
     for place in range(len(problem.ordered)):
         column, at = problem.ordered[place], (place // WIDTH) * OF_TEST + place % WIDTH
         work.statistics[column] = work.tests[at + STATISTIC]
-        work.degrees[column, 0] = work.tests[at + BETWEEN_DEGREES]
-        work.degrees[column, 1] = work.tests[at + WITHIN_DEGREES]
+        work.degrees[0, column] = work.tests[at + BETWEEN_DEGREES]
+        work.degrees[1, column] = work.tests[at + WITHIN_DEGREES]
     add_up_tables(problem, grouped, work.tables)
     for place in range(len(problem.nominal)):
         table = work.tables[problem.level_start[place] : problem.level_start[place + 1]]
         column = problem.nominal[place]
-        work.statistics[column], work.degrees[column, 0] = pearson(table, work.of_classes[0])
-        work.degrees[column, 1] = 0.0
+        work.statistics[column], work.degrees[0, column] = pearson(table, work.of_classes[0])
+        work.degrees[1, column] = 0.0
 
 
 @compiled
@@ -122,15 +122,12 @@ def most_significant(statistics, degrees, is_left, logs):
     for column in range(len(statistics)):
         logs[column] = NOT_ASKED if is_left[column] and statistics[column] >= 0 else inf
     smallest, largest = inf, -inf
-    while True:
-        best = largest_unasked(statistics, logs)
-        if best == LEAF:
-            break
-        logs[best] = log10_p_value(statistics[best], degrees[best, 0], degrees[best, 1])
+    best = largest_unasked(statistics, logs)
+    while best != LEAF:
+        logs[best] = log10_p_value(statistics[best], degrees[0, best], degrees[1, best])
         smallest = min(smallest, logs[best])
-        for column in range(len(statistics)):
-            if logs[column] == NOT_ASKED and is_beaten(statistics, degrees, column, best):
-                logs[column] = inf
+        leave_beaten(statistics, degrees, best, logs)
+        best = largest_unasked(statistics, logs)
     for column in range(len(statistics)):
         if logs[column] <= smallest + SAME_LOG10_P and logs[column] < inf:
             largest = max(largest, statistics[column])
@@ -143,26 +140,30 @@ def most_significant(statistics, degrees, is_left, logs):
 
 @compiled
 def largest_unasked(statistics, logs):
-    """The column of the largest statistic whose p is not known yet."""
+    """The column of the largest statistic whose p is not known yet; `LEAF` where there is none."""
     found, largest = int64(LEAF), -inf
     for column in range(len(statistics)):
-        if logs[column] == NOT_ASKED and statistics[column] > largest:
-            found, largest = int64(column), statistics[column]
+        statistic = statistics[column] if logs[column] == NOT_ASKED else -inf
+        is_larger = statistic > largest
+        found, largest = int64(column) if is_larger else found, statistic if is_larger else largest
     return found
 
 
 @compiled
-def is_beaten(statistics, degrees, column, best):
-    """Whether a column has a smaller statistic than the best beyond doubt, and then cannot have a smaller p.
+def leave_beaten(statistics, degrees, best, logs):
+    """Leave out the columns with a smaller statistic than the best beyond doubt, which cannot have a smaller p.
 
     The same F, or chi-squared, of the same degrees of freedom has the same p. With one or two degrees between groups p
     falls with those within: so do the tails of Student's t, and (1 + 2F/d)^(-d/2).
     """
-    if statistics[column] >= statistics[best] - SAME_STATISTIC * max(1.0, statistics[best]):
-        return False
-    between, within, most_within = degrees[column, 0], degrees[column, 1], degrees[best, 1]
-    falls = between <= 2 and within > 0 and within <= most_within
-    return between == degrees[best, 0] and (within == most_within or falls)
+    limit, between, within = statistics[best], degrees[0, best], degrees[1, best]
+    limit -= SAME_STATISTIC * max(1.0, limit)
+    least_within = 0.0 if between <= 2 and within > 0 else within  # of F it is positive, of chi-squared 0
+    for column in range(len(statistics)):
+        is_alike = (degrees[0, column] == between) & (degrees[1, column] <= within)
+        is_alike &= (degrees[1, column] == within) | (degrees[1, column] > least_within)
+        is_beaten = is_alike & (statistics[column] < limit) & (logs[column] == NOT_ASKED)
+        logs[column] = inf if is_beaten else logs[column]
 
 
 @compiled
