@@ -15,7 +15,7 @@ import numpy as np
 from numba import int64, uint64
 
 from core.compiled_kernels import ask_for, compiled
-from core.growth.packed_row_kernels import Grouped, class_of, packed, row_of
+from core.growth.packed_row_kernels import class_of, packed, row_of
 from core.growth.quest_split_kernels import chosen_split, place_of
 from core.growth.quest_state import Problem, Work
 from core.growth.quest_tests_kernels import LEAF
@@ -41,18 +41,16 @@ def grow_quest(problem_fields, limits, work_fields, progress):
     rows, weights = np.empty(n_rows, np.uint64), problem.weights.copy()
     for row in range(n_rows):
         rows[row] = packed(row, problem.classes[row])
-    side, values, classes = np.empty(n_rows, np.int8), np.empty(n_rows), np.empty(n_rows, np.int32)
-    spare = np.empty(n_rows)
-    grouped = Grouped(np.empty(n_rows, np.int64), np.empty(n_rows), np.empty(problem.n_classes + 1, np.int64))
-    kept_rows, kept_weights = np.empty(n_rows, np.uint64), np.empty(n_rows)
-    waiting, shares = np.empty((64, 5), np.int64), np.empty(64)
+    waiting, shares = np.empty((64, 6), np.int64), np.empty(64)
     of_node, figures = np.empty((64, 4), np.int64), np.empty((64, 3 + problem.n_classes))
     groups, n_groups, n_nodes, n_waiting = np.empty(64, np.bool_), 0, 0, 1
-    waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3], waiting[0, 4], shares[0] = 0, n_rows, 0, -1, FAR, 1.0
+    waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3], waiting[0, 4], waiting[0, 5] = 0, n_rows, 0, -1, FAR, 0
+    shares[0] = 1.0
     near = room_near(problem)
     while n_waiting > 0 and progress[STOP] == 0.0:
         n_waiting -= 1
-        start, n, depth, parent, distance = waiting[n_waiting]
+        start, n, depth, parent, distance, has_tables = waiting[n_waiting]
+        tables = work.tables[min(n_waiting, len(work.tables) - 1)]
         if distance == FAR and n <= len(near.classes):
             bring_near(problem, near, rows[start : start + n])
             distance = NEAR
@@ -60,16 +58,14 @@ def grow_quest(problem_fields, limits, work_fields, progress):
         of_node, figures = longer_rows(of_node, n_nodes, n_nodes + 1), longer_rows(figures, n_nodes, n_nodes + 1)
         node, n_nodes = n_nodes, n_nodes + 1
         here, here_weights = rows[start : start + n], weights[start : start + n]
-        weight, is_pure = add_up_classes(here, here_weights, work.class_weights, grouped.starts)
+        weight, is_pure = add_up_classes(here, here_weights, work.class_weights, work.starts)
         of_node[node, 0], of_node[node, 1], of_node[node, 2], of_node[node, 3] = LEAF, n_groups, parent, 1
         figures[node, 0], figures[node, 1], figures[node, 2] = np.nan, shares[n_waiting], weight
         for k in range(problem.n_classes):
             figures[node, 3 + k] = work.class_weights[k]
         column, threshold = int64(LEAF), np.nan
         if not (is_pure or is_terminal(limits, depth, weight, work.class_weights)):
-            column, threshold = chosen_split(
-                there, limits, work, here, here_weights, grouped, values, classes, spare, kept_weights
-            )
+            column, threshold = chosen_split(there, limits, work, here, here_weights, tables, has_tables)
         if column == LEAF:
             progress[DONE] += weight
             continue
@@ -81,15 +77,19 @@ def grow_quest(problem_fields, limits, work_fields, progress):
             for level in range(n_here):
                 groups[n_groups + level] = work.mask[level]
             n_groups += n_here
-        first, second = sides_of(there, work, here, here_weights, column, threshold, values, side)
+        first, second = sides_of(there, work, here, here_weights, column, threshold)
         rows, weights = longer_list(rows, start + n, start + 2 * n), longer_list(weights, start + n, start + 2 * n)
         first, second = first / (first + second), second / (first + second)
-        n_second, n_first = divide(rows, weights, start, n, side, first, second, limits, work.ways, kept_rows, kept_weights)
+        n_second, n_first = divide(rows, weights, start, n, first, second, limits, work)
+        middle, end = start + n_second, start + n_second + n_first
+        has_tables = problem.counts_ones and depth + 1 < limits.max_depth and n_waiting + 2 < len(work.tables)
+        if has_tables:
+            hand_down(there, work.tables, n_waiting, rows[start:middle], rows[middle:end])
         waiting, shares = longer_rows(waiting, n_waiting, n_waiting + 2), longer_list(shares, n_waiting, n_waiting + 2)
-        for at, n_child, share in ((start, n_second, second), (start + n_second, n_first, first)):
+        for at, n_child, share in ((start, n_second, second), (middle, n_first, first)):
             waiting[n_waiting, 0], waiting[n_waiting, 1] = at, n_child
             waiting[n_waiting, 2], waiting[n_waiting, 3], waiting[n_waiting, 4] = depth + 1, node, distance
-            shares[n_waiting] = share
+            waiting[n_waiting, 5], shares[n_waiting] = has_tables, share
             n_waiting += 1
     for node in range(n_nodes - 1, 0, -1):
         of_node[of_node[node, 2], 3] += of_node[node, 3]
@@ -111,6 +111,7 @@ def room_near(problem):
         problem.level_start,
         np.empty(n, np.int32),
         problem.weights,
+        problem.counts_ones,
         problem.n_classes,
     )
 
@@ -169,8 +170,41 @@ def is_terminal(limits, depth, weight, class_weights):
 
 
 @compiled
-def sides_of(problem, work, rows, weights, column, threshold, values, side):
-    """Where each row goes, and the known weight that goes each way; `values` are those of a column with a threshold."""
+def hand_down(problem, tables, at, second_rows, first_rows):
+    """Turn a node's tables, in place `at`, into those of its second child, and the place after it into the first's.
+
+    Only the rows of the child with fewer of them are counted: whole numbers can be subtracted.
+    """
+    is_second = len(second_rows) < len(first_rows)
+    whole, part = tables[at], tables[at + 1]
+    count_cells(problem, second_rows if is_second else first_rows, part)
+    for cell in range(whole.shape[0]):
+        for k in range(whole.shape[1]):
+            rest = whole[cell, k] - part[cell, k]
+            whole[cell, k], part[cell, k] = (part[cell, k], rest) if is_second else (rest, part[cell, k])
+
+
+@compiled
+def count_cells(problem, rows, tables):
+    """How many rows of every class are in every category."""
+    tables[:] = 0.0
+    cells, n_nominal = problem.cells, uint64(len(problem.nominal))
+    first, bytes_a_row = uint64(cells.ctypes.data), uint64(cells.itemsize) * n_nominal
+    i, n = uint64(0), uint64(rows.shape[0])
+    while i < n:
+        ask_for(first + bytes_a_row * row_of(rows[min(i + uint64(AHEAD), n - uint64(1))]))
+        at, k = row_of(rows[i]) * n_nominal, class_of(rows[i])
+        end = at + n_nominal
+        while at < end:
+            tables[cells[at], k] += 1.0
+            at += uint64(1)
+        i += uint64(1)
+
+
+@compiled
+def sides_of(problem, work, rows, weights, column, threshold):
+    """Where each row goes, and the known weight that goes each way; values of a threshold's column are looked up."""
+    values, side = work.values, work.side
     if np.isnan(threshold):
         place, n_nominal = place_of(problem.nominal, column), uint64(len(problem.nominal))
         start, missing = problem.level_start[place], problem.level_start[len(problem.nominal)]
@@ -189,12 +223,13 @@ def sides_of(problem, work, rows, weights, column, threshold, values, side):
 
 
 @compiled
-def divide(rows, weights, start, n, side, first, second, limits, ways, kept_rows, kept_weights):
+def divide(rows, weights, start, n, first, second, limits, work):
     """Put the rows of the second child in the node's place and those of the first after them; how many each has.
 
     `fractional_weights.send_down`, and `without_light_copies` where light copies are not wanted.
     """
-    n_second, n_first = uint64(0), uint64(0)
+    n_second, n_first, side, ways = uint64(0), uint64(0), work.side, work.ways
+    kept_rows, kept_weights = work.kept_rows, work.kept_weights
     smallest, heavier = min(first, second), FIRST if first >= second - TIE else SECOND
     second_rows, second_weights = rows[start:], weights[start:]
     to_first, to_second = ways[0], ways[1]

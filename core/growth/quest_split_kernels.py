@@ -5,7 +5,7 @@ from numba import int64, uint64
 
 from core.compiled_kernels import ask_for, compiled
 from core.criteria.class_moments_kernels import FIRST_CENTRE, MEAN, OF_CLASS, OF_TEST, VARIATION, WEIGHT
-from core.growth.packed_row_kernels import class_of, group, row_of
+from core.growth.packed_row_kernels import Grouped, class_of, group, row_of
 from core.growth.quest_tests_kernels import LEAF, choice, test_all
 from core.lane_kernels import AHEAD, WIDTH
 from core.splits.discriminant_kernels import best_cut, discriminant_coordinates
@@ -13,10 +13,11 @@ from core.ties import TIE
 
 
 @compiled
-def chosen_split(problem, limits, work, rows, weights, grouped, values, classes, spare, spare_weights):
-    """A column with a threshold and its values in `values`, or with NaN and the first group in `work.mask`; else `LEAF`."""
+def chosen_split(problem, limits, work, rows, weights, tables, has_tables):
+    """A column with a threshold and its values in `work.values`, or with NaN and the first group in `work.mask`; else `LEAF`."""
+    grouped = Grouped(work.grouped, work.grouped_weights, work.starts)
     group(rows, weights, grouped)
-    test_all(problem, work, grouped)
+    test_all(problem, work, grouped, tables, has_tables)
     work.is_left[:] = True
     is_spread_tested = False
     while True:
@@ -25,10 +26,10 @@ def chosen_split(problem, limits, work, rows, weights, grouped, values, classes,
             return int64(LEAF), np.nan
         place = place_of(problem.ordered, column)
         if place >= 0:
-            threshold = cut_of(problem, limits, work, rows, weights, place, values, classes, spare, spare_weights)
+            threshold = cut_of(problem, limits, work, rows, weights, place)
             if not np.isnan(threshold):
                 return column, threshold
-        elif find_groups(problem, limits, work, place_of(problem.nominal, column)):
+        elif find_groups(problem, limits, work, tables, place_of(problem.nominal, column)):
             return column, np.nan
         work.is_left[column] = False
 
@@ -43,13 +44,14 @@ def place_of(columns, column):
 
 
 @compiled
-def cut_of(problem, limits, work, rows, weights, place, values, classes, spare, spare_weights):
+def cut_of(problem, limits, work, rows, weights, place):
     """The threshold of a column with an order; NaN where there is none."""
+    values, classes = work.values, work.known_classes
     look_up(problem, rows, place, values)
     n = uint64(rows.shape[0])
     known, known_weights = values, weights
     if problem.has_missing:
-        known, known_weights = spare, spare_weights
+        known, known_weights = work.known, work.known_weights
         n = keep_known(rows, weights, values, known, classes, known_weights)
     else:
         for i in range(len(rows)):
@@ -88,9 +90,9 @@ def look_up(problem, rows, place, values):
 
 
 @compiled
-def find_groups(problem, limits, work, place):
+def find_groups(problem, limits, work, tables, place):
     """`discriminant_cuts.best_groups` into `work.mask`; whether there are two."""
-    table = work.tables[problem.level_start[place] : problem.level_start[place + 1]]
+    table = tables[problem.level_start[place] : problem.level_start[place + 1]]
     coordinates, cells = discriminant_coordinates(table), table.size
     values, classes, weights, n = np.empty(cells), np.empty(cells, np.int32), np.empty(cells), 0
     for level in range(table.shape[0]):

@@ -27,8 +27,8 @@ NOT_TESTED, NOT_ASKED = -1.0, 1.0  # in place of a statistic, and of the logarit
 
 
 @compiled
-def test_all(problem, work, grouped):
-    """The first tests of all columns, and the sums that they are made of."""
+def test_all(problem, work, grouped, tables, has_tables):
+    """The first tests of all columns, and the sums that they are made of, unless the tables are filled."""
     width = problem.width
     add_up_moments(problem.numbers, width, problem.has_missing, grouped, work.class_weights, work.moments)
     test_means(width, work.class_weights, work.moments, work.tests)
@@ -37,9 +37,10 @@ def test_all(problem, work, grouped):
         work.statistics[column] = work.tests[at + STATISTIC]
         work.degrees[0, column] = work.tests[at + BETWEEN_DEGREES]
         work.degrees[1, column] = work.tests[at + WITHIN_DEGREES]
-    add_up_tables(problem, grouped, work.tables)
+    if not has_tables:
+        add_up_tables(problem, grouped, tables)
     for place in range(len(problem.nominal)):
-        table = work.tables[problem.level_start[place] : problem.level_start[place + 1]]
+        table = tables[problem.level_start[place] : problem.level_start[place + 1]]
         column = problem.nominal[place]
         work.statistics[column], work.degrees[0, column] = pearson(table, work.of_classes[0])
         work.degrees[1, column] = 0.0
