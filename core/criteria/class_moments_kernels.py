@@ -14,7 +14,8 @@ import numpy as np
 from numba import int64, types, uint64
 
 from core.compiled_kernels import compiled
-from core.lane_kernels import WIDTH, in_lanes, over_rows
+from core.lane_kernels import WIDTH, in_lanes
+from core.row_sum_kernels import over_rows
 from core.ties import TIE
 
 CENTRE, WEIGHT, SUM, SQUARES, MEAN, DEVIATION = (WIDTH * place for place in range(6))
@@ -24,6 +25,8 @@ WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN, FIRST_CENTRE, STATISTIC, BETWEEN_DEGREES
     WIDTH * place for place in range(9)
 )
 OF_TEST = 9 * WIDTH
+
+
 @in_lanes(types.void)
 def begin(moments, nan, weight):
     """Nothing is known yet of a class but its weight."""
@@ -71,7 +74,13 @@ def begin_test(tests, zero):
 
 
 @in_lanes(types.void)
-def take_first_centre(moments, tests, nan):
+def forget_centre(tests, nan):
+    """No class has a centre yet."""
+    tests.put(FIRST_CENTRE, nan)
+
+
+@in_lanes(types.void)
+def take_first_centre(moments, tests):
     """Means are told from the centre of the first class that has one."""
     centre = tests(FIRST_CENTRE)
     tests.put(FIRST_CENTRE, centre.where(centre.is_known(), moments(CENTRE)))
@@ -162,10 +171,9 @@ def test_means(width, class_weights, moments, tests):
     n_blocks = width // WIDTH
     for b in range(n_blocks):
         begin_test(b * OF_TEST, tests, 0.0)
-        for lane in range(WIDTH):
-            tests[b * OF_TEST + FIRST_CENTRE + lane] = np.nan
+        forget_centre(b * OF_TEST, tests, np.nan)
         for k in range(class_weights.shape[0]):
-            take_first_centre(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests, 0.0)
+            take_first_centre(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests)
         for k in range(class_weights.shape[0]):
             finish_class(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests)
         for k in range(class_weights.shape[0]):

@@ -100,8 +100,8 @@ def choice(
 
 def first_of(tests: Sequence[Significance]) -> int:
     """The smallest p; among equal ones the largest statistic, and then the earlier column."""
-    found = [(one.log10_p_value, one.statistic) for one in tests]
-    return most_significant(*np.array(found).T, tolerance=SAME_STATISTIC)
+    logs, statistics = (np.array(each) for each in zip(*((t.log10_p_value, t.statistic) for t in tests), strict=True))
+    return most_significant(logs, statistics, tolerance=SAME_STATISTIC)
 
 
 def tests_of(samples: Samples, node: NodeSamples) -> list[AttributeTests]:

@@ -20,7 +20,6 @@ from core.tree import LEAF, SPLIT_KINDS, Tree
 POLL_SECONDS = 0.25
 BLOCK_ROWS = 1024
 MOST_TABLES, MOST_SUMS = 64, 4_000_000  # of nodes that wait
-SideArray, EntryArray = NDArray[np.int8], NDArray[np.uint64]
 LINE = 64  # bytes of memory that come together
 
 
@@ -60,7 +59,7 @@ class Limits(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room for a node. Sums: by class and column with an order, and tables by level and class, also for nodes that wait.
+    """Room for a node: sums by class and column with an order, tables by cell and class, also for nodes that wait.
 
     What tests say of columns; its rows class after class, from `starts` on; the values of the column that is chosen,
     those that are known, and the side of each row; rows that are put aside while others take their places.
@@ -85,8 +84,8 @@ class Work(NamedTuple):
     known: FloatArray
     known_classes: CodeArray
     known_weights: FloatArray
-    side: SideArray
-    kept_rows: EntryArray
+    side: NDArray[np.int8]
+    kept_rows: NDArray[np.uint64]
     kept_weights: FloatArray
 
 
@@ -159,7 +158,8 @@ def is_complete(samples: Samples, columns: Sequence[int]) -> bool:
 
 def as_numbers(values: Column) -> FloatArray:
     """A column with an order, NaN where a value is missing."""
-    return values if values.dtype == np.float64 else np.where(is_missing(values), np.nan, values)
+    is_number = values.dtype == np.float64
+    return values.astype(np.float64, copy=False) if is_number else np.where(is_missing(values), np.nan, values)
 
 
 def cells_of(codes: Column, start: int, missing: int) -> Column:

@@ -20,7 +20,7 @@ from core.growth.quest_split_kernels import chosen_split, place_of
 from core.growth.quest_state import Problem, Work
 from core.growth.quest_tests_kernels import LEAF
 from core.growth.room_kernels import longer_list, longer_rows
-from core.lane_kernels import AHEAD
+from core.row_sum_kernels import AHEAD
 from core.ties import TIE
 
 DONE, STOP = 0, 1  # places in `progress`

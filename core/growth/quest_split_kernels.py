@@ -7,14 +7,15 @@ from core.compiled_kernels import ask_for, compiled
 from core.criteria.class_moments_kernels import FIRST_CENTRE, MEAN, OF_CLASS, OF_TEST, VARIATION, WEIGHT
 from core.growth.packed_row_kernels import Grouped, class_of, group, row_of
 from core.growth.quest_tests_kernels import LEAF, choice, test_all
-from core.lane_kernels import AHEAD, WIDTH
+from core.lane_kernels import WIDTH
+from core.row_sum_kernels import AHEAD
 from core.splits.discriminant_kernels import best_cut, discriminant_coordinates
 from core.ties import TIE
 
 
 @compiled
 def chosen_split(problem, limits, work, rows, weights, tables, has_tables):
-    """A column with a threshold and its values in `work.values`, or with NaN and the first group in `work.mask`; else `LEAF`."""
+    """A column with a threshold, its values looked up, or with NaN and the first group in `work.mask`; else `LEAF`."""
     grouped = Grouped(work.grouped, work.grouped_weights, work.starts)
     group(rows, weights, grouped)
     test_all(problem, work, grouped, tables, has_tables)

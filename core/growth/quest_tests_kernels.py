@@ -20,7 +20,8 @@ from core.criteria.class_moments_kernels import (
 from core.criteria.significance import SAME_LOG10_P
 from core.criteria.tails_kernels import log_chi_squared_tail, log_f_tail
 from core.growth.quest import SAME_STATISTIC
-from core.lane_kernels import AHEAD, WIDTH
+from core.lane_kernels import WIDTH
+from core.row_sum_kernels import AHEAD
 
 LEAF = -1
 NOT_TESTED, NOT_ASKED = -1.0, 1.0  # in place of a statistic, and of the logarithm of p
