@@ -101,6 +101,8 @@ def find_groups(problem, limits, work, tables, place):
             if table[level, k] > 0:
                 values[n], classes[n], weights[n] = coordinates[level], k, table[level, k]
                 n += 1
+    if n == 0:
+        return False
     centre = add_up_cells(values, classes, weights, n, work.of_classes)
     threshold = best_cut(values, classes, weights, n, work.of_classes, centre, limits.min_samples_leaf)
     if np.isnan(threshold):
@@ -111,7 +113,7 @@ def find_groups(problem, limits, work, tables, place):
 
 @compiled
 def add_up_cells(values, classes, weights, n, moments):
-    """`class_moments` of categories: weights, means and variations by class; returns the centre."""
+    """`class_moments` of some cells of categories: weights, means and variations by class; returns the centre."""
     moments[:] = 0.0
     first_class = moments.shape[1]
     for i in range(n - 1, -1, -1):
