@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from core.config import Algorithm
-from core.growth import quest_grow
+from core.growth import multivariate_grow, quest_grow
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
 from core.growth.samples import Samples
@@ -40,7 +40,12 @@ def grow_with(
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does, on one thread."""
-    if prefers_kernels(engine, samples) and validation is None:
+    has_kernels = prefers_kernels(engine, samples)
+    if has_kernels and multivariate_grow.is_supported(samples, algorithm):
+        return multivariate_grow.grow_multivariate(
+            samples, algorithm, validation=validation, seed=seed, costs=costs, watch=watch
+        )
+    if has_kernels and validation is None:
         if quest_grow.is_supported(algorithm):
             return quest_grow.grow_quest(samples, algorithm, watch=watch), []
         if is_supported(samples, algorithm):

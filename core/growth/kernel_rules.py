@@ -39,13 +39,7 @@ def rules_of(
     from core.splits import numeric_kernels as scans
 
     n_rows, stopping = len(samples), algorithm.stopping
-    criterion = {
-        CriterionKind.GINI: scans.GINI,
-        CriterionKind.INFORMATION_GAIN: scans.ENTROPY,
-        CriterionKind.GAIN_RATIO: scans.ENTROPY,
-        CriterionKind.ERROR_RATE: scans.ERROR,
-        CriterionKind.SQUARED_ERROR: scans.SQUARED,
-    }[algorithm.criterion.kind]
+    criterion = criterion_of(algorithm)
     gain_filter = {
         GainFilter.ABOVE_AVERAGE: state.ABOVE_AVERAGE,
         GainFilter.BETTER_HALF: state.BETTER_HALF,
@@ -105,6 +99,19 @@ def rules_of(
         np.repeat(columns_in_average(samples, algorithm), n_slots),
         np.uint64(root_key(seed)),
     )
+
+
+def criterion_of(algorithm: Algorithm) -> int:
+    """What scans look at, in the kernels' terms."""
+    from core.splits import numeric_kernels as scans
+
+    return {
+        CriterionKind.GINI: scans.GINI,
+        CriterionKind.INFORMATION_GAIN: scans.ENTROPY,
+        CriterionKind.GAIN_RATIO: scans.ENTROPY,
+        CriterionKind.ERROR_RATE: scans.ERROR,
+        CriterionKind.SQUARED_ERROR: scans.SQUARED,
+    }[algorithm.criterion.kind]
 
 
 def way_of(algorithm: Algorithm) -> tuple[int, int]:
