@@ -114,15 +114,10 @@ def best_split(
     candidates = all_candidates(samples, node, algorithm, objective, spent)
     if not candidates:
         return None
-    gains = np.array([candidate.gain for candidate in candidates])
+    eligible = passing_filter(candidates, algorithm.criterion.filter)
     scores = np.array([candidate.score for candidate in candidates])
-    return candidates[place_of_winner(gains, scores, algorithm, objective)]
-
-
-def place_of_winner(gains: FloatArray, scores: FloatArray, algorithm: Algorithm, objective: Objective) -> int:
-    """Which of the candidates the criterion chooses."""
-    eligible = passing_filter(gains, algorithm.criterion.filter)
-    return first_within_tie(np.where(eligible, scores, -np.inf), objective.tolerance)
+    scores[~eligible] = -np.inf
+    return candidates[first_within_tie(scores, objective.tolerance)]
 
 
 def all_candidates(
@@ -205,8 +200,9 @@ def one_hot_candidates(
     return found
 
 
-def passing_filter(gains: FloatArray, gain_filter: GainFilter | None) -> BoolArray:
+def passing_filter(candidates: list[Candidate], gain_filter: GainFilter | None) -> BoolArray:
     """Among which candidates the criterion may choose."""
+    gains = np.array([candidate.gain for candidate in candidates])
     match gain_filter:
         case GainFilter.ABOVE_AVERAGE:
             return above_average(gains)

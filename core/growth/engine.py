@@ -40,12 +40,9 @@ def grow_with(
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does, on one thread."""
-    has_kernels = prefers_kernels(engine, samples)
-    if has_kernels and multivariate_grow.is_supported(samples, algorithm):
-        return multivariate_grow.grow_multivariate(
-            samples, algorithm, validation=validation, seed=seed, costs=costs, watch=watch
-        )
-    if has_kernels and validation is None:
+    if prefers_kernels(engine, samples) and validation is None:
+        if multivariate_grow.is_supported(samples, algorithm):
+            return multivariate_grow.grow_multivariate(samples, algorithm, seed=seed, watch=watch), []
         if quest_grow.is_supported(algorithm):
             return quest_grow.grow_quest(samples, algorithm, watch=watch), []
         if is_supported(samples, algorithm):

@@ -5,13 +5,13 @@ attribute, (3) it received no sample, or a limit says so. A categorical attribut
 into intervals, is spent on that path; the others may be used again below.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from core.config import Algorithm, MissingStrategy
 from core.criteria.objective import Objective
-from core.growth.best_split import Candidate, NodeSamples, node_samples, objective_of
+from core.growth.best_split import Candidate, node_samples, objective_of
 from core.growth.dialects import best_split
 from core.growth.node import GrowingNode, finished_tree
 from core.growth.routing import Way, divided, surrogates_of
@@ -26,9 +26,6 @@ from core.table import FloatArray, RowArray
 from core.ties import first_within_tie
 from core.tree import Tree
 
-# Chooses the split of a node: `dialects.best_split`, or who gives the same.
-Choose = Callable[[Samples, NodeSamples, Algorithm, Objective, Collection[int]], Candidate | None]
-
 
 def grow(
     samples: Samples,
@@ -38,13 +35,12 @@ def grow(
     seed: int = 0,
     costs: FloatArray | None = None,
     watch: Watch = nobody,
-    choose: Choose = best_split,
 ) -> tuple[Tree, list[Trial]]:
     """The full tree, and the splits tried against the validation samples when the algorithm asks for that.
 
     `watch` hears the part of the work done, from 0 to 1, and may raise to end it.
     """
-    grower = Grower(samples, algorithm, watch, choose)
+    grower = Grower(samples, algorithm, watch)
     root = grower.node(samples.rows, samples.weights, depth=0, share=1.0, spent=frozenset(), parent=None)
     root.key = root_key(seed)
     has_surrogates = algorithm.missing is MissingStrategy.SURROGATE
@@ -62,8 +58,8 @@ def grow(
 class Grower:
     """The samples and rules that all nodes of one tree share."""
 
-    def __init__(self, samples: Samples, algorithm: Algorithm, watch: Watch, choose: Choose = best_split) -> None:
-        self.samples, self.algorithm, self.watch, self.choose = samples, algorithm, watch, choose
+    def __init__(self, samples: Samples, algorithm: Algorithm, watch: Watch) -> None:
+        self.samples, self.algorithm, self.watch = samples, algorithm, watch
         self.objective: Objective = objective_of(algorithm, samples)
         self.finished_weight = 0.0
         self.whole_weight = float(samples.weights.sum())
@@ -115,7 +111,7 @@ class Grower:
         if is_terminal(stopping, depth=node.depth, weight=node.weight, impurity=node.impurity):
             return None
         here = node_samples(self.samples, node.rows, node.weights, key=node.key, tick=self.tell)
-        found = self.choose(self.samples, here, self.algorithm, self.objective, node.spent)
+        found = best_split(self.samples, here, self.algorithm, self.objective, node.spent)
         return found if found is not None and is_worth_it(stopping, found, self.objective) else None
 
     def divide(self, node: GrowingNode, found: Candidate) -> None:

@@ -40,10 +40,6 @@ def rules_of(
 
     n_rows, stopping = len(samples), algorithm.stopping
     criterion = criterion_of(algorithm)
-    gain_filter = {
-        GainFilter.ABOVE_AVERAGE: state.ABOVE_AVERAGE,
-        GainFilter.BETTER_HALF: state.BETTER_HALF,
-    }.get(algorithm.criterion.filter or GainFilter.NONE, state.NO_FILTER)
     kinds = {
         SplitKind.THRESHOLD: tables.ORDERED,
         SplitKind.MULTIWAY: tables.MULTIWAY,
@@ -53,7 +49,6 @@ def rules_of(
     }
     coded = [(column, column.coding) for column in columns if column.coding is not None]
     costs = algorithm.attribute_costs
-    is_ratio = algorithm.criterion.kind is CriterionKind.GAIN_RATIO
     n_slots = [column.n_slots for column in columns]
 
     def n_looked_up(by: int) -> int:
@@ -63,9 +58,9 @@ def rules_of(
     large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n_rows) * np.log2(max(2, n_rows)) + 1))))
     return (
         criterion,
-        is_ratio,
-        is_ratio or costs is not None,
-        gain_filter,
+        is_ratio(algorithm),
+        is_ratio(algorithm) or costs is not None,
+        filter_of(algorithm),
         n_classes_of(samples),
         weighing.is_counted,
         weighing.is_unit,
@@ -112,6 +107,21 @@ def criterion_of(algorithm: Algorithm) -> int:
         CriterionKind.ERROR_RATE: scans.ERROR,
         CriterionKind.SQUARED_ERROR: scans.SQUARED,
     }[algorithm.criterion.kind]
+
+
+def is_ratio(algorithm: Algorithm) -> bool:
+    """Whether attributes are compared by the gain in proportion to the intrinsic value."""
+    return algorithm.criterion.kind is CriterionKind.GAIN_RATIO
+
+
+def filter_of(algorithm: Algorithm) -> int:
+    """Among which candidates the criterion may choose, in the kernels' terms."""
+    from core.growth import growth_state as state
+
+    return {
+        GainFilter.ABOVE_AVERAGE: state.ABOVE_AVERAGE,
+        GainFilter.BETTER_HALF: state.BETTER_HALF,
+    }.get(algorithm.criterion.filter or GainFilter.NONE, state.NO_FILTER)
 
 
 def way_of(algorithm: Algorithm) -> tuple[int, int]:

@@ -33,11 +33,7 @@ def best_split(
 ) -> Candidate | None:
     """The best test on one attribute, or a sum that is better; None when there is no valid one."""
     simple = textbook.best_split(samples, node, algorithm, objective, spent)
-    return simpler_or_better(simple, linear_candidate(samples, node, algorithm, objective), objective)
-
-
-def simpler_or_better(simple: Candidate | None, linear: Candidate | None, objective: Objective) -> Candidate | None:
-    """The test on one attribute, unless a sum is better by more than a tie."""
+    linear = linear_candidate(samples, node, algorithm, objective)
     if simple is None or linear is None:
         return simple or linear
     return linear if linear.score > simple.score + objective.tolerance else simple
@@ -68,13 +64,13 @@ def linear_candidate(
     scene = Scene(features.standardised, sums, weights, objective, least * part)
     options, key = algorithm.linear, key_of(node.key, FOR_DIRECTIONS)
     found = direction(scene, options.fit, options.max_terms, key)
-    terms = () if found is None else terms_of(features.terms, in_units(found, features.scales))
+    terms = () if found is None else terms_of(features.terms, in_units(found, features.scales).tolist())
     return None if len(terms) < 2 else with_threshold(terms, samples, node, algorithm, objective)
 
 
-def terms_of(features: Sequence[tuple[int, int]], weights: list[float] | None) -> tuple[Term, ...]:
-    """The terms of a sum, from column and code of each feature; none where there are no weights."""
-    pairs = () if weights is None else zip(features, weights, strict=True)
+def terms_of(features: Sequence[tuple[int, int]], weights: Sequence[float]) -> tuple[Term, ...]:
+    """The terms of a sum, from column and code of each feature; what has no weight is left out."""
+    pairs = zip(features, weights, strict=True)
     return tuple(Term(column, weight, code) for (column, code), weight in pairs if weight != 0)
 
 

@@ -1,208 +1,258 @@
-"""The compiled twins of what `multivariate` computes of a node's rows, and of the search for one attribute.
+"""The compiled twin of growing by `multivariate`: a whole tree, depth first, left to right.
 
-`values[column, row]` are the cells of a node, NaN where they are missing; categories are their codes.
+A node's rows are a piece of one long list with their weights there, and it has a piece of every column's sorted list.
+Its second child's piece comes first and its first child's after it:
+
+    list   ... | piece of the node |                   grown next, and everything that it needs
+           ... | second | first    | ...                      v
+                        ^ popped first: what it writes comes after its own start
+
+`Problem`, `Rules` and `Work` are those of `multivariate_grow`. The kernels say which test, and add up what goes which
+way in row order; `multivariate_grow` has the figures from the definitions.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import int64
 
 from core.compiled_kernels import compiled
-from core.growth.multivariate import KNOWN_PART, LEAST_SPREAD
+from core.growth.attribute_kernels import NONE, best_attribute, gain_and_score
+from core.growth.node_kernels import is_leaf
+from core.growth.partition_kernels import BOTH, LEFT, RIGHT, divide_list
+from core.growth.room_kernels import longer_list, longer_lists, longer_rows
+from core.growth.sum_kernels import best_sum
+from core.randomness_kernels import key_of
 from core.splits.linear_kernels import STOP
-from core.splits.numeric_kernels import ENTROPY, gain_of_sides, information, score_of_sides, score_of_whole
-from core.splits.unsorted_kernels import best_cut, room_for
+from core.splits.numeric_kernels import BLOCK, NO_CUT
 from core.ties import TIE
 
+DONE = 0  # a place in `progress`
+COLUMN, CODE, TERMS, PARENT, SIZE, N_LINKS = range(6)  # of what is known of a node
+# Of its figures. After the weight come those of the classes, at the end those of the classes on both sides.
+THRESHOLD, SHARE, IS_COMPLETE, LEFT_WEIGHT, RIGHT_WEIGHT, WEIGHT, N_FIGURES = range(7)
+START, LENGTH, DEPTH, ABOVE, N_INFOS = range(5)  # of a node that waits
+
+
+class Node(NamedTuple):
+    """The node being grown: its rows and their weights, in row order, and its pieces of the lists."""
+
+    rows: Any
+    weights: Any
+    weight: Any
+    starts: Any
+    lengths: Any
+    key: Any
+class Work(NamedTuple):
+    """Room that nodes use one after the other; `row_weights` and `ways` are by row, `side` by place in the node."""
+
+    row_weights: Any
+    ways: Any
+    side: Any
+    kept_rows: Any
+    kept_weights: Any
+    other: Any
+    blocks: Any
+    left: Any
+    behind: Any
+    totals: Any
+    sums: Any
+    gains: Any
+    scores: Any
+    thresholds: Any
+    passes: Any
+    levels: Any
+    level_weights: Any
+    others: Any
+    other_weights: Any
+
 
 @compiled
-def best_of_columns(values, marks, n_levels, first_slots, progress):
-    """Every attribute's best split: its gain, NaN where there is none, its intrinsic value, and of a cut the threshold.
+def work_for(problem):
+    """Room for the nodes of a tree."""
+    n_rows, n_classes, n_slots = len(problem.classes), problem.n_classes, problem.first_slots[-1]
+    n_levels = problem.n_levels.max()
+    return Work(
+        problem.weights.copy(),
+        np.empty(n_rows, np.uint8),
+        np.empty(n_rows, np.uint8),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows),
+        np.empty(n_rows, np.uint32),
+        np.empty((n_rows // BLOCK + 4, n_classes)),
+        np.empty(2 * n_classes),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(2 * n_classes),
+        np.empty(n_slots),
+        np.empty(n_slots),
+        np.empty(n_slots),
+        np.empty(n_slots, np.bool_),
+        np.empty((n_levels, n_classes)),
+        np.empty(n_levels),
+        np.empty((n_levels, n_classes)),
+        np.empty(n_levels),
+    )
 
-    Last comes among how many cuts it is. A column with an order, which has no levels here, has one slot; one-hot, each
-    value of the others has one.
-    """
-    n_slots, n_classes = first_slots[-1], marks.n_classes
-    gains, bits, thresholds = np.full(n_slots, np.nan), np.full(n_slots, np.nan), np.full(n_slots, np.nan)
-    n_cuts, sums = np.zeros(n_slots, np.int64), np.empty(2 * n_classes)
-    room, weight = room_for(values.shape[1], n_classes), total(marks.weights)
-    for column in range(values.shape[0]):
-        slot, n_here = first_slots[column], n_levels[column]
-        if progress[STOP] != 0.0:
-            break
-        if n_here == 0:
-            _, thresholds[slot], n_cuts[slot] = best_cut(values[column], marks, room)
-            if not np.isnan(thresholds[slot]):
-                left, right = add_up_sides(values[column], marks, thresholds[slot], sums)
-                gains[slot], bits[slot] = gain_and_bits(sums, left, right, marks, weight)
+
+@compiled
+def grow_multivariate(problem, rules, progress):
+    """Every node's links and figures, and column, code and weight of all terms; see the names of their places above."""
+    n_rows, n_lists, n_classes, work = len(problem.classes), len(problem.lengths), problem.n_classes, work_for(problem)
+    rows, weights, lists = np.arange(n_rows), problem.weights.copy(), problem.lists
+    infos, shares, keys = np.empty((64, N_INFOS), np.int64), np.empty(64), np.empty(64, np.uint64)
+    starts, lengths = np.empty((64, n_lists), np.int64), np.empty((64, n_lists), np.int64)
+    links, figures = np.empty((64, N_LINKS), np.int64), np.empty((64, N_FIGURES + 3 * n_classes))
+    terms, term_weights, n_terms, n_nodes, n_waiting = np.empty((64, 2), np.int64), np.empty(64), 0, 0, 1
+    infos[0, START], infos[0, LENGTH], infos[0, DEPTH], infos[0, ABOVE] = 0, n_rows, 0, -1
+    shares[0], keys[0], starts[0], lengths[0] = 1.0, rules.root_key, 0, problem.lengths
+    while n_waiting > 0 and progress[STOP] == 0.0:
+        n_waiting -= 1
+        start, n, depth = infos[n_waiting, START], infos[n_waiting, LENGTH], infos[n_waiting, DEPTH]
+        links, figures = longer_rows(links, n_nodes, n_nodes + 1), longer_rows(figures, n_nodes, n_nodes + 1)
+        number, n_nodes, here = n_nodes, n_nodes + 1, figures[n_nodes]
+        links[number, COLUMN], links[number, CODE], links[number, TERMS] = NONE, NONE, n_terms
+        links[number, PARENT], links[number, SIZE] = infos[n_waiting, ABOVE], 1
+        here[:], here[SHARE] = np.nan, shares[n_waiting]
+        is_pure = add_up_classes(problem, rows[start : start + n], weights[start : start + n], here)
+        column, is_sum = int64(NONE), False
+        if not is_leaf(here[WEIGHT:], is_pure, depth, rules, 0):
+            node = Node(
+                rows[start : start + n],
+                weights[start : start + n],
+                here[WEIGHT],
+                starts[n_waiting],
+                lengths[n_waiting],
+                keys[n_waiting],
+            )
+            if problem.has_missing:
+                for i in range(n):
+                    work.row_weights[node.rows[i]] = node.weights[i]
+            column, code, new_terms, new_weights, is_sum = split_of(problem, rules, work, lists, node, here, progress)
+            links[number, COLUMN], links[number, CODE] = column, code
+        if column == NONE:
+            progress[DONE] += here[WEIGHT]
             continue
-        levels, level_weights = add_up_levels(values[column], marks, n_here)
-        others, other_weights = sums_of_others(levels), sums_of_others(level_weights)
-        for level in range(n_here):
-            left, right = level_weights[level, 0], other_weights[level, 0]
-            if min(left, right) > 0 and min(left, right) >= marks.min_weight - TIE:
-                sums[:n_classes], sums[n_classes:] = levels[level], others[level]
-                gains[slot + level], bits[slot + level] = gain_and_bits(sums, left, right, marks, weight)
-    return gains, bits, thresholds, n_cuts
+        if is_sum:
+            n_more = n_terms + new_weights.shape[0]
+            terms, term_weights = longer_rows(terms, n_terms, n_more), longer_list(term_weights, n_terms, n_more)
+            terms[n_terms:n_more], term_weights[n_terms:n_more] = new_terms, new_weights
+            n_terms = n_more
+        first, second = here[LEFT_WEIGHT], here[RIGHT_WEIGHT]
+        first, second = first / (first + second), second / (first + second)
+        rows, weights = longer_list(rows, start + n, start + 2 * n), longer_list(weights, start + n, start + 2 * n)
+        n_second, n_first, n_both = divide_rows(rules, work, rows, weights, start, n, first, second)
+        infos, shares = longer_rows(infos, n_waiting, n_waiting + 2), longer_list(shares, n_waiting, n_waiting + 2)
+        keys = longer_list(keys, n_waiting, n_waiting + 2)
+        starts = longer_rows(starts, n_waiting + 1, n_waiting + 2)
+        lengths = longer_rows(lengths, n_waiting + 1, n_waiting + 2)
+        lists = longer_lists(lists, starts[n_waiting], lengths[n_waiting], n_both)
+        divide_lists(problem, work, lists, starts[n_waiting : n_waiting + 2], lengths[n_waiting : n_waiting + 2])
+        key = keys[n_waiting]
+        for branch, at, n_child, share in ((1, start, n_second, second), (0, start + n_second, n_first, first)):
+            infos[n_waiting, START], infos[n_waiting, LENGTH] = at, n_child
+            infos[n_waiting, DEPTH], infos[n_waiting, ABOVE] = depth + 1, number
+            shares[n_waiting], keys[n_waiting] = share, key_of(key, branch)
+            n_waiting += 1
+    for number in range(n_nodes - 1, 0, -1):
+        links[links[number, PARENT], SIZE] += links[number, SIZE]
+    return links[:n_nodes].copy(), figures[:n_nodes].copy(), terms[:n_terms].copy(), term_weights[:n_terms].copy()
 
 
 @compiled
-def total(weights):
-    """The sum, in row order."""
-    found = 0.0
-    for i in range(weights.shape[0]):
-        found += weights[i]
-    return found
+def add_up_classes(problem, rows, weights, here):
+    """Write the weight of a node and of its classes; whether it has one class only, or no rows."""
+    weight, is_pure, by_class = 0.0, True, here[N_FIGURES : N_FIGURES + problem.n_classes]
+    by_class[:] = 0.0
+    for i in range(len(rows)):
+        by_class[problem.classes[rows[i]]] += weights[i]
+        weight += weights[i]
+        is_pure &= problem.classes[rows[i]] == problem.classes[rows[0]]
+    here[WEIGHT] = weight
+    return is_pure
 
 
 @compiled
-def add_up_sides(values, marks, threshold, sums):
-    """The class weights on both sides of a cut, one after the other in `sums`; the weight of each side."""
-    left, right = 0.0, 0.0
+def split_of(problem, rules, work, lists, node, here, progress):
+    """`multivariate.best_split`: column and category of the test, or column and terms of a sum; `NONE` for no column.
+
+    The figures of the split are written, and which way each row goes in `work.side`.
+    """
+    score, column, code, threshold = best_attribute(problem, rules, work, lists, node)
+    terms, weights, sums, sum_threshold = best_sum(problem, rules, node, progress)
+    is_sum, gain = False, NO_CUT
+    if not np.isnan(sum_threshold):
+        for i in range(len(sums)):
+            work.side[i] = BOTH if np.isnan(sums[i]) else (RIGHT if sums[i] > sum_threshold else LEFT)
+        gain, sum_score = note_sides(problem, rules, work, node, here)
+        is_sum = sum_score > score + TIE
+        if is_sum:
+            score, column, code, threshold = sum_score, terms[0, 0], int64(NONE), sum_threshold
+    if not is_sum and column != NONE:
+        for i in range(len(node.rows)):
+            value = problem.cells[node.rows[i], column]
+            is_right = value > threshold if code == NONE else value != code
+            work.side[i] = BOTH if np.isnan(value) else (RIGHT if is_right else LEFT)
+        gain, score = note_sides(problem, rules, work, node, here)
+    here[THRESHOLD] = threshold
+    if gain < rules.min_gain - TIE or score < rules.min_score - TIE:
+        column = int64(NONE)
+    return column, code, terms, weights, is_sum
+
+
+@compiled
+def note_sides(problem, rules, work, node, here):
+    """Write the weights and class weights that go each way, and whether all do; the gain and the score."""
+    n_classes, is_complete, left, right = problem.n_classes, True, 0.0, 0.0
+    sums = here[N_FIGURES + n_classes :]
     sums[:] = 0.0
-    for i in range(values.shape[0]):
-        weight, is_right = (0.0 if np.isnan(values[i]) else marks.weights[i]), values[i] > threshold
-        sums[marks.classes[i] + (marks.n_classes if is_right else 0)] += weight
-        left += 0.0 if is_right else weight
-        right += weight if is_right else 0.0
-    return left, right
+    for i in range(len(node.rows)):
+        weight, side = node.weights[i], work.side[i]
+        k = problem.classes[node.rows[i]]
+        if side == BOTH:
+            is_complete = False
+        elif side == LEFT:
+            sums[k] += weight
+            left += weight
+        else:
+            sums[n_classes + k] += weight
+            right += weight
+    here[LEFT_WEIGHT], here[RIGHT_WEIGHT], here[IS_COMPLETE] = left, right, is_complete
+    return gain_and_score(rules, sums, left, right, node.weight)
 
 
 @compiled
-def add_up_levels(values, marks, n_levels):
-    """`[level, class]`, and `[level, 0]`: the weights of each level."""
-    levels, weights = np.zeros((n_levels, marks.n_classes)), np.zeros((n_levels, 1))
-    for i in range(values.shape[0]):
-        if not np.isnan(values[i]):
-            level = int64(values[i])
-            levels[level, marks.classes[i]] += marks.weights[i]
-            weights[level, 0] += marks.weights[i]
-    return levels, weights
+def divide_rows(rules, work, rows, weights, start, n, first, second):
+    """Put the rows of the second child in the node's place and those of the first after them; how many each has.
+
+    Last comes how many both have. `fractional_weights.send_down`, and `without_light_copies` where those are not
+    wanted. `work.ways` says of each row where it goes, for the lists.
+    """
+    n_second, n_first, smallest, heavier = 0, 0, min(first, second), LEFT if first >= second - TIE else RIGHT
+    for i in range(n):  # a row is written wherever it may go, and stays where it does: no branch to foresee
+        row, weight, way = rows[start + i], weights[start + i], work.side[i]
+        if way == BOTH and weight * smallest < rules.min_copy - TIE:
+            way = heavier
+        to_first, to_second = weight * first if way == BOTH else weight, weight * second if way == BOTH else weight
+        goes_first, goes_second = way != RIGHT and to_first > 0, way != LEFT and to_second > 0
+        rows[start + n_second], weights[start + n_second] = row, to_second
+        work.kept_rows[n_first], work.kept_weights[n_first] = row, to_first
+        n_second += goes_second
+        n_first += goes_first
+        work.ways[row] = (LEFT if goes_first else 0) | (RIGHT if goes_second else 0)
+    for i in range(n_first):
+        rows[start + n_second + i], weights[start + n_second + i] = work.kept_rows[i], work.kept_weights[i]
+    return n_second, n_first, n_second + n_first - n
 
 
 @compiled
-def sums_of_others(sums):
-    """`categorical.sums_of_others`."""
-    others = np.zeros(sums.shape)
-    before, after = np.zeros(sums.shape[1]), np.zeros(sums.shape[1])
-    n = sums.shape[0]
-    for i in range(n):
-        for k in range(sums.shape[1]):
-            others[i, k] += before[k]
-            before[k] += sums[i, k]
-    for i in range(n - 1, -1, -1):
-        for k in range(sums.shape[1]):
-            others[i, k] += after[k]
-            after[k] += sums[i, k]
-    return others
-
-
-@compiled
-def gain_and_bits(sums, left, right, marks, weight):
-    """The gain of a division of what is known, as a share of all weight, and its intrinsic value."""
-    n, bits = marks.n_classes, information(left, right)
-    if marks.criterion == ENTROPY:
-        return (left + right) / weight * gain_of_sides(sums, n, left, right), bits
-    totals = sums[:n] + sums[n:]
-    whole, _ = score_of_whole(totals, marks.criterion, n, 0)
-    return (score_of_sides(sums[:n], totals, left, right, marks.criterion) - whole) / weight, bits
-
-
-@compiled
-def known_together(values, weights, columns):
-    """`multivariate.learning_rows`: which of the columns are taken, and which rows know all of these."""
-    n, weight = values.shape[1], total(weights)
-    by_column, is_taken = np.zeros(columns.shape[0]), np.zeros(columns.shape[0], np.bool_)
-    is_complete = np.ones(n, np.bool_)
-    for place in range(columns.shape[0]):
-        for i in range(n):
-            by_column[place] += 0.0 if np.isnan(values[columns[place], i]) else weights[i]
-    for place in np.argsort(-by_column, kind="mergesort"):
-        known = 0.0
-        for i in range(n):
-            known += weights[i] if is_complete[i] and not np.isnan(values[columns[place], i]) else 0.0
-        if known >= KNOWN_PART * weight:
-            is_taken[place] = True
-            for i in range(n):
-                is_complete[i] &= not np.isnan(values[columns[place], i])
-    return is_taken, is_complete
-
-
-@compiled
-def features(values, places, weights, columns, n_levels):
-    """`multivariate.features_of`: column and code of each, its scale, and them standardised with a row of -1 below."""
-    n_most = columns.shape[0] + n_levels[columns].sum()
-    x, terms, scales = np.empty((n_most + 1, places.shape[0])), np.empty((n_most, 2), np.int64), np.empty(n_most)
-    weight, n = total(weights), 0
-    for column in columns:
-        for code in codes_of(values[column], places, n_levels[column]):
-            for i in range(places.shape[0]):
-                x[n, i] = amount_of(values[column, places[i]], code)
-            scales[n] = standardise(x[n], weights, weight)
-            if scales[n] > 0:
-                terms[n, 0], terms[n, 1] = column, code
-                n += 1
-    x[n] = -1.0
-    return terms[:n], scales[:n], x[: n + 1]
-
-
-@compiled
-def amount_of(value, code):
-    """What a term multiplies by its weight: a number, or 1 where a category has the code; NaN where it is missing."""
-    if code < 0 or np.isnan(value):
-        return value
-    return 1.0 if value == code else 0.0
-
-
-@compiled
-def codes_of(values, places, n_levels):
-    """The levels that the rows have, but for the last; -1 alone for a number, which has none."""
-    if n_levels == 0:
-        return np.full(1, -1)
-    is_present = np.zeros(n_levels, np.bool_)
-    for i in range(places.shape[0]):
-        is_present[int64(values[places[i]])] = True
-    return np.flatnonzero(is_present)[:-1]
-
-
-@compiled
-def standardise(values, weights, weight):
-    """`multivariate.standardised` in place; the unit that the values had, 0 where they do not vary."""
-    largest, mean, square = 0.0, 0.0, 0.0
-    for i in range(values.shape[0]):
-        largest = max(largest, abs(values[i]))
-    if largest == 0:
-        return 0.0
-    for i in range(values.shape[0]):
-        values[i] = values[i] / largest
-        mean += weights[i] * values[i]
-    mean /= weight
-    for i in range(values.shape[0]):
-        values[i] -= mean
-        square += weights[i] * (values[i] * values[i])
-    spread = np.sqrt(square / weight)
-    if spread <= LEAST_SPREAD:
-        return 0.0
-    for i in range(values.shape[0]):
-        values[i] /= spread
-    return spread * largest
-
-
-@compiled
-def sums_of(values, columns, codes, weights):
-    """`split.weighted_sums`."""
-    sums = np.zeros(values.shape[1])
-    for term in range(columns.shape[0]):
-        cells, code, weight = values[columns[term]], codes[term], weights[term]
-        for i in range(sums.shape[0]):
-            sums[i] += weight * amount_of(cells[i], code)
-    return sums
-
-
-@compiled
-def best_cut_of_sums(sums, marks):
-    """The best threshold among sums that are finite, and how many there are; NaN for none."""
-    known = np.empty(sums.shape[0])
-    for i in range(sums.shape[0]):
-        known[i] = sums[i] if np.isfinite(sums[i]) else np.nan
-    _, threshold, n_cuts = best_cut(known, marks, room_for(sums.shape[0], marks.n_classes))
-    return threshold, n_cuts
+def divide_lists(problem, work, lists, starts, lengths):
+    """The same for the sorted lists: the first row of starts and lengths becomes the second child's, then the first."""
+    for c in range(lists.shape[0]):
+        start, n, keeper = starts[0, c], lengths[0, c], int64(1)
+        n_second, n_first = divide_list(
+            lists[c], start, n, problem.row_bits, work.ways, keeper, work.other, problem.distinct[c]
+        )
+        for i in range(n_first):
+            lists[c, start + n_second + i] = work.other[i]
+        lengths[0, c], starts[1, c], lengths[1, c] = n_second, start + n_second, n_first

@@ -39,6 +39,8 @@ MOST_CLASSES = 20  # tried against the others, the heaviest first
 MOST_SWEEPS = 10
 JUMPS = 20
 DIGITS = 6  # of a weight: more would tell nothing, and the last bits of sums would decide them
+SMALLEST = 1e-300
+POWERS_OF_TEN = np.array([float(f"1e{exponent}") for exponent in range(309)])
 
 
 @dataclass(frozen=True)
@@ -252,11 +254,29 @@ def without_useless(scene: Scene, weights: FloatArray) -> FloatArray:
     return kept
 
 
-def in_units(weights: FloatArray, scales: FloatArray) -> list[float] | None:
-    """Weights of standardised features as those of the features: of length 1, rounded; None where float64 has none."""
-    with np.errstate(over="ignore", invalid="ignore"):
+def in_units(weights: FloatArray, scales: FloatArray) -> FloatArray:
+    """Weights of standardised features as those of the features: of length 1, rounded; all 0 where float64 has none."""
+    with np.errstate(over="ignore"):
         unscaled = weights / scales
-        unscaled = unscaled / np.abs(unscaled).max()
-        unscaled = unscaled / np.sqrt((unscaled**2).sum())
-    rounded = [float(f"{weight:.{DIGITS}g}") for weight in unscaled]
-    return rounded if all(map(np.isfinite, rounded)) and any(rounded) else None
+    return of_length_1(unscaled)
+
+
+def of_length_1(weights: FloatArray) -> FloatArray:
+    """The same direction, each weight rounded; all 0 where one is beyond float64."""
+    largest, square = np.abs(weights).max(), 0.0
+    if not 0 < largest < math.inf:
+        return np.zeros(len(weights))
+    shrunk = weights / largest  # squares of the largest numbers leave the range of float64
+    for j in range(len(shrunk)):
+        square += shrunk[j] * shrunk[j]
+    for j in range(len(shrunk)):
+        shrunk[j] = rounded(shrunk[j] / math.sqrt(square))
+    return shrunk
+
+
+def rounded(weight: float) -> float:
+    """A number between -1 and 1 with as many digits as weights have; 0 where it is too small for them."""
+    if abs(weight) < SMALLEST:
+        return 0.0
+    unit = POWERS_OF_TEN[DIGITS - 1 - math.floor(math.log10(abs(weight)))]
+    return float(math.floor(weight * unit + 0.5) / unit)

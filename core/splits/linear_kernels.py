@@ -19,7 +19,7 @@ from core.splits.unsorted_kernels import Marks, Room, best_cut, bits_for, room_f
 from core.ties import TIE
 
 LEAST_SQUARES, LOGISTIC, OC1 = range(3)
-STOP = 0  # a place in `progress`: nobody waits for the direction any more
+STOP = 1  # a place in `progress`: nobody waits for the direction any more
 TOLD_APART = 1e-9  # of the largest weight: less is rounding
 
 solved, logistic_function = compiled(linear.solved), compiled(linear.logistic_function)
