@@ -7,15 +7,13 @@ feature comes a row of -1, whose coefficient is the threshold. What is multiplie
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int64, uint32, uint64
-
 from core.compiled_kernels import compiled
 from core.randomness_kernels import key_of, uniform
 from core.splits import linear
 from core.splits.linear import JUMPS, LOGISTIC_RIDGE, MOST_CLASSES, MOST_SWEEPS, NEWTON_STEPS, NO_GAIN, RIDGE
-from core.splits.numeric_kernels import ENTROPY, score_of_sides, score_of_whole
-from core.splits.sorting_kernels import sorted_list
-from core.splits.unsorted_kernels import Marks, Room, best_cut, bits_for, room_for
+from core.splits.numeric_kernels import ENTROPY, score_of_whole
+from core.splits.step_kernels import Steps, best_step, steps_for
+from core.splits.unsorted_kernels import Marks, Room, best_cut, room_for
 from core.ties import TIE
 
 LEAST_SQUARES, LOGISTIC, OC1 = range(3)
@@ -34,11 +32,8 @@ class Scene(NamedTuple):
     weight: Any
     whole: Any
     room: Room
-    turns: Any
-    turning: Any
-    turning_classes: Any
-    middles: Any
-    scores: Any
+    steps: Steps
+    sums: Any
 
 
 @compiled
@@ -57,10 +52,7 @@ def scene_of(x, marks):
         weight,
         whole,
         room_for(n, marks.n_classes),
-        np.empty(n),
-        np.empty(n, np.int64),
-        np.empty(n, np.int32),
-        np.empty(n),
+        steps_for(n, marks.n_classes),
         np.empty(n),
     )
 
@@ -97,8 +89,8 @@ def sums_along(x, weights, sums):
 @compiled
 def cut(scene, weights):
     """`Scene.cut`."""
-    sums_along(scene.x, weights, scene.turns)
-    gain, threshold, _ = best_cut(scene.turns, scene.marks, scene.room)
+    sums_along(scene.x, weights, scene.sums)
+    gain, threshold, _ = best_cut(scene.sums, scene.marks, scene.room)
     return gain, (0.0 if np.isnan(threshold) else threshold)
 
 
@@ -208,7 +200,7 @@ def products(rows, weights):
 @compiled
 def least_squares(scene, squares, label):
     """`linear.least_squares`."""
-    mean, y, right = scene.by_class[label] / scene.weight, scene.turns, np.zeros(scene.x.shape[0] - 1)
+    mean, y, right = scene.by_class[label] / scene.weight, scene.sums, np.zeros(scene.x.shape[0] - 1)
     for i in range(scene.x.shape[1]):
         weight = scene.marks.weights[i]
         y[i] = (weight if scene.marks.classes[i] == label else 0.0) - weight * mean
@@ -262,7 +254,7 @@ def refined(scene, start, key, progress):
             along[j] = 2.0 * uniform(key_of(draws, j)) - 1.0
         sums_along(scene.x, along, slopes)
         sums_along(scene.x, weights, sides)
-        found, step = best_step(scene, sides, slopes)
+        found, step = step_of(scene, sides, slopes, gain)
         if found > gain + TIE:
             for j in range(along.shape[0]):
                 weights[j] += step * along[j]
@@ -279,7 +271,7 @@ def descended(scene, weights, gain, enough, sides, progress):
         for j in range(weights.shape[0]):
             if gain >= enough or progress[STOP] != 0.0:
                 return gain
-            found, step = best_step(scene, sides, scene.x[j])
+            found, step = step_of(scene, sides, scene.x[j], gain)
             if found > gain + TIE:
                 weights[j] += step
                 gain = found
@@ -290,48 +282,9 @@ def descended(scene, weights, gain, enough, sides, progress):
 
 
 @compiled
-def best_step(scene, sides, slopes):
-    """`linear.best_step`."""
-    marks, room, totals, weight = scene.marks, scene.room, scene.by_class, scene.weight
-    above, weight_above = room.totals, 0.0
-    above[:] = 0.0
-    n = int64(0)
-    for i in range(sides.shape[0]):
-        slope = slopes[i]
-        if slope < 0.0 or (slope == 0.0 and sides[i] > 0.0):
-            above[marks.classes[i]] += marks.weights[i]
-            weight_above += marks.weights[i]
-        if slope != 0.0:
-            scene.turns[n], scene.turning[n] = -sides[i] / slope, i
-            scene.turning_classes[n] = marks.classes[i]
-            n += 1
-    if n == 0:
-        return NO_GAIN, 0.0
-    row_bits, class_bits = bits_for(n), bits_for(marks.n_classes)
-    turns = scene.turns[:n]
-    sorted_list(turns, scene.turning_classes, class_bits, row_bits, room.keys, room.counts, room.entries)
-    mask, best, n_ends = (uint32(1) << uint32(row_bits)) - uint32(1), -np.inf, 0
-    for place in range(n - 1):
-        entry, after = room.entries[place] & mask, room.entries[place + 1] & mask
-        i = scene.turning[entry]
-        moved = marks.weights[i] if slopes[i] > 0.0 else -marks.weights[i]
-        above[marks.classes[i]] += moved
-        weight_above += moved
-        turn, next_turn = turns[entry], turns[after]
-        middle = 0.5 * turn + 0.5 * next_turn
-        below = weight - weight_above
-        smaller = min(weight_above, below)
-        if turn < middle < next_turn and smaller > TIE * weight and smaller >= marks.min_weight - TIE:
-            score = score_of_sides(above, totals, weight_above, below, marks.criterion)
-            scene.scores[n_ends], scene.middles[n_ends] = score, middle
-            best = max(best, score)
-            n_ends += 1
-    if n_ends == 0:
-        return NO_GAIN, 0.0
-    place, least = uint64(0), best - TIE * weight
-    while scene.scores[place] < least:
-        place += uint64(1)
-    return (scene.scores[place] - scene.whole) / weight, scene.middles[place]
+def step_of(scene, sides, slopes, bar):
+    """`linear.best_step`, as far as it gains more than the bar."""
+    return best_step(scene.steps, scene.marks, scene.by_class, scene.weight, scene.whole, sides, slopes, bar)
 
 
 @compiled
