@@ -9,17 +9,15 @@ import numpy as np
 from numba import int64, uint32
 
 from core.compiled_kernels import compiled
-from core.growth.search_kernels import choose
+from core.growth.search_kernels import choose, scan_list
 from core.splits import candidates
 from core.splits.numeric_kernels import (
     ENTROPY,
     NO_CUT,
     gain_of_sides,
     information,
-    scan_weights,
     score_of_sides,
     score_of_whole,
-    sum_blocks,
 )
 from core.ties import TIE
 
@@ -32,6 +30,8 @@ midpoint = compiled(candidates.midpoint)
 def best_attribute(problem, rules, work, lists, node):
     """The score of the best test, its column, its category or `NONE`, and its threshold or NaN; `NONE` for no test."""
     work.gains[:], work.scores[:], work.thresholds[:] = NO_CUT, NO_CUT, np.nan
+    for k in range(problem.n_classes):  # of lists that hold all rows
+        work.totals[k], work.counts[k] = node.class_weights[k], int64(node.class_weights[k])
     bar = NO_CUT  # what the best so far gains, in weight, less a tie
     for place in range(problem.ordered.shape[0]):
         slot = problem.first_slots[problem.ordered[place]]
@@ -58,31 +58,13 @@ def best_attribute(problem, rules, work, lists, node):
 @compiled
 def best_of_list(problem, rules, work, entries, place, node, bar):
     """The gain of the best cut of a list, times weight, and its threshold; NaN where there is none above the bar."""
-    start, n, shift = node.starts[place], node.lengths[place], problem.row_bits
-    if n < 2:
-        return NO_CUT, np.nan
-    sum_blocks(entries, start, n, shift, work.row_weights, work.blocks, work.totals)
-    whole, known = score_of_whole(work.totals, rules.criterion, rules.n_classes, 0)
-    score, at = scan_weights(
-        entries,
-        start,
-        n,
-        shift,
-        work.totals,
-        work.left,
-        work.row_weights,
-        rules.criterion,
-        rules.min_leaf - TIE,
-        TIE * known,
-        NO_CUT if bar == NO_CUT else whole + bar,
-        work.behind,
-        work.blocks,
-    )
+    start, n, column = node.starts[place], node.lengths[place], problem.ordered[place]
+    gain, at = scan_list(problem, rules, work, entries, start, n, work.totals, work.totals, bar)
     if at == 0:
         return NO_CUT, np.nan
-    mask, column = (uint32(1) << uint32(shift)) - uint32(1), problem.ordered[place]
+    mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
     low, high = entries[at - 1] & mask, entries[at] & mask
-    return score - whole, midpoint(problem.cells[low, column], problem.cells[high, column])
+    return gain, midpoint(problem.cells[low, column], problem.cells[high, column])
 
 
 @compiled

@@ -10,9 +10,16 @@ from core.config import Algorithm, Categorical, LinearFit, MissingStrategy, Nume
 from core.growth.best_first import best_first
 from core.growth.best_split import objective_of
 from core.growth.fast_grow import MOST_BITS, POLL_SECONDS, without_leaf_limit
-from core.growth.kernel_columns import class_bits_of, classes_of, n_classes_of, row_bits_of
+from core.growth.kernel_columns import (
+    class_bits_of,
+    classes_of,
+    n_classes_of,
+    numbers_of,
+    row_bits_of,
+    weighing_of,
+)
 from core.growth.kernel_problem import SORTED, fill_lists
-from core.growth.kernel_rules import criterion_of, filter_of, is_ratio
+from core.growth.kernel_rules import criterion_of, filter_of, is_ratio, tables_of
 from core.growth.multivariate import columns_for_sums
 from core.growth.multivariate_tree import assembled
 from core.growth.quest_grow import row_by_row
@@ -30,7 +37,8 @@ class Problem(NamedTuple):
     """The samples: `cells[row, column]` as numbers, NaN where missing, and each `ordered` column as a sorted list too.
 
     `n_levels` is 0 for numbers. A candidate slot is a place in the order of the columns, and of the values of each
-    `nominal` one; `for_sums` are the columns that sums may have.
+    `nominal` one; `for_sums` are the columns that sums may have. Lists are used up, and weights where values are
+    missing. There are no `numbers` to predict, which some kernels ask for.
     """
 
     cells: FloatArray
@@ -45,14 +53,20 @@ class Problem(NamedTuple):
     has_missing: bool
     classes: CodeArray
     weights: FloatArray
+    numbers: FloatArray
     n_classes: int
-    row_bits: int
+    shift: int
 
 
 class Rules(NamedTuple):
-    """How to grow: the criterion, when to stop, and how sums are learnt; `max_terms` is 0 where any number will do."""
+    """How to grow: the criterion, when to stop, how sums are learnt, and what would be computed often.
+
+    `max_terms` is 0 where any number will do.
+    """
 
     criterion: int
+    is_counted: bool
+    is_unit: bool
     is_ratio: bool
     gain_filter: int
     tolerance: float
@@ -67,6 +81,11 @@ class Rules(NamedTuple):
     fit: int
     max_terms: int
     root_key: np.uint64
+    reciprocal: FloatArray
+    small_logs: NDArray[np.int64]
+    large_logs: NDArray[np.int64]
+    small_unit: float
+    large_unit: float
 
 
 def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
@@ -136,9 +155,10 @@ def problem_of(samples: Samples, progress: FloatArray) -> Problem:
         for_sums=np.array(columns_for_sums(samples), dtype=np.int64),
         has_missing=any(bool(np.isnan(values).any()) for values in numbers),
         classes=classes_of(samples),
-        weights=samples.weights,
+        weights=samples.weights.copy(),
+        numbers=numbers_of(samples),
         n_classes=n_classes_of(samples),
-        row_bits=row_bits_of(samples),
+        shift=row_bits_of(samples),
     )
 
 
@@ -154,8 +174,14 @@ def rules_of(samples: Samples, algorithm: Algorithm, seed: int) -> Rules:
         LinearFit.LOGISTIC: kernels.LOGISTIC,
     }
     is_weighted = algorithm.missing is MissingStrategy.WEIGHTED
+    weighing, criterion = weighing_of(samples), criterion_of(algorithm)
+    reciprocal, small_logs, large_logs, small_unit, large_unit = tables_of(
+        len(samples) if weighing.is_counted else 1, criterion
+    )
     return Rules(
-        criterion=criterion_of(algorithm),
+        criterion=criterion,
+        is_counted=weighing.is_counted,
+        is_unit=weighing.is_unit,
         is_ratio=is_ratio(algorithm),
         gain_filter=filter_of(algorithm),
         tolerance=objective_of(algorithm, samples).tolerance,
@@ -170,4 +196,9 @@ def rules_of(samples: Samples, algorithm: Algorithm, seed: int) -> Rules:
         fit=fits[linear.fit],
         max_terms=linear.max_terms or 0,
         root_key=np.uint64(root_key(seed)),
+        reciprocal=reciprocal,
+        small_logs=small_logs,
+        large_logs=large_logs,
+        small_unit=small_unit,
+        large_unit=large_unit,
     )

@@ -40,13 +40,13 @@ class Node(NamedTuple):
     rows: Any
     weights: Any
     weight: Any
+    class_weights: Any
     starts: Any
     lengths: Any
     key: Any
 class Work(NamedTuple):
-    """Room that nodes use one after the other; `row_weights` and `ways` are by row, `side` by place in the node."""
+    """Room that nodes use one after the other; `ways` are by row, `side` by place in the node."""
 
-    row_weights: Any
     ways: Any
     side: Any
     kept_rows: Any
@@ -54,8 +54,10 @@ class Work(NamedTuple):
     other: Any
     blocks: Any
     left: Any
-    behind: Any
+    before: Any
     totals: Any
+    counts: Any
+    left_counts: Any
     sums: Any
     gains: Any
     scores: Any
@@ -73,7 +75,6 @@ def work_for(problem):
     n_rows, n_classes, n_slots = len(problem.classes), problem.n_classes, problem.first_slots[-1]
     n_levels = problem.n_levels.max()
     return Work(
-        problem.weights.copy(),
         np.empty(n_rows, np.uint8),
         np.empty(n_rows, np.uint8),
         np.empty(n_rows, np.int64),
@@ -83,6 +84,8 @@ def work_for(problem):
         np.empty(2 * n_classes),
         np.empty(n_classes),
         np.empty(n_classes),
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
         np.empty(2 * n_classes),
         np.empty(n_slots),
         np.empty(n_slots),
@@ -121,13 +124,14 @@ def grow_multivariate(problem, rules, progress):
                 rows[start : start + n],
                 weights[start : start + n],
                 here[WEIGHT],
+                here[N_FIGURES : N_FIGURES + n_classes],
                 starts[n_waiting],
                 lengths[n_waiting],
                 keys[n_waiting],
             )
             if problem.has_missing:
                 for i in range(n):
-                    work.row_weights[node.rows[i]] = node.weights[i]
+                    problem.weights[node.rows[i]] = node.weights[i]
             column, code, new_terms, new_weights, is_sum = split_of(problem, rules, work, lists, node, here, progress)
             links[number, COLUMN], links[number, CODE] = column, code
         if column == NONE:
@@ -251,7 +255,7 @@ def divide_lists(problem, work, lists, starts, lengths):
     for c in range(lists.shape[0]):
         start, n, keeper = starts[0, c], lengths[0, c], int64(1)
         n_second, n_first = divide_list(
-            lists[c], start, n, problem.row_bits, work.ways, keeper, work.other, problem.distinct[c]
+            lists[c], start, n, problem.shift, work.ways, keeper, work.other, problem.distinct[c]
         )
         for i in range(n_first):
             lists[c, start + n_second + i] = work.other[i]
