@@ -17,10 +17,11 @@ from bench.kinds import (
     NUMERIC_1M,
     NUMERIC_200K,
     REGRESSION,
+    SLANTED_100K,
     missing,
     weighted,
 )
-from bench.ours import OurQuest, Ours
+from bench.ours import OurMultivariate, OurQuest, Ours
 from bench.peers import YDF, LightGBM, ScikitLearn, XGBoost
 from bench.pruning import CrossValidationRow, DeepSequenceRow, SequenceRow
 from bench.serving.kinds import (
@@ -223,6 +224,13 @@ ROWS: tuple[Row, ...] = (
         MIXED_4,
         OurQuest(depth=12, min_leaf=50),
         (Faster(MIXED, 1, 1.5, label="our CART"),),
+    ),
+    TreeRow(
+        "oblique",
+        "an oblique tree, 100k x 20, 2 classes on both sides of a slanted plane, fully grown",
+        SLANTED_100K,
+        OurMultivariate(),
+        (Within(FULL, 20, 10, label="our axis-parallel tree"), AsAccurate(FULL, label="our axis-parallel tree")),
     ),
     ThreadsRow("threads", "two threads, 1M x 20, depth 12, wall", NUMERIC_1M, DEEP, floor=1.5, goal=1.65),
     MemoryRow("memory", "peak memory above the input, 1M x 20, depth 12", "complete", floor=7, goal=6),

@@ -104,7 +104,8 @@ def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
 
 def grow_multivariate(samples: Samples, algorithm: Algorithm, *, seed: int = 0, watch: Watch = nobody) -> Tree:
     """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
-    from core.growth import multivariate_kernels as kernels  # compiles: never in a process that answers requests
+    from core.growth.multivariate_kernels import DONE  # compiles: never in a process that answers requests
+    from core.splits.linear_kernels import STOP
 
     max_leaves = algorithm.stopping.max_leaves
     if max_leaves is not None:
@@ -114,10 +115,10 @@ def grow_multivariate(samples: Samples, algorithm: Algorithm, *, seed: int = 0, 
         growing = pool.submit(grown, samples, algorithm, seed, progress)
         try:
             while not wait([growing], POLL_SECONDS).done:
-                done = min(1.0, float(progress[kernels.DONE]) / whole)
+                done = min(1.0, float(progress[DONE]) / whole)
                 watch(SORTING * float(progress[SORTED]) + (1 - SORTING) * done)
         except BaseException:
-            progress[kernels.STOP] = 1.0
+            progress[STOP] = 1.0
             raise
     tree = assembled(samples, algorithm, *growing.result())
     watch(1.0)

@@ -44,6 +44,8 @@ class Node(NamedTuple):
     starts: Any
     lengths: Any
     key: Any
+
+
 class Work(NamedTuple):
     """Room that nodes use one after the other; `ways` are by row, `side` by place in the node."""
 
@@ -198,9 +200,9 @@ def split_of(problem, rules, work, lists, node, here, progress):
             is_right = value > threshold if code == NONE else value != code
             work.side[i] = BOTH if np.isnan(value) else (RIGHT if is_right else LEFT)
         gain, score = note_sides(problem, rules, work, node, here)
-    here[THRESHOLD] = threshold
     if gain < rules.min_gain - TIE or score < rules.min_score - TIE:
-        column = int64(NONE)
+        return int64(NONE), int64(NONE), terms, weights, False
+    here[THRESHOLD] = threshold
     return column, code, terms, weights, is_sum
 
 

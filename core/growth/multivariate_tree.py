@@ -76,6 +76,8 @@ def branches_of(samples: Samples, column: RowArray, code: RowArray) -> tuple[Row
 
 def terms_of_nodes(starts: RowArray, terms: RowArray, weights: FloatArray) -> tuple[tuple[Term, ...], ...]:
     """The terms of each node's sum, from where they begin."""
-    every = [Term(column, weight, code) for (column, code), weight in zip(terms.tolist(), weights.tolist(), strict=True)]
+    every = [
+        Term(column, weight, code) for (column, code), weight in zip(terms.tolist(), weights.tolist(), strict=True)
+    ]
     ends = [*starts[1:].tolist(), len(every)]
     return tuple(tuple(every[start:end]) for start, end in zip(starts.tolist(), ends, strict=True))

@@ -7,6 +7,7 @@ feature comes a row of -1, whose coefficient is the threshold. What is multiplie
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from core.compiled_kernels import compiled
 from core.randomness_kernels import key_of, uniform
 from core.splits import linear
