@@ -226,16 +226,21 @@ def numbers_at(address: Any, n: Any) -> Any:
     return carray(_pointer_at(address), (n,))
 
 
+def ask(builder: Any, address: Any) -> None:
+    """Write code that asks memory for what stands at an address, and goes on without waiting for it."""
+    pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+    prefetch = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
+    to_read, soon, data = number(0), number(3), number(1)
+    builder.call(prefetch, [builder.bitcast(address, pointer), to_read, soon, data])
+
+
 def _ask(_: Any, address: Any) -> Any:
-    """Code that asks memory for what stands at an address, and goes on without waiting for it."""
+    """The same for an address that is a number."""
     signature = types.void(address)
 
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        pointer, number = context.get_value_type(types.voidptr), context.get_value_type(types.int32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
-        to_read, soon, data = number(0), number(3), number(1)
-        builder.call(prefetch, [builder.inttoptr(arguments[0], pointer), to_read, soon, data])
+        ask(builder, builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
         return context.get_dummy_value()
 
     return signature, generate

@@ -68,6 +68,7 @@ def run_every_kernel() -> None:
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
     run_quest_kernels()
+    run_multivariate_kernels()
     run_pruning_kernels()
     run_prediction_kernels()
 
@@ -84,6 +85,13 @@ def run_quest_kernels() -> None:
     """What chooses by tests: one kernel for all tables."""
     samples = samples_of(class_target(3), weighted=True, holes=True)
     algorithm = resolve("quest", {"stopping": {"max_depth": 3}}, samples.target.task)
+    grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
+
+
+def run_multivariate_kernels() -> None:
+    """What looks for sums too: one kernel for all tables."""
+    samples = samples_of(class_target(3), weighted=True, holes=True)
+    algorithm = resolve("multivariate", {"stopping": {"max_depth": 3}}, samples.target.task)
     grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
 
 
