@@ -18,10 +18,11 @@ from bench.kinds import (
     NUMERIC_1M,
     NUMERIC_200K,
     REGRESSION,
+    SLANTED_100K,
     missing,
     weighted,
 )
-from bench.ours import OurQuest, Ours
+from bench.ours import OurMultivariate, OurQuest, Ours
 from bench.peers import YDF, LightGBM, ScikitLearn, XGBoost
 from bench.pruning import CrossValidationRow, DeepSequenceRow, SequenceRow
 from bench.serving.kinds import (
@@ -225,6 +226,13 @@ ROWS: tuple[Row, ...] = (
     quest_row("quest-mixed-4", "the same, 4 classes", MIXED_4, depth=12, min_leaf=50),
     quest_row("quest-mixed-2-missing", "2 classes, 15 % missing", missing(MIXED_2, 0.15), depth=12, min_leaf=50),
     quest_row("quest-mixed-4-missing", "4 classes, 15 % missing", missing(MIXED_4, 0.15), depth=12, min_leaf=50),
+    TreeRow(
+        "oblique",
+        "an oblique tree, 100k x 20, 2 classes on both sides of a slanted plane, fully grown",
+        SLANTED_100K,
+        OurMultivariate(),
+        (Within(FULL, 20, 10, label="our axis-parallel tree"), AsAccurate(FULL, label="our axis-parallel tree")),
+    ),
     ThreadsRow("threads", "two threads, 1M x 20, depth 12, wall", NUMERIC_1M, DEEP, floor=1.5, goal=1.65),
     MemoryRow("memory", "peak memory above the input, 1M x 20, depth 12", "complete", floor=7, goal=6),
     MemoryRow("memory-missing", "the same with 15 % missing", "missing", floor=12, goal=9),

@@ -101,6 +101,13 @@ def numeric(chance: Generator, n_rows: int) -> Data:
     return classified(numbers, score(numbers, chance), n_classes=3)
 
 
+def slanted(chance: Generator, n_rows: int) -> Data:
+    """20 normal columns in two classes, on both sides of a plane that is parallel to none of them, with some noise."""
+    numbers, across = chance.normal(size=(n_rows, 20)), chance.normal(size=20)
+    distance = numbers @ (across / np.linalg.norm(across))
+    return classified(numbers, distance + 0.2 * chance.normal(size=n_rows), n_classes=2)
+
+
 def hundred_values(chance: Generator, n_rows: int) -> Data:
     """As `numeric`, but each column has 100 values, equally frequent."""
     numbers = np.floor(chance.random((n_rows, 20)) * 100)

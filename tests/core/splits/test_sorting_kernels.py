@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core.growth.kernel_problem import fill_list
-from core.growth.sorting_kernels import DIGIT, MOST_DIGITS, sort_keys
+from core.splits.sorting_kernels import DIGIT, MOST_DIGITS, sort_keys
 from core.table import FloatArray
 
 
