@@ -3,7 +3,7 @@
 Importing this module compiles nothing; calling it does, unless compiled code is found on disk.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.prediction import Ends, Met, MissingPolicy, ends_of
+from core.raw_memory import address_of
 from core.splits.split import weighted_sums
 from core.table import Column, FloatArray, RowArray, Table
 from core.tree import Tree, TreeView
@@ -95,7 +96,7 @@ class Block:
     @property
     def addresses(self) -> NDArray[np.uint64]:
         """Where the columns are in memory."""
-        return np.array([cells.__array_interface__["data"][0] for cells in self.columns], dtype=np.uint64)
+        return np.array([address_of(cells) for cells in self.columns], dtype=np.uint64)
 
     def values(self, rows: NDArray[np.uint32]) -> FloatArray:
         """`values[column, row]` of some rows; one more column is all 0."""
@@ -112,7 +113,7 @@ class BlockWalk:
     def __init__(self, layout: Layout, view: TreeView) -> None:
         self._layout, self._nodes = layout, layout.nodes_of(view)
         self._depth = view.max_depth
-        self._only_thresholds = bool((self._nodes.kind == THRESHOLD).all())
+        self._kinds = int(self._nodes.kind.max())
         # A category that no branch takes is like a missing value, though the row knows it.
         self._takes_all = layout.tree.takes_all
 
@@ -122,7 +123,9 @@ class BlockWalk:
 
         n_outputs = self._layout.tree.values.shape[1]
         out, memory, room = np.empty((table.n_rows, n_outputs)), None, self._room()
-        by_copies = policy is MissingPolicy.WEIGHTED and self._only_thresholds and len(self._nodes.first) <= MOST_PLACES
+        by_copies = (
+            policy is MissingPolicy.WEIGHTED and self._kinds == THRESHOLD and len(self._nodes.first) <= MOST_PLACES
+        )
         for block in self._blocks(table, BLOCK_ROWS):
             answers = out[block.rows]
             _, rows = self._answer_quickly(block, room, answers, by_copies=by_copies)
@@ -160,6 +163,14 @@ class BlockWalk:
             of_block[:] = self._layout.order[places]
             of_block[others] = -1
         return leaves
+
+    def leaves_of_numbers(self, columns: Sequence[FloatArray], n_rows: int) -> RowArray | None:
+        """The leaves of complete rows that come as numbers, codes too; None where a test asks for more than that."""
+        if not self._takes_all or self._layout.sums:
+            return None
+        block = Block(0, n_rows, [columns[column] for column in self._layout.tested])
+        places, _ = self._answer_quickly(block, self._room(), np.empty((0, 0)), by_copies=False)
+        return self._layout.order[places]
 
     def arrivals(self, table: Table, policy: MissingPolicy) -> Iterator[Arrival]:
         """Node, rows and weights of `prediction.visits`; the whole table is one block."""
@@ -206,9 +217,7 @@ class BlockWalk:
         if not self._takes_all:
             return reached[: block.n_rows], left
         tested = block.addresses[: self._layout.n_tested]
-        n = answer_rows(
-            tested, self._nodes, self._depth, self._only_thresholds, by_copies, room, reached, left, answers
-        )
+        n = answer_rows(tested, self._nodes, self._depth, self._kinds, by_copies, room, reached, left, answers)
         return reached[: block.n_rows], left[:n]
 
     def _kept(self, values: FloatArray, policy: MissingPolicy, keeps: int) -> Kept:

@@ -145,7 +145,7 @@ def problem_of(samples: Samples, progress: FloatArray) -> Problem:
     lists = np.empty((len(ordered), len(samples)), dtype=np.uint32)
     lengths, distinct = fill_lists(samples, ordered, lists, 1, progress)
     return Problem(
-        cells=row_by_row(numbers, len(samples), np.float64),
+        cells=row_by_row(numbers, len(samples), len(numbers), np.float64).reshape(len(samples), len(numbers)),
         lists=lists,
         lengths=lengths,
         distinct=distinct,
