@@ -115,7 +115,12 @@ def train(
     if others:
         words = {part: part.value for part in others}
         chosen = replace(chosen, division=DatasetsDivision(words.get(Part.VALIDATION), words.get(Part.TEST)))
-    check(chosen, summarize(data), {part: summarize(other) for part, other in others.items()})
+    check(
+        chosen,
+        summarize(data),
+        {part: summarize(other) for part, other in others.items()},
+        members_listed=not isinstance(config, TrainingConfig) and config["algorithm"].get("members") is not None,
+    )
     prepared = prepare(data, chosen, others)
     model = training.train(prepared, chosen, report, engine=Engine(engine), threads=threads)
     return Trained(model, prepared.warnings, Engine(engine))

@@ -127,7 +127,12 @@ def samples_of(table: Table, reference: Table, names: tuple[str, ...], config: T
 
 
 def target_of(table: Table, reference: Table, config: TrainingConfig) -> Target:
-    """The target as numbers or as classes; classes in declared order, else in that of first appearance."""
+    """The target as numbers or as classes; classes in declared order, else in that of first appearance.
+
+    Where nothing is predicted, there are no numbers.
+    """
+    if not config.targets:
+        return NumberTarget(np.empty((table.n_rows, 0)))
     if task_of(reference.schema, config.target, config.target_kind) is Task.REGRESSION:
         return NumberTarget(np.stack([numbers(table.values(name)) for name in config.targets], axis=1))
     (name,) = config.targets
@@ -154,6 +159,8 @@ def too_many_classes(target: str, n_classes: int) -> Fault:
 
 def task_of(schema: Schema, target: str | tuple[str, ...], target_kind: str | None) -> Task:
     """Numbers are predicted for a list of targets and where the one target is meant to be numeric, else classes."""
+    if not target:
+        return Task.ANOMALY_DETECTION
     if not isinstance(target, str):
         return Task.REGRESSION
     meant = schema[schema.column(target)].kind if target_kind is None else Kind(target_kind)

@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from core.checks import check, schema_of
-from core.config import DatasetsDivision, TrainingConfig, from_json, to_json
+from core.config import DatasetsDivision, TrainingConfig
+from core.config_json import from_json, to_json
 from core.division import Part
 from core.errors import Fault, InvalidConfig
 from core.preparation import has_validation

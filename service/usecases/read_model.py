@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.config import from_json
+from core.config_json import from_json
 from core.curve import cross_validated, known
 from core.data_thresholds import lowered_candidates
 from core.division import Part

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from core.config import from_json
+from core.config_json import from_json
 from core.content_pieces import pieces
 from core.evaluation import evaluate
 from core.growth.engine import Engine, prefers_kernels

@@ -49,7 +49,7 @@ OPERATIONS = {
     "get_problem": "GET /problems/{word}",
 }
 # A value that may be of several plain types: told apart by its type, not by a tag.
-NAMED_CHOICES = {"Cell", "Step", "Target"}
+NAMED_CHOICES = {"Base", "Cell", "MaxFeatures", "SampleSize", "Step", "Target"}
 # A request may ask for some parts of these answers; the others are then left out.
 ASKED_FOR_IN_PARTS = {"ClassPrediction", "NumberPrediction", "MultiOutputPrediction"}
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from core.config import from_json
+from core.config_json import from_json
 from core.model import Model as CoreModel
 from core.record_schema import example_record, record_json_schema
 from service.api.schemas.common import Answer, Page
