@@ -42,11 +42,11 @@ def grow_with(
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does, on one thread."""
-    if prefers_kernels(engine, samples) and validation is None and draw is None:
-        if quest_grow.is_supported(algorithm):
+    if prefers_kernels(engine, samples) and validation is None:
+        if quest_grow.is_supported(algorithm) and draw is None:
             return quest_grow.grow_quest(samples, algorithm, watch=watch), []
         if is_supported(samples, algorithm):
-            return grow_fast(samples, algorithm, seed=seed, threads=threads, watch=watch), []
+            return grow_fast(samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch), []
     return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, draw=draw, watch=watch)
 
 
