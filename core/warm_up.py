@@ -26,6 +26,7 @@ from core.config import (
     NumericCorrection,
     NumericKind,
 )
+from core.ensembles.synthetic import near_rows
 from core.growth.coding import coding_of_few
 from core.growth.engine import Engine, grow_with
 from core.growth.fast_grow import is_supported
@@ -65,6 +66,7 @@ def run_every_kernel() -> None:
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
     run_quest_kernels()
+    run_balancing_kernels()
     run_pruning_kernels()
     run_prediction_kernels()
 
@@ -82,6 +84,11 @@ def run_quest_kernels() -> None:
     samples = samples_of(class_target(3), weighted=True, holes=True)
     algorithm = resolve("quest", {"stopping": {"max_depth": 3}}, samples.target.task)
     grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
+
+
+def run_balancing_kernels() -> None:
+    """What finds the neighbours of rows."""
+    near_rows(samples_of(class_target(2), weighted=False, holes=True).attributes, 5, kernels=True)
 
 
 def run_pruning_kernels() -> None:
