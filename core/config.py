@@ -509,7 +509,9 @@ class TrainingConfig:
 
     @property
     def needs_validation(self) -> bool:
-        """Whether some rows must be kept aside to judge splits or cuts by."""
+        """Whether some rows must be kept aside to judge splits or cuts by; trees that stand together are not judged."""
+        if self.ensemble is not None:
+            return False
         return self.algorithm.stopping.validate_splits or judges_by_validation(self.pruning)
 
 
