@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from core.config import Committee, Features, FeatureShare
 from core.ensembles.imbalance import balanced, joined
+from core.growth.column_draw import ColumnDraw
 from core.growth.samples import Samples
-from core.randomness import FOR_COLUMNS, fractions, key_of, root_key, shuffled, splitmix64, stream
+from core.randomness import fractions, key_of, root_key, shuffled, stream
 from core.table import BoolArray, RowArray
 
 CountArray = NDArray[np.int64]
@@ -59,8 +60,8 @@ def times_drawn(committee: Committee, n_rows: int, *, seed: int, tree: int) -> C
 def out_of_bag(committee: Committee, n_rows: int, *, seed: int, tree: int) -> BoolArray:
     """`[row]`: whether the row was not drawn for a tree, which therefore has never seen it.
 
-    Rows that were drawn, and then left out because their class has many others, do not count: of rows out of the bag
-    as many belong to each class as of all rows, and so errors on them are like those on rows to come.
+    Rows that were drawn, and then left out because their class has many others, do not count: classes have the
+    same shares of the rows out of the bag as of all rows, and so errors on them are like those on rows to come.
     """
     return times_drawn(committee, n_rows, seed=seed, tree=tree) == 0
 
@@ -92,11 +93,8 @@ def columns_of_tree(committee: Committee, n_columns: int, *, seed: int, tree: in
     return np.sort(order[:n_taken])
 
 
-def column_order(node_key: int, n_columns: int) -> list[int]:
-    """The columns in the order in which a node draws them: every order is equally likely (Fisher and Yates)."""
-    key, order = key_of(node_key, FOR_COLUMNS), list(range(n_columns))
-    for place in range(n_columns - 1):
-        # The high half of a product of 64 bits: as good as uniform for so few columns.
-        other = place + ((splitmix64(key_of(key, place)) >> 32) * (n_columns - place) >> 32)
-        order[place], order[other] = order[other], order[place]
-    return order
+def column_draw(committee: Committee, n_columns: int, *, seed: int, tree: int) -> ColumnDraw | None:
+    """How the nodes of a tree draw columns; None where each may ask all."""
+    columns = columns_of_tree(committee, n_columns, seed=seed, tree=tree)
+    n_taken = n_features(committee.max_features, len(columns))
+    return None if n_taken == n_columns else ColumnDraw(tuple(columns.tolist()), n_taken)

@@ -80,8 +80,8 @@ class Candidate:
 class NodeSamples:
     """A node's rows with their weights here, in row order, and the weighted statistics of their targets.
 
-    The key names the node's random draws. `tick` is called before each column is searched: in many rows that takes
-    long, and what it raises ends the search.
+    The key names the node's random draws; `undrawn` columns are not searched. `tick` is called before each column is:
+    in many rows that takes long, and what it raises ends the search.
     """
 
     rows: RowArray
@@ -89,6 +89,7 @@ class NodeSamples:
     sums: FloatArray
     key: int = 0
     tick: Callable[[], None] = lambda: None
+    undrawn: frozenset[int] = frozenset()
 
 
 def node_samples(
@@ -125,7 +126,7 @@ def all_candidates(
 ) -> list[Candidate]:
     """Every attribute that has a valid split, in column order; `spent` ones have nothing more to tell here."""
     found: dict[int, list[Candidate]] = {}
-    together, one_by_one = columns_to_search(samples, algorithm, spent)
+    together, one_by_one = columns_to_search(samples, algorithm, node.undrawn.union(spent))
     n_at_once = max(1, MOST_CELLS // node.sums.size)
     for start in range(0, len(together), n_at_once):
         node.tick()
@@ -136,10 +137,10 @@ def all_candidates(
     return [one for column in sorted(found) for one in found[column]]
 
 
-def columns_to_search(samples: Samples, algorithm: Algorithm, spent: Collection[int]) -> tuple[list[int], list[int]]:
+def columns_to_search(samples: Samples, algorithm: Algorithm, closed: Collection[int]) -> tuple[list[int], list[int]]:
     """The columns whose every midpoint is a candidate, which can be searched together, and the others."""
     schema = samples.attributes.schema
-    left = [column for column in range(len(schema)) if column not in spent]
+    left = [column for column in range(len(schema)) if column not in closed]
     if algorithm.numeric.kind is not NumericKind.EXACT:
         return [], left
     together = [column for column in left if schema[column].has_order]

@@ -28,6 +28,7 @@ from core.growth.division_kernels import (
     settle_copies,
     take_sides,
 )
+from core.growth.drawing_kernels import draw_another, draw_columns
 from core.growth.growth_state import ASIDE, DEPTH, HAS_COUNTS, N_ASIDE, N_INFOS, NODE, Problem, Rules, Work
 from core.growth.node_kernels import is_leaf, known_totals, node_figures
 from core.growth.release8_kernels import missing_weight
@@ -136,20 +137,27 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         if rules.criterion != SQUARED:
             for k in range(rules.n_classes):
                 work.counts[k] = int64(figure[1 + k])
-        best_gain = NO_CUT
         known_totals(problem, rules, rows, row_start, n_rows, figure, work.totals)
-        if n_lists > 0:
-            best_gain = search_lists(problem, rules, work, lists, rows, starts, lengths, here, figure, key)
         if n_coded > 0:
             counts = work.level_counts[min(first_counts + here, last_counts)]
             if rules.is_counted and not infos[here, HAS_COUNTS]:
                 count_levels(problem, rows, row_start, n_rows, counts)
             fill_table(problem, rules, work, counts, rows, row_start, n_rows, figure)
-            best_gain = search_tables(problem, rules, work, spent, here, figure, best_gain)
         if problem.bit_columns.shape[0] > 0:
             count_bits(problem, rows, row_start, n_rows, work.bit_counts)
-            best_gain = search_bits(problem, rules, work, figure, best_gain)
-        slot = winner(problem, rules, work, figure)
+        n_turns, slot, is_drawn = draw_columns(rules, work, spent[here], key), int64(-1), 1
+        while is_drawn:
+            best_gain = NO_CUT
+            if n_lists > 0:
+                best_gain = search_lists(problem, rules, work, lists, rows, starts, lengths, here, figure, key)
+            if n_coded > 0:
+                best_gain = search_tables(problem, rules, work, spent, here, figure, best_gain)
+            if problem.bit_columns.shape[0] > 0:
+                search_bits(problem, rules, work, figure, best_gain)
+            slot = winner(problem, rules, work, figure)
+            if slot >= 0 or n_turns >= rules.open_columns.shape[0]:
+                break
+            n_turns, is_drawn = draw_another(rules, work, spent[here], key, n_turns)
         if (
             slot < 0
             or work.gains[slot] < rules.min_gain - rules.tolerance
@@ -233,7 +241,7 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         for b in range(n_branches):
             links[n_nodes + b, PARENT], links[n_nodes + b, BRANCH] = node, b
             links[n_nodes + b, SLOT], links[n_nodes + b, SUMS], links[n_nodes + b, LEVELS] = -1, 0, 0
-            if rules.way == AT_RANDOM:
+            if rules.way == AT_RANDOM or rules.n_drawn > 0:
                 links[n_nodes + b, KEY] = int64(key_of(key, b))
         is_known = bool(links[node, IS_COMPLETE])
         stack = (starts, lengths, infos, spent)

@@ -25,7 +25,8 @@ class Rules(Struct):
 
     A slot is the place of a candidate in the order of the columns. Coded column j has its slot, what its split is like,
     how many levels it has, and where they start in the table of sums. `way` says which cuts of a list are candidates,
-    `n_parts` how many bins or draws, `is_corrected` whether a threshold's gain pays for the choice.
+    `n_parts` how many bins or draws, `is_corrected` whether a threshold's gain pays for the choice. A node draws
+    `n_drawn` of the `open_columns`; 0 for all.
     """
 
 
@@ -60,7 +61,7 @@ define(
     "criterion is_ratio needs_all gain_filter n_classes is_counted is_unit max_depth min_split min_leaf min_gain "
     "min_score min_impurity min_copy min_category tolerance cost_kind cost_power slot_costs coded_slots coded_kinds "
     "coded_levels coded_starts reciprocal small_logs large_logs small_unit large_unit way "
-    "n_parts is_corrected slot_columns is_in_average root_key",
+    "n_parts is_corrected slot_columns is_in_average root_key open_columns n_drawn coded_of_column first_slots",
 )
 define(
     Work,
@@ -68,5 +69,5 @@ define(
     "counts left_counts left before blocks lefts long_lefts highs words units scale surely possibly totals gains "
     "scores details passes shares side branch unknown parts spare bit_counts level_counts table level_weights held "
     "n_held bounds is_tight is_in_first branch_of side_of places level_gains open_rows open_sizes open_branches "
-    "parent_starts parent_lengths space thresholds n_allowed gaps gap_thresholds gap_scores",
+    "parent_starts parent_lengths space thresholds n_allowed gaps gap_thresholds gap_scores is_drawn order",
 )

@@ -17,6 +17,7 @@ from core.config import (
     TanSchlimmer,
 )
 from core.criteria.objective import Objective
+from core.growth.column_draw import ColumnDraw
 from core.growth.kernel_columns import Column, Weighing, first_levels, n_classes_of
 from core.growth.release8 import counts_in_average
 from core.growth.samples import Samples
@@ -32,6 +33,7 @@ def rules_of(
     columns: list[Column],
     weighing: Weighing,
     seed: int,
+    draw: ColumnDraw | None = None,
 ) -> tuple[Any, ...]:
     """The algorithm in the kernels' terms: the fields of their `Rules`."""
     from core.growth import growth_state as state
@@ -104,7 +106,16 @@ def rules_of(
         np.repeat(np.arange(len(columns)), n_slots),
         np.repeat(columns_in_average(samples, algorithm), n_slots),
         np.uint64(root_key(seed)),
+        *draw_of(columns, draw),
+        np.append([column.slot for column in columns], sum(n_slots)),
     )
+
+
+def draw_of(columns: list[Column], draw: ColumnDraw | None) -> tuple[Any, ...]:
+    """The columns that nodes may ask, how many each draws (0 for all), and by column which coded one it is, or -1."""
+    is_coded = np.array([column.coding is not None for column in columns])
+    every = np.arange(len(columns)) if draw is None else np.array(draw.columns, dtype=np.int64)
+    return every, 0 if draw is None else draw.n_drawn, np.where(is_coded, np.cumsum(is_coded) - 1, -1)
 
 
 def way_of(algorithm: Algorithm) -> tuple[int, int]:

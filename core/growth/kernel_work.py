@@ -78,6 +78,8 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
         np.zeros(n_gaps, dtype=np.int64),
         np.zeros(n_thresholds),
         np.zeros(n_gaps),
+        np.ones(n_slots, dtype=np.bool_),
+        np.zeros(len(columns), dtype=np.int64),
     )
 
 
