@@ -9,6 +9,7 @@ from functools import partial
 from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
 from bench.chaid import ChaidRow
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
+from bench.isolation import IsolationScores
 from bench.kinds import (
     COVER_TYPES,
     HUNDRED_VALUES,
@@ -44,6 +45,7 @@ Row = (
     | OneRecord
     | RowsWithHoles
     | AnotherStep
+    | IsolationScores
     | SequenceRow
     | CrossValidationRow
     | DeepSequenceRow
@@ -263,6 +265,12 @@ ROWS: tuple[Row, ...] = (
         NUMERIC_200K,
         floor=1.05,
         goal=1.02,
+    ),
+    IsolationScores(
+        "isolation",
+        "isolation forest of 100 trees, score 200k x 20, two threads",
+        NUMERIC_200K,
+        Limit("scikit-learn", 4, 5),
     ),
     SequenceRow(
         "pruning-sequence",

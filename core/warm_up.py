@@ -22,10 +22,13 @@ from core.config import (
     CriterionKind,
     Dialect,
     GainFilter,
+    Isolation,
     MissingStrategy,
     NumericCorrection,
     NumericKind,
 )
+from core.ensembles.isolation import grow_isolation
+from core.ensembles.isolation_scores import IsolationPredictor
 from core.ensembles.synthetic import near_rows
 from core.growth.coding import coding_of_few
 from core.growth.engine import Engine, grow_with
@@ -106,6 +109,7 @@ def run_prediction_kernels() -> None:
     for samples, algorithm in prediction_orders():
         tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
         run_predictions(tree, samples.attributes)
+    run_isolation_kernels()
     run_scans()
 
 
@@ -117,6 +121,13 @@ def run_predictions(tree: Tree, records: Table) -> None:
             walk.answers(records, policy)
             walk.ends(records, policy)
         list(walk.arrivals(records, MissingPolicy.WEIGHTED))
+
+
+def run_isolation_kernels() -> None:
+    """Ask an isolation forest: one kernel for all tables."""
+    table = samples_of(class_target(2), weighted=False, holes=False).attributes
+    isolation = grow_isolation(table, Isolation(n_trees=2), seed=0)
+    IsolationPredictor(isolation).path_lengths(table, kernels=True)
 
 
 def run_scans() -> None:

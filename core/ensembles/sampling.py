@@ -60,8 +60,8 @@ def times_drawn(committee: Committee, n_rows: int, *, seed: int, tree: int) -> C
 def out_of_bag(committee: Committee, n_rows: int, *, seed: int, tree: int) -> BoolArray:
     """`[row]`: whether the row was not drawn for a tree, which therefore has never seen it.
 
-    Rows that were drawn, and then left out because their class has many others, do not count: of rows out of the bag
-    as many belong to each class as of all rows, and so errors on them are like those on rows to come.
+    Rows that were drawn, and then left out because their class has many others, do not count: classes have the
+    same shares of the rows out of the bag as of all rows, and so errors on them are like those on rows to come.
     """
     return times_drawn(committee, n_rows, seed=seed, tree=tree) == 0
 
