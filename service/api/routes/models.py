@@ -38,9 +38,9 @@ from service.api.schemas.importance import Importance
 from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep, task_of
 from service.api.schemas.pruning import PruningEntry, PruningPage
 from service.api.schemas.trees import Tree, tree_of
-from service.errors import ModelNotFound, ModelNotReady, StepNotFound, TooBusy
+from service.errors import InvalidParameter, ModelNotFound, ModelNotReady, NotForManyTrees, StepNotFound, TooBusy
 from service.kernel_cache import compiled_code_is_ready
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import Loaded, LoadedTrees, common_tree, one_tree
 from service.store import models
 from service.usecases import delete_model as deletion
 from service.usecases import draw_boundary as boundary
@@ -71,9 +71,15 @@ ThresholdsQuery = Annotated[
         "not above it; training rows go the same way by either. For models trained in the dialect release8."
     ),
 ]
+IndexQuery = Annotated[
+    int | None,
+    Query(description="Which of a model's many trees: 0 is the first. Left out for a model that has a single tree."),
+]
+SHOW_ONE = "GET …/tree?index=0 shows one of them"
 READ = documented(ModelNotFound, ModelNotReady) | WITH_ETAG
 READ_STEP = documented(ModelNotFound, ModelNotReady, StepNotFound) | WITH_ETAG
 READ_DATA = documented(ModelNotFound, ModelNotReady, StepNotFound, TooBusy) | WITH_ETAG
+OF_ONE_TREE = documented(NotForManyTrees)
 
 
 class TreeFormat(StrEnum):
@@ -117,7 +123,7 @@ def other_formats(*media_types: str) -> dict[int | str, dict[str, Any]]:
     return {200: {**WITH_ETAG[200], "content": content}}
 
 
-def etag_of(loaded: LoadedModel) -> str:
+def etag_of(loaded: Loaded) -> str:
     """The content's digest, and the id: a name may come to mean another model with the same content."""
     return f"{loaded.record.digest};{loaded.record.id}"
 
@@ -163,9 +169,9 @@ async def get_schema(
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     if format is SchemaFormat.JSON_SCHEMA:
-        described = json.dumps(record_json_schema(loaded.model), ensure_ascii=False, allow_nan=False)
+        described = json.dumps(record_json_schema(common_tree(loaded).model), ensure_ascii=False, allow_nan=False)
         return Response(described, media_type=SCHEMA_TYPE, headers={"ETag": response.headers["ETag"]})
-    return ModelSchema.of(loaded, loaded.model.history.selected)
+    return ModelSchema.of(loaded, loaded.number("selected"))
 
 
 @router.get(
@@ -181,13 +187,18 @@ async def get_tree(
     request: Request,
     response: Response,
     step: StepQuery = "selected",
+    index: IndexQuery = None,
     format: Annotated[TreeFormat, Query(description="JSON, indented text, Graphviz, or a picture.")] = TreeFormat.JSON,
     candidates: Annotated[bool, Query(description="Also show what else each node could have been split on.")] = False,
     thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> Tree | Response:
-    """Show the tree: every node with its counts, its split and the shares of its branches."""
-    loaded = await loaded_models.get(model)
-    number, shown = loaded.number(step), as_reported(loaded, thresholds)
+    """Show the tree, or one of many: every node with its counts, its split and the shares of its branches."""
+    whole = await loaded_models.get(model)
+    loaded = await to_thread.run_sync(one_tree, whole, index)
+    number, shown = whole.number(step), as_reported(loaded, thresholds)
+    if candidates and index is not None:
+        detail = "the nodes of a committee's trees compare drawn attributes on drawn rows, and these are not kept"
+        raise InvalidParameter("candidates", detail, hint="leave it out, or train a single tree")
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     if format is not TreeFormat.JSON:
@@ -202,15 +213,17 @@ async def get_tree(
 async def list_pruning_steps(
     model: ModelRef, loaded_models: Models, paging: Paging, request: Request, response: Response
 ) -> PruningPage | Response:
-    """List every decision about cutting, in order, with what it was based on."""
+    """List every decision about cutting, in order, with what it was based on; many trees together have none."""
     loaded = await loaded_models.get(model)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
+    if isinstance(loaded, LoadedTrees):
+        return PruningPage(items=[], next_cursor=None)
     entries, next_cursor = page_of(loaded.model.history.steps, paging)
     return PruningPage(items=[PruningEntry.of(entry, loaded.model) for entry in entries], next_cursor=next_cursor)
 
 
-@router.get("/{model}/pruning/{step}", responses=READ_STEP, response_model=Tree)
+@router.get("/{model}/pruning/{step}", responses=READ_STEP | OF_ONE_TREE, response_model=Tree)
 async def get_pruned_tree(
     model: ModelRef,
     step: Annotated[str, Path(description="As in `step=`: a number, selected, full, leaves:7 or alpha:0.01.")],
@@ -220,14 +233,14 @@ async def get_pruned_tree(
     thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> Tree | Response:
     """Show the tree as of a step of its pruning."""
-    loaded = await loaded_models.get(model)
+    loaded = await loaded_models.tree(model, instead=SHOW_ONE)
     number, shown = loaded.number(step, place="path"), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     return await to_thread.run_sync(tree_of, shown, number, None)
 
 
-@router.get("/{model}/pruning/{a}/diff/{b}", responses=READ_DATA, response_model=PruningDifference)
+@router.get("/{model}/pruning/{a}/diff/{b}", responses=READ_DATA | OF_ONE_TREE, response_model=PruningDifference)
 async def compare_pruning_steps(
     model: ModelRef,
     a: Annotated[str, Path(description="The first step, as in `step=`.", examples=["full"])],
@@ -240,7 +253,7 @@ async def compare_pruning_steps(
     response: Response,
 ) -> AnyDifference | Response:
     """Show what changes from one step to another: rules gone and new, the rows moved, the error on each part."""
-    loaded = await loaded_models.get(model)
+    loaded = await loaded_models.tree(model, instead="they are not pruned, so no steps differ")
     before, after = (loaded.number(step, place="path", parameter=name) for name, step in (("a", a), ("b", b)))
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
@@ -327,10 +340,15 @@ async def draw_boundary(
         ),
     ] = None,
     step: StepQuery = "selected",
+    index: IndexQuery = None,
 ) -> Response:
-    """Draw what the model answers by two numbers: the exact regions of its answers, and up to 1,000 training rows."""
-    loaded = await loaded_models.get(model)
-    number, plane = loaded.number(step), plane_of(loaded, x, y, record_in("given", "{}" if given is None else given))
+    """Draw what the tree, or one of many, answers by two numbers: its exact regions, and up to 1,000 training rows.
+
+    Many trees together have too many regions to be drawn exactly.
+    """
+    whole = await loaded_models.get(model)
+    loaded = await to_thread.run_sync(one_tree, whole, index)
+    number, plane = whole.number(step), plane_of(loaded, x, y, record_in("given", "{}" if given is None else given))
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     drawn = await boundary.draw_boundary(database, files, loaded, number, plane)
@@ -344,12 +362,14 @@ async def export_model(
     request: Request,
     response: Response,
     step: StepQuery = "selected",
+    index: IndexQuery = None,
     format: Annotated[Literal["json"], Query(description="The model's own form.")] = "json",  # noqa: ARG001
     thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> ModelExport | Response:
-    """Export a model as one document: attributes, configuration, tree and pruning history."""
-    loaded = await loaded_models.get(model)
-    number, shown = loaded.number(step), as_reported(loaded, thresholds)
+    """Export a model, or one of its many trees, as one document: attributes, configuration, tree, pruning history."""
+    whole = await loaded_models.get(model)
+    loaded = await to_thread.run_sync(one_tree, whole, index)
+    number, shown = whole.number(step), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     return await to_thread.run_sync(ModelExport.of, shown, number)

@@ -11,6 +11,7 @@ from core.prediction import MissingPolicy
 from service.api.schemas.common import Answer, Body, Flag, OneOf, WholeNumber
 from service.api.schemas.datasets import Cell
 from service.api.schemas.models import ModelStep, NumberByTarget
+from service.api.schemas.voting import VotingOptions
 
 Step = TypeAliasType("Step", Annotated[Annotated[WholeNumber, Field(ge=0)] | str, OneOf()])
 Record = TypeAliasType("Record", dict[str, Cell])
@@ -27,7 +28,11 @@ BoundsByTarget = TypeAliasType("BoundsByTarget", dict[str, Bounds])
 
 
 class PredictionField(StrEnum):
-    """A part of an answer. Classes have label and probabilities; numbers have mean, spread and count."""
+    """A part of an answer. Classes have label and probabilities; numbers have mean, spread and count.
+
+    Of many trees classes also have votes, and none has count, leaves and paths, but contributions and typical_path. Of
+    an isolation forest there are score, path_length and is_anomaly.
+    """
 
     LABEL = "label"
     PROBABILITIES = "probabilities"
@@ -41,6 +46,12 @@ class PredictionField(StrEnum):
     EXPLANATION = "explanation"
     LEAVES = "leaves"
     PATHS = "paths"
+    VOTES = "votes"
+    CONTRIBUTIONS = "contributions"
+    TYPICAL_PATH = "typical_path"
+    SCORE = "score"
+    PATH_LENGTH = "path_length"
+    IS_ANOMALY = "is_anomaly"
 
 
 class PredictionRequest(Body):
@@ -66,6 +77,10 @@ class PredictionRequest(Body):
     explain: Annotated[
         Flag, Field(description="Also answer with every path that the record took, and say why in a few words.")
     ] = False
+    voting: Annotated[
+        VotingOptions | None,
+        Field(description="How many trees come to one answer; only for a model that has many. Left out: `average`."),
+    ] = None
     ignore_unknown: Annotated[Flag, Field(description="Drop attributes that the model does not know.")] = False
     fields: Annotated[
         list[PredictionField] | None,

@@ -15,7 +15,7 @@ from core.rules.matching import Match, MatchState
 from core.rules.text import conclusion, whole_text
 from service.api.schemas.common import Answer
 from service.api.schemas.conditions import Condition, condition_of
-from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
+from service.api.schemas.models import ModelStep, NumberByTarget, Task, tree_task_of
 from service.api.schemas.trees import Distribution, by_target
 from service.usecases.read_rules import RecordToMatch, RulesStyle
 
@@ -199,7 +199,7 @@ def rules_of(model: Model, step: ModelStep, page: RulesPage) -> AnyRules:
         "matching": None if page.record is None else MatchedRecord.of(page.record, by_default=page.by_default),
         "next_cursor": page.next_cursor,
     }
-    match task_of(model):
+    match tree_task_of(model):
         case Task.CLASSIFICATION:
             return ClassRules(task="classification", items=class_rules(model, page.rules, page.matches), **shown)
         case Task.REGRESSION:
