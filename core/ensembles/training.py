@@ -1,13 +1,15 @@
-"""Grow a committee, and hand over the model."""
+"""Grow a committee, or an isolation forest, and hand over the model."""
 
 from functools import partial
 
 import numpy as np
 
-from core.config import Committee, TrainingConfig
+from core.config import Committee, Isolation, TrainingConfig
 from core.criteria.impurity import shares
 from core.ensembles.forest_model import ForestModel
 from core.ensembles.growing import grow_committee
+from core.ensembles.isolation import grow_isolation
+from core.ensembles.isolation_model import IsolationModel
 from core.growth.engine import Engine
 from core.growth.samples import Samples
 from core.model import training_ranges
@@ -52,6 +54,19 @@ def train_forest(
         missing=config.algorithm.missing,
         fills=record_fills(prepared, config),
     )
+
+
+def train_isolation(
+    prepared: Prepared,
+    config: TrainingConfig,
+    report: Report = lambda _stage, _progress: None,
+) -> IsolationModel:
+    """The isolation forest of the training rows; `report` hears how much is done, and may raise to end it."""
+    isolation, growing, table = config.ensemble, partial(report, "growing"), prepared.train.attributes
+    assert isinstance(isolation, Isolation)
+    growing(0.0)
+    forest = grow_isolation(table, isolation, seed=config.seed, watch=growing)
+    return IsolationModel(attributes=table.schema, ranges=training_ranges(table), isolation=forest)
 
 
 def prior_of(samples: Samples) -> FloatArray:

@@ -90,9 +90,10 @@ class ForestAnswered:
         They tell it for averages; other votings count as decided where nothing is missing.
         """
         labels, bounds = self.verdict.labels, self.bounds
+        states = self.records.states
         is_complete = np.ones(len(self), dtype=np.bool_)
-        if self.records.states is not None:
-            is_complete = ~self.records.states.any(axis=1)
+        if states is not None:
+            is_complete = np.logical_not(states.any(axis=1))
         if self.loaded.model.task is not Task.CLASSIFICATION:
             return is_complete | (bounds[:, :, 0] == bounds[:, :, 1]).all(axis=1)
         if self.order.voting.kind is VotingKind.AVERAGE and self.loaded.model.costs is None:

@@ -274,16 +274,25 @@ async def get_evaluation(
         EvaluationFormat, Query(description="JSON, or a picture of the curve with the step marked.")
     ] = EvaluationFormat.JSON,
 ) -> Any:
-    """Show how good the tree is on each part of the data, against the simplest answer, and along its pruning."""
+    """Show how good the model is on each part of the data, against the simplest answer, and along its pruning.
+
+    Of a committee also on the rows out of the bag: each training row is answered by the trees it was not drawn for.
+    """
     loaded = await loaded_models.get(model)
     number = loaded.number(step)
+    if isinstance(loaded, LoadedTrees) and format is EvaluationFormat.SVG:
+        detail = "the picture is that of a tree's pruning, and many trees are not pruned"
+        raise InvalidParameter("format", detail, hint="use json, which has the error over the number of trees")
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
+    about = {"model": ModelStep.of(loaded, number), "task": task_of(loaded.model)}
+    if isinstance(loaded, LoadedTrees):
+        return {**about, **loaded.record.evaluation}
     evaluation = await read_evaluation(database, files, loaded, number)
     if format is EvaluationFormat.SVG:
         drawn = await to_thread.run_sync(curve_svg, loaded.model, curve_from_json(evaluation["curve"]), number)
         return Response(drawn, media_type="image/svg+xml", headers={"ETag": response.headers["ETag"]})
-    return {"model": ModelStep.of(loaded, number), "task": task_of(loaded.model), **evaluation}
+    return {**about, **evaluation, "trees": []}
 
 
 @router.get("/{model}/importance", responses=READ_DATA, response_model=Importance)
@@ -306,7 +315,7 @@ async def get_importance(
     repeats: Annotated[int, Query(ge=1, le=100, description="How often each attribute is shuffled.")] = 5,
 ) -> Importance | Response:
     """Show which attributes the tree relies on: how often it asks each, and how much each tells apart."""
-    loaded = await loaded_models.get(model)
+    loaded = await loaded_models.tree(model, instead="importance of forests comes soon")
     number = loaded.number(step)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)

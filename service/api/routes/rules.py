@@ -27,11 +27,19 @@ from service.api.dependencies import (
     page_of,
 )
 from service.api.record_parameters import record_in
-from service.api.routes.models import READ_DATA, ModelRef, StepQuery, ThresholdsQuery, etag_of, other_formats
+from service.api.routes.models import (
+    READ_DATA,
+    IndexQuery,
+    ModelRef,
+    StepQuery,
+    ThresholdsQuery,
+    etag_of,
+    other_formats,
+)
 from service.api.schemas.models import ModelStep
 from service.api.schemas.rules import AnyRules, Rules, RulesPage, rules_of
 from service.errors import InvalidParameter
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import LoadedModel, one_tree
 from service.usecases.read_model import Thresholds, as_reported
 from service.usecases.read_rules import RecordToMatch, RulesStyle, read_record, read_simplified, refuse_numbers
 
@@ -70,6 +78,7 @@ async def get_rules(
     request: Request,
     response: Response,
     step: StepQuery = "selected",
+    index: IndexQuery = None,
     style: Annotated[
         RulesStyle,
         Query(
@@ -94,9 +103,10 @@ async def get_rules(
         ),
     ] = None,
 ) -> AnyRules | Response:
-    """Show the tree as if-then rules."""
-    loaded = await loaded_models.get(model)
-    number, reported = loaded.number(step), as_reported(loaded, thresholds)
+    """Show the tree, or one of many, as if-then rules."""
+    whole = await loaded_models.get(model)
+    loaded = await to_thread.run_sync(one_tree, whole, index)
+    number, reported = whole.number(step), as_reported(loaded, thresholds)
     _refuse_what_does_not_go_together(loaded, style, format, thresholds, matching)
     record = None
     if matching is not None:
