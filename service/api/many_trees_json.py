@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from core.conditions import condition_text
+from core.ensembles.isolation_explanation import ExplainedLength, ShortWay
 from core.ensembles.voting import UNDECIDED
 from core.records import EncodedRecords
 from core.table import FloatArray, RowArray
@@ -28,11 +30,11 @@ from service.usecases.predict_forest import ForestAnswered
 
 encode = msgspec.json.Encoder().encode
 
-EXPLAINING = (Part.EXPLANATION, Part.CONTRIBUTIONS, Part.TYPICAL_PATH)
-OF_ALL = (Part.MISSING, Part.UNSEEN, *EXPLAINING)
-OF_CLASSES = (Part.LABEL, Part.PROBABILITIES, Part.VOTES, Part.DECIDED, Part.BOUNDS, *OF_ALL)
-OF_NUMBERS = (Part.MEAN, Part.SPREAD, Part.DECIDED, Part.BOUNDS, *OF_ALL)
-OF_ISOLATION = (Part.SCORE, Part.PATH_LENGTH, Part.IS_ANOMALY, *OF_ALL)
+EXPLAINING = (Part.EXPLANATION, Part.CONTRIBUTIONS, Part.TYPICAL_PATH, Part.SHORT_WAYS)
+OF_ALL = (Part.MISSING, Part.UNSEEN, Part.EXPLANATION, Part.CONTRIBUTIONS)
+OF_CLASSES = (Part.LABEL, Part.PROBABILITIES, Part.VOTES, Part.DECIDED, Part.BOUNDS, *OF_ALL, Part.TYPICAL_PATH)
+OF_NUMBERS = (Part.MEAN, Part.SPREAD, Part.DECIDED, Part.BOUNDS, *OF_ALL, Part.TYPICAL_PATH)
+OF_ISOLATION = (Part.SCORE, Part.PATH_LENGTH, Part.IS_ANOMALY, *OF_ALL, Part.SHORT_WAYS)
 
 
 class ManyTreesWriter(ABC):
@@ -153,6 +155,12 @@ class IsolationWriter(ManyTreesWriter):
                 return answered.are_anomalies.tolist()
             case Part.MISSING | Part.UNSEEN:
                 return lacking(answered.records, part)
+            case Part.CONTRIBUTIONS:
+                return [self._contributions(one) for one in answered.explained]
+            case Part.SHORT_WAYS:
+                return [[self._way(way) for way in one.shortest] for one in answered.explained]
+            case Part.EXPLANATION:
+                return answered.sentences()
             case _:
                 raise AssertionError(part)
 
@@ -168,6 +176,14 @@ class IsolationWriter(ManyTreesWriter):
                 return {part.value: names_in(answered.records, STATES[part])}
             case _:
                 return {part.value: in_json(self.values(part, answered))}
+
+    def _contributions(self, explained: ExplainedLength) -> dict[str, Any]:
+        names = self.loaded.attributes.names
+        return {"start": explained.expected, "attributes": dict(zip(names, explained.by_attribute, strict=True))}
+
+    def _way(self, way: ShortWay) -> dict[str, Any]:
+        told = [condition_text(condition, self.loaded.attributes) for condition in way.conditions]
+        return {"tree": way.tree, "length": way.length, "conditions": told}
 
 
 def writer_for(

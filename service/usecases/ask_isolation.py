@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from core.ensembles.isolation_explanation import ExplainedLength, explained_lengths
+from core.ensembles.isolation_sentence import isolation_sentence
 from core.ensembles.voting import Voting
 from core.errors import Fault
 from core.prediction import MissingPolicy
@@ -43,6 +44,12 @@ class IsolationAnswered:
     def explained(self) -> list[ExplainedLength]:
         """Where each record's path length comes from."""
         return explained_lengths(self.loaded.model.isolation, self.records.table)
+
+    def sentences(self) -> list[str]:
+        """What is said of each record, in words."""
+        isolation, names = self.loaded.model.isolation, self.loaded.attributes.names
+        lengths = zip(self.explained, self.scores.tolist(), self.are_anomalies.tolist(), strict=True)
+        return [isolation_sentence(isolation, names, *one) for one in lengths]
 
 
 def refuse_other_ways(

@@ -51,7 +51,7 @@ OPERATIONS = {
 # A value that may be of several plain types: told apart by its type, not by a tag.
 NAMED_CHOICES = {"Base", "Cell", "MaxFeatures", "SampleSize", "Step", "Target"}
 # A request may ask for some parts of these answers; the others are then left out.
-ASKED_FOR_IN_PARTS = {"ClassPrediction", "NumberPrediction", "MultiOutputPrediction"}
+ASKED_FOR_IN_PARTS = {"AnomalyPrediction", "ClassPrediction", "MultiOutputPrediction", "NumberPrediction"}
 
 
 @pytest.fixture(scope="module")
