@@ -11,7 +11,7 @@ from core.json_scan import RecordScanner
 from core.model import Model
 from core.record_reader import RecordReader
 from core.rules.simplification import OrderedRules
-from core.serialization import load
+from core.serialization import load_tree
 from service.serving.kept import Kept
 from service.serving.served_steps import STEPS_KEPT, ServedSteps
 from service.store import models
@@ -94,7 +94,7 @@ class LoadedModels:
             if loaded is None:
                 async with self._database.reading() as session:
                     content = await models.read_content(session, record.id)
-                loaded = LoadedModel(record, await asyncio.to_thread(load, content))
+                loaded = LoadedModel(record, await asyncio.to_thread(load_tree, content))
                 self._loaded[record.id] = loaded
                 while len(self._loaded) > self._limit:
                     self._loaded.popitem(last=False)

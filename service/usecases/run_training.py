@@ -11,7 +11,7 @@ from core.content_pieces import pieces
 from core.evaluation import evaluate
 from core.growth.engine import Engine, prefers_kernels
 from core.model import Model
-from core.serialization import FORMAT, dump, load
+from core.serialization import FORMAT, dump, load_tree
 from core.training import prune_again, train
 from service.store import datasets, jobs, models, trainings
 from service.store.artifacts import Artifacts
@@ -84,7 +84,7 @@ async def run_training(
     if stored is None:
         model = train(prepared, config, within, **options)
     else:
-        model = prune_again(load(stored), config, prepared, within, **options)
+        model = prune_again(load_tree(stored), config, prepared, within, **options)
     kernels = prefers_kernels(Engine(engine), prepared.train)
     evaluation = evaluate(model, model.history.selected, prepared.parts, kernels=kernels, watch=evaluating)
     within(Stage.STORING, 0.0)

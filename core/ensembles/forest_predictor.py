@@ -1,0 +1,106 @@
+"""What the trees of a forest answer together: to one record or to many, each in the fastest way there is.
+
+The answer is the mean of the trees' answers, added up in their order; every way gives the bits of `average_of_trees`.
+"""
+
+from contextlib import suppress
+from functools import cached_property
+
+import numpy as np
+
+from core.compilation import KernelNotCompiled
+from core.ensembles.forest import Forest
+from core.ensembles.forest_layout import ForestLayout
+from core.ensembles.forest_walk import ForestWalk
+from core.ensembles.voting import TreeAnswers, average
+from core.prediction import Ends, MissingPolicy, ends, predict
+from core.record_walk import Cells, RecordWalk, TreeLists, ends_of_lists
+from core.table import FloatArray, Table
+from core.tree import full_view
+from core.tree_layout import Layout
+
+
+def average_of_trees(forest: Forest, table: Table, policy: MissingPolicy) -> FloatArray:
+    """`[row, output]`: the mean of `prediction.predict` over the trees, added up in their order. The definition."""
+    total = np.zeros((table.n_rows, forest.columns["values"].shape[1]))
+    for number in range(len(forest)):
+        total += predict(full_view(forest.tree(number)), table, policy)
+    return total / len(forest)
+
+
+def answers_by_tree(forest: Forest, table: Table, policy: MissingPolicy) -> TreeAnswers:
+    """What each tree answers each row, and the training weight of its leaves, by how much of the row they answer."""
+    answers, weights = [], []
+    for number in range(len(forest)):
+        tree = forest.tree(number)
+        answers.append(predict(full_view(tree), table, policy))
+        reached = ends(full_view(tree), table, policy)
+        weights.append(reached.total(tree.weight[reached.nodes][:, None])[:, 0])
+    return TreeAnswers(np.stack(answers), np.stack(weights))
+
+
+def ends_by_tree(forest: Forest, cells: Cells, policy: MissingPolicy) -> Ends:
+    """The nodes that answer a record, tree by tree, with their weights; nodes are counted through all trees."""
+    found = []
+    for number, start in enumerate(forest.start[:-1].tolist()):
+        lists, view = TreeLists(Layout(forest.tree(number))), full_view(forest.tree(number))
+        found.append([(node + start, weight) for node, weight in RecordWalk(lists, view).reached(cells, policy)])
+    return ends_of_lists(found)
+
+
+def policy_as_grown(forest: Forest) -> MissingPolicy:
+    """How the trees' own training rows were routed."""
+    return MissingPolicy.SURROGATE if forest.surrogates else MissingPolicy.WEIGHTED
+
+
+class ForestPredictor:
+    """A forest, ready to answer. Without a policy records are routed as it was grown.
+
+    Kernels are only used where the caller says so: they may have to be compiled, which takes seconds.
+    """
+
+    def __init__(self, forest: Forest) -> None:
+        self.forest, self.layout, self.as_grown = forest, ForestLayout(forest), policy_as_grown(forest)
+
+    def average(
+        self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool, threads: int = 1
+    ) -> FloatArray:
+        """`average_of_trees`: class probabilities, or means, for every row."""
+        policy = policy or self.as_grown
+        if kernels and self._suits_kernels(policy):
+            with suppress(KernelNotCompiled):
+                return self._walk.average(table, policy, threads)
+        return average_of_trees(self.forest, table, policy)
+
+    def by_tree(self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool) -> TreeAnswers:
+        """`answers_by_tree`: what each tree says, to be voted on."""
+        policy = policy or self.as_grown
+        if kernels and self._suits_kernels(policy):
+            with suppress(KernelNotCompiled):
+                return self._walk.by_tree(table, policy)
+        return answers_by_tree(self.forest, table, policy)
+
+    def one(self, cells: Cells, policy: MissingPolicy | None = None, *, kernels: bool) -> tuple[float, ...]:
+        """Class probabilities, or means, for one record; `cells` in the schema's order, NaN where they are missing."""
+        policy = policy or self.as_grown
+        if kernels and self._suits_kernels(policy):
+            with suppress(KernelNotCompiled):
+                return self._walk.one(cells, policy)
+        reached = ends_by_tree(self.forest, cells, policy)
+        return tuple(average(reached.total(self.layout.answers(reached.nodes))).tolist())
+
+    def ends(self, cells: Cells, policy: MissingPolicy | None = None, *, kernels: bool) -> Ends:
+        """`ends_by_tree`: the nodes that answer a record, tree by tree."""
+        policy = policy or self.as_grown
+        if kernels and self._suits_kernels(policy):
+            with suppress(KernelNotCompiled):
+                return self._walk.ends(cells, policy)
+        return ends_by_tree(self.forest, cells, policy)
+
+    def _suits_kernels(self, policy: MissingPolicy) -> bool:
+        """Whether all tests are on one attribute, and nobody asks for stand-ins."""
+        return not self.forest.terms and (policy is not MissingPolicy.SURROGATE or not self.forest.surrogates)
+
+    @cached_property
+    def _walk(self) -> ForestWalk:
+        return ForestWalk(self.layout)
