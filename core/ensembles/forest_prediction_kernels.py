@@ -8,28 +8,54 @@ by tree in their order, whoever adds it.
 import numpy as np
 from numba import int32, int64, uint32, uint64
 
-from core.compiled_kernels import compiled
-from core.prediction_kernels import LAST_NODE, SLOT_BITS, WEIGHTED, branch_of, copy_at_holes, read_tiles, step_down
+from core.compiled_kernels import compiled, numbers_at
+from core.ensembles.forest_layout import COLUMN_BITS, PLACE_BITS
+from core.ensembles.levels import FIRST_CODE, MISSING_LEVEL
+from core.ensembles.levels_kernels import level_of
+from core.prediction_kernels import LAST_NODE, SLOT, SLOT_BITS, WEIGHTED, copy_at_holes
 from core.ties import TIE
-from core.tree_layout import IN_FLIGHT
+from core.tree_layout import IN_FLIGHT, INTERVALS, LOOKUP, THRESHOLD
 
 EVERY_BRANCH = 4  # a policy beside those of records: a missing value takes every branch, with all of its weight
-LEVELS = 4  # down which rows go before it is asked whether all are in leaves
+FEW_LEVELS, LEVELS_BETWEEN = 12, 4  # down which rows go before it is asked whether all are in leaves, then and again
 TREES_IN_FLIGHT = 32
+
+FIRST = uint64((1 << PLACE_BITS) - 1)
+COLUMN = uint64((1 << COLUMN_BITS) - 1)
+MISSING = int32(MISSING_LEVEL)
+
+
+@compiled
+def first_of(test):
+    """The place that the first branch of a test leads to; a leaf's own."""
+    return uint32(test & FIRST)
+
+
+@compiled
+def column_of(test):
+    """The column that a test asks for."""
+    return test >> uint64(PLACE_BITS) & COLUMN
+
+
+@compiled
+def is_above(level, test):
+    """Whether a value of this level is above the test's threshold; a missing one never is."""
+    return uint32(level > int32(test >> uint64(PLACE_BITS + COLUMN_BITS)))
 
 
 @compiled
 def take_thresholds(tests, root, depth, tiles, at, reached):
     """Send the rows of the tile at `at` down a tree to their leaves, level by level; all tests are thresholds."""
-    first_test = tests[root]
+    test = tests[root]
+    begin = at + column_of(test) * uint64(IN_FLIGHT)
     for i in range(uint64(IN_FLIGHT)):
-        reached[i] = first_test.first + uint32(tiles[at + first_test.offset + i] > first_test.threshold)
+        reached[i] = first_of(test) + is_above(tiles[begin + i], test)
     for level in range(1, depth):
-        if level >= 12 and level % LEVELS == 0 and are_in_leaves(tests, reached):
+        if level >= FEW_LEVELS and level % LEVELS_BETWEEN == 0 and are_in_leaves(tests, reached):
             break
         for i in range(uint64(IN_FLIGHT)):
             test = tests[reached[i]]
-            reached[i] = test.first + uint32(tiles[at + test.offset + i] > test.threshold)
+            reached[i] = first_of(test) + is_above(tiles[at + column_of(test) * uint64(IN_FLIGHT) + i], test)
 
 
 @compiled
@@ -37,25 +63,32 @@ def are_in_leaves(tests, reached):
     """Whether all rows of a tile have come to leaves, which lead to themselves."""
     n = uint64(0)
     for i in range(uint64(IN_FLIGHT)):
-        n += uint64(tests[reached[i]].first == reached[i])
+        n += uint64(first_of(tests[reached[i]]) == reached[i])
     return n == uint64(IN_FLIGHT)
 
 
 @compiled
-def branch_at(nodes, place, value):
+def branch_at(nodes, place, test, level):
     """The branch of a value at an inner node; -1 where it has none."""
+    if level == MISSING:
+        return nodes.missing[place]
+    kind = nodes.kind[place]
+    if kind == THRESHOLD:
+        return int32(is_above(level, test))
+    if kind == LOOKUP:
+        return nodes.lookup[nodes.lookup_start[place] + int64(level) - FIRST_CODE]
     row = nodes.cuts_of[place]
-    return branch_of(
-        nodes.kind[place],
-        nodes.tests[place].threshold,
-        nodes.lookup,
-        nodes.lookup_start[place],
-        nodes.cuts,
-        nodes.cuts_start[row],
-        nodes.cuts_start[row + uint32(1)],
-        nodes.missing[place],
-        value,
-    )
+    start, end = nodes.cuts_start[row], nodes.cuts_start[row + uint32(1)]
+    low, high = start, end
+    while low < high:
+        middle = (low + high) >> 1
+        if nodes.cuts[middle] < level:
+            low = middle + 1
+        else:
+            high = middle
+    if kind == INTERVALS:
+        return int32(low - start)
+    return nodes.lookup[nodes.lookup_start[place] + low - start]
 
 
 @compiled
@@ -64,15 +97,15 @@ def take_branches(nodes, root, depth, tiles, at, reached, is_open):
     for i in range(uint64(IN_FLIGHT)):
         reached[i] = uint32(root)
     for level in range(depth):
-        if level >= 12 and level % LEVELS == 0 and are_in_leaves(nodes.tests, reached):
+        if level >= FEW_LEVELS and level % LEVELS_BETWEEN == 0 and are_in_leaves(nodes.tests, reached):
             break
         for i in range(uint64(IN_FLIGHT)):
             place = reached[i]
             if nodes.n_branches[place] > uint32(0):
                 test = nodes.tests[place]
-                branch = branch_at(nodes, place, tiles[at + test.offset + i])
+                branch = branch_at(nodes, place, test, tiles[at + column_of(test) * uint64(IN_FLIGHT) + i])
                 is_open[i] |= branch < int32(0)
-                reached[i] = test.first + uint32(max(branch, int32(0)))
+                reached[i] = first_of(test) + uint32(max(branch, int32(0)))
 
 
 @compiled
@@ -88,7 +121,7 @@ def heaviest_branch(share, first, n_branches):
 
 
 @compiled
-def record_ends(nodes, tree, only_thresholds, policy, cells, room, n_kept):
+def record_ends(nodes, tree, only_thresholds, policy, levels, room, n_kept):
     """Where parts of a record end in a tree, left to right: written from `n_kept` on; how many are kept then.
 
     -1 where there is no room for all, neither there nor for places that wait.
@@ -101,28 +134,28 @@ def record_ends(nodes, tree, only_thresholds, policy, cells, room, n_kept):
         place, weight = waiting[n], waiting_weights[n]
         while True:
             test = tests[place]
-            value = cells[test.offset // uint32(IN_FLIGHT)]
-            n_branches, branch = uint32(2), int32(value > test.threshold) - int32(value != value)
-            if not only_thresholds:
-                n_branches, branch = nodes.n_branches[place], branch_at(nodes, place, value)
-                if policy == EVERY_BRANCH and value != value:
+            first, level = first_of(test), levels[column_of(test)]
+            n_branches, branch = uint32(2), int32(is_above(level, test)) - int32(level == MISSING)
+            if first != place and not only_thresholds:
+                n_branches, branch = nodes.n_branches[place], branch_at(nodes, place, test, level)
+                if policy == EVERY_BRANCH and level == MISSING:
                     branch = int32(-1)
-            if test.first == place or (branch < int32(0) and policy == LAST_NODE):
+            if first == place or (branch < int32(0) and policy == LAST_NODE):
                 if n_kept == room.places.shape[0]:
                     return -1
                 room.places[n_kept], room.weights[n_kept] = place, weight
                 n_kept += 1
                 break
             if branch >= int32(0):
-                place = test.first + uint32(branch)
+                place = first + uint32(branch)
                 continue
             if policy != WEIGHTED and policy != EVERY_BRANCH:
-                place = test.first + heaviest_branch(share, test.first, n_branches)
+                place = first + heaviest_branch(share, first, n_branches)
                 continue
             if n + int64(n_branches) > waiting.shape[0]:
                 return -1
             for step in range(n_branches):
-                child = test.first + n_branches - uint32(1) - uint32(step)
+                child = first + n_branches - uint32(1) - uint32(step)
                 part = weight if policy == EVERY_BRANCH else weight * share[child]
                 if part > 0.0:
                     waiting[n], waiting_weights[n] = child, part
@@ -132,12 +165,12 @@ def record_ends(nodes, tree, only_thresholds, policy, cells, room, n_kept):
 
 
 @compiled
-def forest_ends(nodes, only_thresholds, policy, cells, room, starts):
+def forest_ends(nodes, only_thresholds, policy, levels, room, starts):
     """`record_ends` of all trees, those of tree t from `starts[t]` to `starts[t + 1]`; False where there is no room."""
     n_kept = 0
     starts[0] = 0
     for tree in range(starts.shape[0] - 1):
-        n_kept = record_ends(nodes, tree, only_thresholds, policy, cells, room, n_kept)
+        n_kept = record_ends(nodes, tree, only_thresholds, policy, levels, room, n_kept)
         if n_kept < 0:
             return False
         starts[tree + 1] = n_kept
@@ -145,14 +178,29 @@ def forest_ends(nodes, only_thresholds, policy, cells, room, starts):
 
 
 @compiled
-def read_rows(columns, n, room):
-    """Bring the n rows of a block near and mark those that lack a value; how large a tile is."""
-    n_tiles = uint64(room.totals.shape[0]) // uint64(IN_FLIGHT)
-    size = uint64(room.tiles.shape[0]) // n_tiles
-    read_tiles(columns, n, uint64(0), n, room.tiles, size, room.totals)
+def read_rows(columns, n, levels, room):
+    """Write the levels of the n rows of a block to tiles, and mark rows that lack a value; how large a tile is."""
+    width, size = uint64(IN_FLIGHT), uint64(columns.shape[0]) * uint64(IN_FLIGHT)
     for row in range(n):
-        room.is_open[row] = room.totals[row] != room.totals[row]
+        room.is_open[row] = False
+    for column in range(uint64(columns.shape[0])):
+        cells = numbers_at(columns[column], n)
+        for row in range(n):
+            level = level_of(levels, column, cells[row])
+            room.tiles[row // width * size + column * width + row % width] = level
+            room.is_open[row] |= level == MISSING
     return size
+
+
+@compiled
+def read_record(cells, levels, of_record):
+    """The levels of a record's values; whether all are known."""
+    is_complete = True
+    for column in range(uint64(cells.shape[0])):
+        level = level_of(levels, column, cells[column])
+        of_record[column] = level
+        is_complete &= level != MISSING
+    return is_complete
 
 
 @compiled
@@ -166,17 +214,32 @@ def reach(nodes, tree, only_thresholds, tiles, at, reached, is_open):
 
 
 @compiled
-def reach_block(columns, n_rows, nodes, only_thresholds, room, reached):
+def reach_block(columns, n_rows, levels, nodes, only_thresholds, room, reached):
     """`reached[tree, row]` of the rows of a block; `room.is_open` marks those that met a value without a branch.
 
     There is room for whole tiles.
     """
     n, width = uint64(n_rows), uint64(IN_FLIGHT)
-    size = read_rows(columns, n, room)
+    size = read_rows(columns, n, levels, room)
     for tree in range(reached.shape[0]):
         for first in range(uint64(0), n, width):
             at, end = first // width * size, first + width
             reach(nodes, tree, only_thresholds, room.tiles, at, reached[tree, first:end], room.is_open[first:end])
+
+
+@compiled
+def step_down(tests, tiles, at, copies, n, holes):
+    """Every copy takes the branch of its value, the first one if it is missing: `holes` lists those; how many."""
+    n_holes = uint64(0)
+    for i in range(n):
+        key = copies[i].key
+        row, place = key & SLOT, key >> SLOT_BITS
+        test = tests[place]
+        level, first = tiles[at + column_of(test) * uint64(IN_FLIGHT) + row], first_of(test)
+        copies[i].key = ((first + is_above(level, test)) << SLOT_BITS) | row
+        holes[n_holes] = uint32(i)
+        n_holes += uint64((level == MISSING) & (first != place))
+    return n_holes
 
 
 @compiled
@@ -212,9 +275,9 @@ def add_copies(nodes, copies, slots, n_slots, first, sums):
 
 
 @compiled
-def add_ends(nodes, tree, only_thresholds, policy, cells, room, sums, row):
+def add_ends(nodes, tree, only_thresholds, policy, levels, room, sums, row):
     """Add a tree's answer to a row's sum, whatever its tests and the policy; False where there is no room."""
-    n = record_ends(nodes, tree, only_thresholds, policy, cells, room, 0)
+    n = record_ends(nodes, tree, only_thresholds, policy, levels, room, 0)
     for k in range(uint64(sums.shape[1])):
         total = 0.0
         for end in range(n):
@@ -244,11 +307,11 @@ def list_open(is_open, n, slots):
 
 
 @compiled
-def average_block(columns, nodes, only_thresholds, policy, room, waiting_room, sums):
+def average_block(columns, levels, nodes, only_thresholds, policy, room, waiting_room, sums):
     """`sums[row, output]`: the mean over all trees for the rows of a block; False where there is no room."""
     n, width, n_trees, n_outputs = uint64(sums.shape[0]), uint64(IN_FLIGHT), nodes.depth.shape[0], uint64(sums.shape[1])
-    tiles, is_open, reached, slots, cells = room.tiles, room.is_open_here, room.reached, room.slots, room.cells
-    size = read_rows(columns, n, room)
+    tiles, is_open, reached, slots, of_row = room.tiles, room.is_open_here, room.reached, room.slots, room.of_row
+    size, by_copies = read_rows(columns, n, levels, room), only_thresholds and policy == WEIGHTED
     for row in range(n):
         for k in range(n_outputs):
             sums[row, k] = 0.0
@@ -262,17 +325,14 @@ def average_block(columns, nodes, only_thresholds, policy, room, waiting_room, s
             n_slots = list_open(is_open, n_here, slots)
             if n_slots == uint64(0):
                 continue
-            is_done = only_thresholds and policy == WEIGHTED
-            if is_done:
-                is_done = weighted_slots(nodes, tree, tiles, at, slots, n_slots, room.copies, room.holes)
-            if is_done:
+            if by_copies and weighted_slots(nodes, tree, tiles, at, slots, n_slots, room.copies, room.holes):
                 add_copies(nodes, room.copies, slots, n_slots, first, sums)
                 continue
             for i in range(n_slots):
                 slot = uint64(slots[i])
-                for column in range(uint64(cells.shape[0])):
-                    cells[column] = tiles[at + column * width + slot]
-                if not add_ends(nodes, tree, only_thresholds, policy, cells, waiting_room, sums, first + slot):
+                for column in range(uint64(of_row.shape[0])):
+                    of_row[column] = tiles[at + column * width + slot]
+                if not add_ends(nodes, tree, only_thresholds, policy, of_row, waiting_room, sums, first + slot):
                     return False
     for row in range(n):
         for k in range(n_outputs):
@@ -281,13 +341,21 @@ def average_block(columns, nodes, only_thresholds, policy, room, waiting_room, s
 
 
 @compiled
-def open_record(nodes, only_thresholds, policy, cells, room, answer):
+def ends_of_record(cells, levels, nodes, only_thresholds, policy, room, starts):
+    """`forest_ends` of a record that comes as values."""
+    of_record = np.empty(cells.shape[0], dtype=np.int32)
+    read_record(cells, levels, of_record)
+    return forest_ends(nodes, only_thresholds, policy, of_record, room, starts)
+
+
+@compiled
+def average_open_record(nodes, only_thresholds, policy, of_record, room, answer):
     """The mean answer to one record, whatever it lacks; False where there is no room."""
     n_trees, sums = nodes.depth.shape[0], answer.reshape((1, answer.shape[0]))
     for k in range(answer.shape[0]):
         answer[k] = 0.0
     for tree in range(n_trees):
-        if not add_ends(nodes, tree, only_thresholds, policy, cells, room, sums, 0):
+        if not add_ends(nodes, tree, only_thresholds, policy, of_record, room, sums, 0):
             return False
     for k in range(answer.shape[0]):
         answer[k] /= n_trees
@@ -295,13 +363,9 @@ def open_record(nodes, only_thresholds, policy, cells, room, answer):
 
 
 @compiled
-def one_record(nodes, cells, answer):
-    """The mean answer to one record by thresholds; False, and nothing, where it lacks a value."""
-    total, tests, n_trees = 0.0, nodes.tests, nodes.depth.shape[0]
-    for value in cells:
-        total += value
-    if total != total:
-        return False
+def average_complete_record(nodes, of_record, answer):
+    """The mean answer to one record that has every value, by thresholds: many trees on their way at a time."""
+    tests, n_trees = nodes.tests, nodes.depth.shape[0]
     reached = np.empty(n_trees, dtype=np.uint32)
     for begin in range(0, n_trees, TREES_IN_FLIGHT):
         end, depth = min(begin + TREES_IN_FLIGHT, n_trees), 0
@@ -311,10 +375,19 @@ def one_record(nodes, cells, answer):
         for _ in range(depth):
             for tree in range(uint64(begin), uint64(end)):
                 test = tests[reached[tree]]
-                reached[tree] = test.first + uint32(cells[test.offset // uint32(IN_FLIGHT)] > test.threshold)
+                reached[tree] = first_of(test) + is_above(of_record[column_of(test)], test)
     for k in range(answer.shape[0]):
         total = 0.0
         for tree in range(n_trees):
             total += nodes.answers[nodes.answer_of[reached[tree]], k]
         answer[k] = total / n_trees
-    return True
+
+
+@compiled
+def average_record(cells, levels, nodes, only_thresholds, policy, room, answer):
+    """The mean answer to one record; False where there is no room."""
+    of_record = np.empty(cells.shape[0], dtype=np.int32)
+    if read_record(cells, levels, of_record) and only_thresholds:
+        average_complete_record(nodes, of_record, answer)
+        return True
+    return average_open_record(nodes, only_thresholds, policy, of_record, room, answer)

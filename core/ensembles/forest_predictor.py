@@ -99,7 +99,8 @@ class ForestPredictor:
 
     def _suits_kernels(self, policy: MissingPolicy) -> bool:
         """Whether all tests are on one attribute, and nobody asks for stand-ins."""
-        return not self.forest.terms and (policy is not MissingPolicy.SURROGATE or not self.forest.surrogates)
+        is_by_itself = not self.forest.terms and (policy is not MissingPolicy.SURROGATE or not self.forest.surrogates)
+        return is_by_itself and self.layout.suits_words
 
     @cached_property
     def _walk(self) -> ForestWalk:

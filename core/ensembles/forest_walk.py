@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.block_walk import COPY, as_numbers
 from core.ensembles.forest_layout import ForestLayout
+from core.ensembles.levels import FIRST_CODE
 from core.ensembles.voting import TreeAnswers, average
 from core.prediction import Ends, MissingPolicy
 from core.table import BoolArray, FloatArray, Table
@@ -37,24 +38,23 @@ class WaitingRoom(NamedTuple):
 
 
 class BlockRoom(NamedTuple):
-    """What a block of rows needs: tiles of values, marks of rows without a value, and copies of such rows."""
+    """What a block of rows needs: tiles of levels, marks of rows without a value, and copies of such rows."""
 
-    tiles: FloatArray
-    totals: FloatArray
+    tiles: NDArray[np.int32]
     is_open: BoolArray
     is_open_here: BoolArray
     reached: NDArray[np.uint32]
     slots: NDArray[np.uint32]
     copies: NDArray[np.void]
     holes: NDArray[np.uint32]
-    cells: FloatArray
+    of_row: NDArray[np.int32]
 
 
 class ForestWalk:
     """A forest whose tests each ask for one attribute, ready for kernels."""
 
     def __init__(self, layout: ForestLayout) -> None:
-        self._layout, self._nodes = layout, layout.nodes
+        self._layout, self._levels, self._nodes = layout, layout.levels, layout.nodes
         self._only_thresholds, self._n_trees = layout.only_thresholds, len(layout.forest)
 
     def average(self, table: Table, policy: MissingPolicy, threads: int) -> FloatArray:
@@ -70,6 +70,7 @@ class ForestWalk:
             room, waiting = self._room(len(of_block)), waiting_room(ROOM)
             while not average_block(
                 addresses(columns),
+                self._levels,
                 self._nodes,
                 self._only_thresholds,
                 POLICIES.index(policy),
@@ -100,30 +101,28 @@ class ForestWalk:
         for start in range(0, table.n_rows, BLOCK_ROWS):
             columns, n_rows = self._columns(table, start), min(BLOCK_ROWS, table.n_rows - start)
             room, rows = self._room(n_rows), slice(start, start + n_rows)
-            reached = np.zeros((self._n_trees, len(room.totals)), dtype=np.uint32)
-            reach_block(addresses(columns), n_rows, nodes, self._only_thresholds, room, reached)
+            reached = np.zeros((self._n_trees, len(room.is_open)), dtype=np.uint32)
+            reach_block(addresses(columns), n_rows, self._levels, nodes, self._only_thresholds, room, reached)
             places = reached[:, :n_rows]
             answers[:, rows] = nodes.answers[nodes.answer_of[places]]
             weights[:, rows] = layout.weights(layout.order[places].ravel()).reshape(places.shape)
             for row in np.flatnonzero(room.is_open[:n_rows]).tolist():
-                values = np.array([*(column[row] for column in columns), 0.0])
-                ends = self._ends(values, POLICIES.index(policy))
+                ends = self._ends(np.array([column[row] for column in columns]), POLICIES.index(policy))
                 answers[:, start + row] = ends.total(layout.answers(ends.nodes))
                 weights[:, start + row] = ends.total(layout.weights(ends.nodes)[:, None])[:, 0]
         return TreeAnswers(answers, weights)
 
     def one(self, cells: Sequence[float], policy: MissingPolicy) -> tuple[float, ...]:
         """`forest_predictor.average_of_trees` of one record; NaN where a value is missing."""
-        from core.ensembles.forest_prediction_kernels import one_record, open_record
+        from core.ensembles.forest_prediction_kernels import average_record
 
-        values, answer = self._values(cells), np.empty(self._nodes.answers.shape[1])
-        if not (self._only_thresholds and one_record(self._nodes, values, answer)):
-            if policy is MissingPolicy.LAST_NODE:
-                ends = self._ends(values, POLICIES.index(policy))
-                return tuple(average(ends.total(self._layout.answers(ends.nodes))).tolist())
-            code, waiting = POLICIES.index(policy), waiting_room(ROOM)
-            while not open_record(self._nodes, self._only_thresholds, code, values, waiting, answer):
-                waiting = waiting.larger()
+        if policy is MissingPolicy.LAST_NODE:
+            ends = self.ends(cells, policy)
+            return tuple(average(ends.total(self._layout.answers(ends.nodes))).tolist())
+        values, answer, waiting = self._values(cells), np.empty(self._nodes.answers.shape[1]), waiting_room(ROOM)
+        code = POLICIES.index(policy)
+        while not average_record(values, self._levels, self._nodes, self._only_thresholds, code, waiting, answer):
+            waiting = waiting.larger()
         return tuple(answer.tolist())
 
     def ends(self, cells: Sequence[float], policy: MissingPolicy) -> Ends:
@@ -137,17 +136,19 @@ class ForestWalk:
         return self._ends(self._values(cells), EVERY_BRANCH)
 
     def _ends(self, values: FloatArray, policy: int) -> Ends:
-        from core.ensembles.forest_prediction_kernels import forest_ends
+        from core.ensembles.forest_prediction_kernels import ends_of_record
 
         starts, waiting = np.empty(self._n_trees + 1, dtype=np.int64), waiting_room(ROOM)
-        while not forest_ends(self._nodes, self._only_thresholds, policy, values, waiting, starts):
+        while not ends_of_record(
+            values, self._levels, self._nodes, self._only_thresholds, policy, waiting, starts
+        ):
             waiting = waiting.larger()
         nodes = self._layout.order[waiting.places[: starts[-1]]].astype(np.int64)
         return Ends(starts, nodes, waiting.weights[: starts[-1]])
 
     def _values(self, cells: Sequence[float]) -> FloatArray:
-        """The cells that tests read, and one 0 more, for leaves."""
-        return np.array([*(cells[column] for column in self._layout.tested), 0.0], dtype=np.float64)
+        """The cells that tests read."""
+        return np.array([cells[column] for column in self._layout.tested], dtype=np.float64)
 
     def _columns(self, table: Table, start: int) -> list[FloatArray]:
         """The columns that tests read, of the rows of a block."""
@@ -156,17 +157,16 @@ class ForestWalk:
 
     def _room(self, n_rows: int) -> BlockRoom:
         """Room for a block of so many rows, in whole tiles."""
-        n_tiles, n_columns = -(-n_rows // IN_FLIGHT), len(self._layout.tested) + 1
+        n_tiles, n_columns = -(-n_rows // IN_FLIGHT), len(self._layout.tested)
         return BlockRoom(
-            tiles=np.zeros(n_tiles * n_columns * IN_FLIGHT),
-            totals=np.empty(n_tiles * IN_FLIGHT),
+            tiles=np.full(n_tiles * n_columns * IN_FLIGHT, FIRST_CODE, dtype=np.int32),
             is_open=np.zeros(n_tiles * IN_FLIGHT, dtype=np.bool_),
             is_open_here=np.zeros(IN_FLIGHT, dtype=np.bool_),
             reached=np.empty(IN_FLIGHT, dtype=np.uint32),
             slots=np.empty(IN_FLIGHT, dtype=np.uint32),
             copies=np.empty(MOST_COPIES, dtype=COPY),
             holes=np.empty(MOST_COPIES + 1, dtype=np.uint32),
-            cells=np.zeros(n_columns),
+            of_row=np.zeros(n_columns, dtype=np.int32),
         )
 
 
