@@ -1,7 +1,7 @@
 """From a table and a configuration to the samples that train, validate and test."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,10 +28,14 @@ MOST_CLASSES = 1_000
 
 @dataclass(frozen=True)
 class Prepared:
-    """The samples of each part (None where it has no rows) and what was left out on the way."""
+    """The samples of each part (None where it has no rows) and what was left out on the way.
+
+    `rows` are the places of a part's samples in the table that they come from.
+    """
 
     parts: Mapping[Part, Samples | None]
     warnings: tuple[str, ...]
+    rows: Mapping[Part, RowArray] = field(default_factory=dict)
 
     @property
     def train(self) -> Samples:
@@ -57,7 +61,8 @@ def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) 
     for part, other in others.items():
         aside = samples_of(other, table, names, config)
         is_usable = aside.target.is_known & (aside.weights > 0)
-        parts[part] = take(aside, np.flatnonzero(is_usable))
+        rows[part] = np.flatnonzero(is_usable)
+        parts[part] = take(aside, rows[part])
         what = f"{target_words(config)} is missing, not a class of the training dataset, or without weight"
         warnings.append(_left_out(int(np.count_nonzero(~is_usable)), f"in the {part} dataset, {what}"))
     if parts[Part.TRAIN] is None:
@@ -76,10 +81,10 @@ def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) 
                 )
             )
     said = [warning for warning in [*warnings, part_warning] if warning is not None]
-    prepared = Prepared(parts, tuple(said))
+    prepared = Prepared(parts, tuple(said), rows)
     if isinstance(whole.target, ClassTarget) and prepared.train.target.is_pure(prepared.train.rows):
         said.append("all training rows have one class: the tree is a single leaf")
-    return Prepared(parts, tuple(said))
+    return Prepared(parts, tuple(said), rows)
 
 
 def is_left_to_chance(config: TrainingConfig) -> bool:

@@ -2,7 +2,7 @@
 
     ServiceError
       NotFound          DatasetNotFound, TrainingNotFound, ModelNotFound, StepNotFound
-      Conflict          DatasetInUse, ModelNotReady, NotForManyTrees, TrainingAlreadyEnded, TrainingNotEnded
+      Conflict          DatasetInUse, ModelNotReady, NotForThisModel, TrainingAlreadyEnded, TrainingNotEnded
       InvalidRequest    MalformedBody, InvalidBody, InvalidFile, InvalidParameter, UnsupportedMediaType,
                         UnsupportedContentCoding, NotAcceptable
       TooLarge          BodyTooLarge
@@ -57,8 +57,8 @@ class ModelNotReady(Conflict):
     """The model's training has not ended yet."""
 
 
-class NotForManyTrees(Conflict):
-    """The model has many trees, and this is about one, or about its pruning."""
+class NotForThisModel(Conflict):
+    """The model is of another kind: it has many trees, and this is about one; or the other way round."""
 
 
 class TrainingAlreadyEnded(Conflict):

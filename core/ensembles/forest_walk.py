@@ -139,9 +139,7 @@ class ForestWalk:
         from core.ensembles.forest_prediction_kernels import ends_of_record
 
         starts, waiting = np.empty(self._n_trees + 1, dtype=np.int64), waiting_room(ROOM)
-        while not ends_of_record(
-            values, self._levels, self._nodes, self._only_thresholds, policy, waiting, starts
-        ):
+        while not ends_of_record(values, self._levels, self._nodes, self._only_thresholds, policy, waiting, starts):
             waiting = waiting.larger()
         nodes = self._layout.order[waiting.places[: starts[-1]]].astype(np.int64)
         return Ends(starts, nodes, waiting.weights[: starts[-1]])

@@ -1,6 +1,6 @@
 """The compiled twin of `levels.levels_of`, for many values of a column or one of each."""
 
-from numba import int32, int64, uint32, uint64
+from numba import int32, int64, uint64
 
 from core.compiled_kernels import compiled
 

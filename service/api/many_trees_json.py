@@ -179,7 +179,7 @@ class IsolationWriter(ManyTreesWriter):
 
     def _contributions(self, explained: ExplainedLength) -> dict[str, Any]:
         names = self.loaded.attributes.names
-        return {"start": explained.expected, "attributes": dict(zip(names, explained.by_attribute, strict=True))}
+        return {"start": float(explained.expected), "attributes": dict(zip(names, explained.by_attribute, strict=True))}
 
     def _way(self, way: ShortWay) -> dict[str, Any]:
         told = [condition_text(condition, self.loaded.attributes) for condition in way.conditions]

@@ -192,8 +192,9 @@ def asked_among(
     """Those of all parts that are asked for, in their order; InvalidBody where one is asked for that is not there."""
     if fields is None:
         return tuple(part for part in every if part is not Part.LEAVES)
+    called = "an isolation forest" if task is Task.ANOMALY_DETECTION else f"a {task.replace('_', ' ')} model"
     faults = [
-        Fault(f"a {task.replace('_', ' ')} model has no {field}", ("fields", place), f"it has {', '.join(every)}")
+        Fault(f"{called} has no {field}", ("fields", place), f"it has {', '.join(every)}")
         for place, field in enumerate(fields)
         if field not in every
     ]

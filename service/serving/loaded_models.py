@@ -14,7 +14,7 @@ from core.model import Model
 from core.rules.simplification import OrderedRules
 from core.schema import Schema
 from core.serialization import AnyModel, load
-from service.errors import InvalidParameter, NotForManyTrees
+from service.errors import InvalidParameter, NotForThisModel
 from service.serving.kept import Kept
 from service.serving.loaded_record import LoadedRecord
 from service.serving.resolve_step import in_body, only_step
@@ -138,7 +138,16 @@ class LoadedModels:
         """The same where only a single tree will do; `instead` tells what there is for many."""
         loaded = await self.get(ref)
         if not isinstance(loaded, LoadedModel):
-            raise NotForManyTrees(f"{loaded.record.name} has {len(loaded)} trees; {instead}")
+            raise NotForThisModel(f"{loaded.record.name} has {len(loaded)} trees; {instead}")
+        return loaded
+
+    async def forest(self, ref: str, *, what: str) -> LoadedForest:
+        """The same where only a committee will do; `what` is that which others do not have."""
+        loaded = await self.get(ref)
+        if not isinstance(loaded, LoadedForest):
+            raise NotForThisModel(
+                f"{loaded.record.name} is no committee of trees; a random_forest, for example, has {what}"
+            )
         return loaded
 
     def forget(self, model_id: str) -> None:

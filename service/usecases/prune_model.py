@@ -14,7 +14,7 @@ from core.division import Part
 from core.errors import Fault, InvalidConfig
 from core.preparation import has_validation
 from core.presets import pruning_for
-from service.errors import DatasetNotFound, NotForManyTrees
+from service.errors import DatasetNotFound, NotForThisModel
 from service.serving.loaded_models import LoadedModel
 from service.store import datasets, jobs, models, trainings
 from service.store.datasets import DatasetRecord
@@ -41,7 +41,7 @@ async def start_pruning(session: AsyncSession, ref: str, order: PruningOrder) ->
     origin = await models.get(session, ref)
     if from_json(origin.configuration).ensemble is not None:
         n_trees = origin.facts["n_trees"]
-        raise NotForManyTrees(f"{origin.name} has {n_trees} trees, which are not pruned; train it again with stopping")
+        raise NotForThisModel(f"{origin.name} has {n_trees} trees, which are not pruned; train it again with stopping")
     dataset = await datasets.get_even_if_deleted(session, origin.dataset_id)
     other = await _validation_dataset(session, order.validation_dataset_id)
     configuration = to_json(_checked(origin, order, dataset, other))

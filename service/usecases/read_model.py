@@ -15,12 +15,13 @@ from core.division import Part
 from core.evaluation import measure_parts
 from core.growth.best_split import Candidate
 from core.growth.considered import candidates_by_node
+from core.growth.samples import Samples
 from core.importance import Fall, falls_when_shuffled
 from core.preparation import Prepared
 from core.rules.difference import RuleDifference
 from core.training import training_samples
 from service.errors import InvalidParameter, TooBusy
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import Loaded, LoadedModel
 from service.store import models
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
@@ -141,10 +142,7 @@ async def read_falls(
     seed = from_json(loaded.record.configuration).seed
 
     def compute(prepared: Prepared) -> list[Fall]:
-        samples = prepared.parts[part]
-        if samples is None:
-            there = " or ".join(part for part, samples in prepared.parts.items() if samples is not None)
-            raise InvalidParameter("part", f"the {part} part of this model has no rows", hint=f"use {there}")
+        samples = samples_of_part(prepared, part)
         falls = falls_when_shuffled(loaded.model, step, samples, repeats=repeats, seed=seed, kernels=kernels)
         if falls is None:
             detail = f"the target does not vary in the {part} part, so there is nothing to measure"
@@ -154,8 +152,17 @@ async def read_falls(
     return await with_data(database, artifacts, loaded, compute)
 
 
+def samples_of_part(prepared: Prepared, part: Part) -> Samples:
+    """The rows of a part; InvalidParameter where it has none."""
+    samples = prepared.parts[part]
+    if samples is None:
+        there = " or ".join(part for part, samples in prepared.parts.items() if samples is not None)
+        raise InvalidParameter("part", f"the {part} part of this model has no rows", hint=f"use {there}")
+    return samples
+
+
 async def with_data(
-    database: Database, artifacts: Artifacts, loaded: LoadedModel, compute: Callable[[Prepared], Result]
+    database: Database, artifacts: Artifacts, loaded: Loaded, compute: Callable[[Prepared], Result]
 ) -> Result:
     """What `compute` makes of the rows behind a model, in a thread; TooBusy where too many wait for such rows."""
     record = loaded.record

@@ -39,6 +39,8 @@ OPERATIONS = {
     "get_rules": "GET /v1/models/{model}/rules",
     "get_evaluation": "GET /v1/models/{model}/evaluation",
     "get_importance": "GET /v1/models/{model}/importance",
+    "get_proximity": "GET /v1/models/{model}/proximity",
+    "find_neighbours": "POST /v1/models/{model}/neighbours",
     "draw_boundary": "GET /v1/models/{model}/boundary",
     "export_model": "GET /v1/models/{model}/export",
     "predict": "POST /v1/models/{model}/predict",

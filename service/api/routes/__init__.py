@@ -7,6 +7,7 @@ from service.api.routes import (
     models,
     predictions,
     problems,
+    proximity,
     prunings,
     rules,
     trainings,
@@ -26,6 +27,7 @@ ROUTERS = (
     trainings.router,
     models.router,
     rules.router,
+    proximity.router,
     prunings.router,
     predictions.router,
     comparisons.router,
@@ -39,7 +41,7 @@ QUICK_ROUTES = (predictions.QUICK_ROUTE,)
 TAGS = [
     {"name": "datasets", "description": "Tables to learn from. A dataset never changes."},
     {"name": "trainings", "description": "Work that makes a model out of a dataset, in the background."},
-    {"name": "models", "description": "Trees: their nodes, rules, pruning history and figures. A model never changes."},
+    {"name": "models", "description": "Trees: nodes, rules, pruning history and figures, alone or many. A model never changes."},
     {"name": "predictions", "description": "Records in, answers and reasons out."},
     {"name": "operation", "description": "Whether the service is well, its metrics, and what its problems mean."},
 ]

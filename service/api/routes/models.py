@@ -38,7 +38,7 @@ from service.api.schemas.importance import Importance
 from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep, task_of
 from service.api.schemas.pruning import PruningEntry, PruningPage
 from service.api.schemas.trees import Tree, tree_of
-from service.errors import InvalidParameter, ModelNotFound, ModelNotReady, NotForManyTrees, StepNotFound, TooBusy
+from service.errors import InvalidParameter, ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound, TooBusy
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import Loaded, LoadedTrees, common_tree, one_tree
 from service.store import models
@@ -79,7 +79,7 @@ SHOW_ONE = "GET …/tree?index=0 shows one of them"
 READ = documented(ModelNotFound, ModelNotReady) | WITH_ETAG
 READ_STEP = documented(ModelNotFound, ModelNotReady, StepNotFound) | WITH_ETAG
 READ_DATA = documented(ModelNotFound, ModelNotReady, StepNotFound, TooBusy) | WITH_ETAG
-OF_ONE_TREE = documented(NotForManyTrees)
+OF_ONE_TREE = documented(NotForThisModel)
 
 
 class TreeFormat(StrEnum):

@@ -12,7 +12,7 @@ from service.api.routes.trainings import POLL_SECONDS
 from service.api.schemas.models import Model
 from service.api.schemas.prunings import PruningRequest
 from service.api.schemas.trainings import Training
-from service.errors import DatasetNotFound, ModelNotFound, ModelNotReady, NotForManyTrees, StepNotFound
+from service.errors import DatasetNotFound, ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound
 from service.usecases.prune_model import select_step, start_pruning
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
@@ -29,7 +29,7 @@ MADE_AT_ONCE = {
 @router.post(
     "/{model}/prunings",
     status_code=202,
-    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, DatasetNotFound, InvalidConfig, NotForManyTrees)
+    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, DatasetNotFound, InvalidConfig, NotForThisModel)
     | MADE_AT_ONCE
     | answers_with(202, Location="The address of the training.", Retry_After="Seconds until it is worth asking."),
     response_model=Training,
