@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from core.ensembles.contributions import Contributions, contributions
 from core.ensembles.forest_bounds import outer_bounds
 from core.ensembles.voting import (
     UNDECIDED,
@@ -19,11 +20,13 @@ from core.ensembles.voting import (
     voting_faults,
 )
 from core.errors import Fault
+from core.explanation import Explainer, Path, holes_of
 from core.growth.held_out import labels_of
 from core.prediction import MissingPolicy
 from core.records import EncodedRecords
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
+from core.tree import full_view
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedForest
 
@@ -101,6 +104,20 @@ class ForestAnswered:
             others[np.arange(len(self)), labels] = -np.inf
             is_complete |= bounds[np.arange(len(self)), labels, 0] > others.max(axis=1)
         return is_complete & (labels != UNDECIDED)
+
+    @cached_property
+    def contributions(self) -> Contributions:
+        """Where the mean of the trees' answers comes from, and which tree is most like all."""
+        table, policy = self.taken.table, self.policy
+        return contributions(self.loaded.model, table, self._average, policy, kernels=self.kernels)
+
+    def typical_path(self, row: int) -> tuple[int, Path]:
+        """The tree whose answer to a record is nearest to that of all, and the heaviest way of the record in it."""
+        found, tree = self.contributions, int(self.contributions.nearest[row])
+        view = full_view(self.loaded.model.forest.tree(tree))
+        explainer = Explainer(view, self.loaded.attributes)
+        leaf, weight = int(found.heaviest[row]), float(found.weights[row])
+        return tree, explainer.path(leaf, weight, self.policy, holes_of(self.taken, row))
 
     @property
     def _average(self) -> FloatArray:
