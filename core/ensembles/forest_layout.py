@@ -34,12 +34,12 @@ class ForestNodes(NamedTuple):
 
     addresses   of `tests` and `answer_of` in memory
     start       by tree: its first place; then how many there are       depth       by tree: the most tests of a path
-    tests       first, and the level of the threshold with the column in the last `column_bits`; a leaf's is highest
+    tests       first, and the level of the threshold with the column in its last `column_bits`; high in leaves
     share       r_v, as in the trees
     answer_of   of leaves: a row of `answers`, which are never -0.0     n_branches  0 in a leaf
     kind        how a branch is found, as in `core.tree_layout`         missing     the branch of a missing value, or -1
     lookup      at `lookup_start` and on: code -> branch
-    cuts        levels, moved as those in keys are, from `cuts_start[c]` to `cuts_start[c + 1]`, c the entry of `cuts_of`
+    cuts        levels, moved as in keys, from `cuts_start[c]` to `cuts_start[c + 1]`, c the entry of `cuts_of`
     """
 
     addresses: NDArray[np.uint64]

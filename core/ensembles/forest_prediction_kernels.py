@@ -392,7 +392,12 @@ def add_tree(nodes, tree, only_thresholds, policy, room, waiting_room, counts, s
     The rows were read before. Sums of rows that were added to, when room was found to be missing, are wrong then.
     """
     n, width = uint64(sums.shape[0]), uint64(IN_FLIGHT)
-    is_open, is_other, reached, size = room.is_open_here, room.is_other, room.reached, uint64(room.of_row.shape[0]) * width
+    is_open, is_other, reached, size = (
+        room.is_open_here,
+        room.is_other,
+        room.reached,
+        uint64(room.of_row.shape[0]) * width,
+    )
     for first in range(uint64(0), n, width):
         at, n_here = first // width * size, min(width, n - first)
         for i in range(width):

@@ -3,6 +3,7 @@
 The answer is the mean of the trees' answers, added up in their order; every way gives the bits of `average_of_trees`.
 """
 
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 
@@ -15,7 +16,7 @@ from core.ensembles.forest_walk import ForestWalk
 from core.ensembles.voting import TreeAnswers, average
 from core.prediction import Ends, MissingPolicy, ends, predict
 from core.record_walk import Cells, Reached, RecordWalk, TreeLists, ends_of_lists, taken_branch
-from core.table import FloatArray, Table
+from core.table import BoolArray, FloatArray, Table
 from core.tree import full_view
 from core.tree_layout import Layout
 
@@ -37,6 +38,17 @@ def answers_by_tree(forest: Forest, table: Table, policy: MissingPolicy) -> Tree
         reached = ends(full_view(tree), table, policy)
         weights.append(reached.total(tree.weight[reached.nodes][:, None])[:, 0])
     return TreeAnswers(np.stack(answers), np.stack(weights))
+
+
+def running_sums(
+    forest: Forest, table: Table, policy: MissingPolicy, counted: Iterable[BoolArray]
+) -> Iterator[FloatArray]:
+    """After each tree: `[row, output]`, the sum of what the trees so far answer the rows that count for them."""
+    sums = np.zeros((table.n_rows, forest.columns["values"].shape[1]))
+    for number, counts in enumerate(counted):
+        rows = np.flatnonzero(counts)
+        sums[rows] += predict(full_view(forest.tree(number)), table.take(rows), policy)
+        yield sums
 
 
 def ends_by_tree(forest: Forest, cells: Cells, policy: MissingPolicy) -> Ends:
@@ -101,6 +113,15 @@ class ForestPredictor:
             with suppress(KernelNotCompiled):
                 return self._walk.by_tree(table, policy)
         return answers_by_tree(self.forest, table, policy)
+
+    def running_sums(
+        self, table: Table, counted: Iterable[BoolArray], policy: MissingPolicy | None = None, *, kernels: bool
+    ) -> Iterator[FloatArray]:
+        """`running_sums`: what some rows are answered by the first trees; the array is the same every time."""
+        policy = policy or self.as_grown
+        if kernels and policy in self._by_kernels and policy is not MissingPolicy.LAST_NODE:
+            return self._walk.running_sums(table, policy, counted)
+        return running_sums(self.forest, table, policy, counted)
 
     def one(self, cells: Cells, policy: MissingPolicy | None = None, *, kernels: bool) -> tuple[float, ...]:
         """Class probabilities, or means, for one record; `cells` in the schema's order, NaN where they are missing."""

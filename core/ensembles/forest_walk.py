@@ -4,7 +4,7 @@ Importing this module compiles nothing; calling it does, unless compiled code is
 """
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import chain
@@ -89,7 +89,8 @@ class ForestWalk:
         sums = np.zeros((table.n_rows, self._nodes.answers.shape[1]))
 
         def answer(start: int) -> None:
-            columns, of_block = self._columns(table, start), sums[start : start + BLOCK_ROWS]
+            rows = slice(start, start + BLOCK_ROWS)
+            columns, of_block = self._columns(table, rows), sums[rows]
             room, waiting = self._room(len(of_block)), waiting_room(ROOM)
             while not average_block(
                 addresses(columns),
@@ -114,9 +115,21 @@ class ForestWalk:
             averages.append(average(self.by_tree(table.take(rows), policy).answers))
         return np.concatenate(averages)
 
-    def adding(self, table: Table, policy: MissingPolicy) -> "Adding":
-        """Ready to add up what some trees say to some rows."""
-        return Adding(self, table, policy)
+    def running_sums(self, table: Table, policy: MissingPolicy, counted: Iterable[BoolArray]) -> Iterator[FloatArray]:
+        """`forest_predictor.running_sums`; all rows stay as levels in memory."""
+        from core.ensembles.forest_prediction_kernels import add_tree, read_rows
+
+        room, waiting = self._room(table.n_rows), waiting_room(ROOM)
+        columns = self._columns(table, slice(None))
+        read_rows(addresses(columns), np.uint64(table.n_rows), self._levels, self._nodes, room)
+        sums, added = (np.zeros((table.n_rows, self._nodes.answers.shape[1])) for _ in range(2))
+        code, only_thresholds = POLICIES.index(policy), self._only_thresholds
+        for tree, counts in enumerate(counted):
+            added[:] = 0.0
+            while not add_tree(self._nodes, tree, only_thresholds, code, room, waiting, counts, added):
+                waiting, added = waiting.larger(), np.zeros_like(added)
+            sums += added
+            yield sums
 
     def by_tree(self, table: Table, policy: MissingPolicy) -> TreeAnswers:
         """`forest_predictor.answers_by_tree`."""
@@ -126,8 +139,9 @@ class ForestWalk:
         answers = np.empty((self._n_trees, table.n_rows, nodes.answers.shape[1]))
         weights = np.empty((self._n_trees, table.n_rows))
         for start in range(0, table.n_rows, BLOCK_ROWS):
-            columns, n_rows = self._columns(table, start), min(BLOCK_ROWS, table.n_rows - start)
-            room, rows = self._room(n_rows), slice(start, start + n_rows)
+            n_rows = min(BLOCK_ROWS, table.n_rows - start)
+            rows, room = slice(start, start + n_rows), self._room(n_rows)
+            columns = self._columns(table, rows)
             reached = np.zeros((self._n_trees, len(room.is_open)), dtype=np.uint32)
             reach_block(addresses(columns), n_rows, self._levels, nodes, self._only_thresholds, room, reached)
             places = reached[:, :n_rows]
@@ -190,9 +204,8 @@ class ForestWalk:
         """The same where tests read all columns, perhaps but for the last ones."""
         return cells
 
-    def _columns(self, table: Table, start: int, n_rows: int = BLOCK_ROWS) -> list[FloatArray]:
-        """The columns that tests read, of the rows of a block."""
-        rows = slice(start, start + n_rows)
+    def _columns(self, table: Table, rows: slice) -> list[FloatArray]:
+        """The columns that tests read, of some rows."""
         return [as_numbers(table.columns[column][rows]) for column in self._layout.tested]
 
     def _room(self, n_rows: int) -> BlockRoom:
