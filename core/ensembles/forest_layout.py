@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 from core.criteria.impurity import shares
 from core.ensembles.forest import AnyArray, Forest, weights_of
 from core.ensembles.forest_shape import Shape
-from core.ensembles.levels import LEVEL_BITS, MOST_LEVELS, Levels, all_levels, levels_of, thresholds_of_codes
+from core.ensembles.levels import Levels, all_levels, levels_of, thresholds_of_codes
 from core.splits.split import SplitKind
 from core.table import FloatArray, RowArray
 from core.target import Task
 from core.tree import SPLIT_KINDS
 from core.tree_layout import FOUND_BY, LOOKUP, THRESHOLD
 
-# A test is one word: where its first branch leads, the column, and the level of the threshold, from the lowest bits on.
-PLACE_BITS, COLUMN_BITS = 28, 12
-LEAF_LEVEL = (1 << LEVEL_BITS) - 1  # which no value is above
+# A test is where its first branch leads, and a key: the level of its threshold, then the column, in the lowest bits.
+# The level of a value, moved as far, is above the key just when it is above the threshold's.
+TEST = np.dtype([("first", np.uint32), ("key", np.uint32)])
+KEY_BITS = 32
 
 NodeArray = NDArray[np.integer[Any]]
 
@@ -31,18 +32,21 @@ NodeArray = NDArray[np.integer[Any]]
 class ForestNodes(NamedTuple):
     """What stands at each place. What only other tests than thresholds need is empty where there are no others.
 
+    addresses   of `tests` and `answer_of` in memory
     start       by tree: its first place; then how many there are       depth       by tree: the most tests of a path
-    tests       first, column and level of the threshold, in one word
+    tests       first, and the level of the threshold with the column in its last `column_bits`; high in leaves
     share       r_v, as in the trees
     answer_of   of leaves: a row of `answers`, which are never -0.0     n_branches  0 in a leaf
     kind        how a branch is found, as in `core.tree_layout`         missing     the branch of a missing value, or -1
     lookup      at `lookup_start` and on: code -> branch
-    cuts        levels, from `cuts_start[c]` to `cuts_start[c + 1]`, c the entry of `cuts_of`
+    cuts        levels, moved as in keys, from `cuts_start[c]` to `cuts_start[c + 1]`, c the entry of `cuts_of`
     """
 
+    addresses: NDArray[np.uint64]
     start: RowArray
     depth: RowArray
-    tests: NDArray[np.uint64]
+    column_bits: int
+    tests: NDArray[np.void]
     share: FloatArray
     answer_of: NDArray[np.uint32]
     answers: FloatArray
@@ -53,7 +57,7 @@ class ForestNodes(NamedTuple):
     lookup: NDArray[np.int32]
     cuts_of: NDArray[np.uint32]
     cuts_start: RowArray
-    cuts: NDArray[np.int32]
+    cuts: NDArray[np.uint32]
 
 
 class ForestLayout:
@@ -69,7 +73,7 @@ class ForestLayout:
 
     @cached_property
     def thresholds(self) -> tuple[FloatArray, ...]:
-        """By column that is tested: all numbers that its values are compared with; of categories, those between codes."""
+        """By tested column, all numbers that its values are compared with; of categories, those between codes."""
         columns, found = self.forest.columns, []
         found_by = self._found_by(np.arange(self.forest.n_nodes))
         for column in self.tested:
@@ -89,10 +93,15 @@ class ForestLayout:
         return all_levels(self.thresholds)
 
     @property
-    def suits_words(self) -> bool:
-        """Whether every test fits into a word."""
-        has_room = self.forest.n_nodes < 1 << PLACE_BITS and len(self.tested) <= 1 << COLUMN_BITS
-        return has_room and max(map(len, self.thresholds), default=0) < MOST_LEVELS
+    def column_bits(self) -> int:
+        """How many bits tell a column."""
+        return max(0, len(self.tested) - 1).bit_length()
+
+    @property
+    def suits_keys(self) -> bool:
+        """Whether every test fits into its key, with a level left that no value is above."""
+        n_levels = 1 << max(0, KEY_BITS - self.column_bits)
+        return self.forest.n_nodes < 1 << 32 and max(map(len, self.thresholds), default=0) + 2 < n_levels
 
     @property
     def order(self) -> NDArray[np.uint32]:
@@ -108,16 +117,23 @@ class ForestLayout:
     @cached_property
     def nodes(self) -> ForestNodes:
         """All places."""
-        answer_of, answers = self._leaf_answers()
+        (answer_of, answers), tests = self._leaf_answers(), self._tests()
         return ForestNodes(
+            addresses=np.array([each.__array_interface__["data"][0] for each in (tests, answer_of)], dtype=np.uint64),
             start=self.forest.start.astype(np.int64),
             depth=self.shape.depths,
-            tests=self._tests(),
+            column_bits=self.column_bits,
+            tests=tests,
             share=self._shares()[self.order],
             answer_of=answer_of,
             answers=answers,
             **self._other_tests(),
         )
+
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers an answer has: one for each class, or target."""
+        return int(self.forest.columns["values"].shape[1])
 
     def answers(self, nodes: NodeArray) -> FloatArray:
         """What nodes answer as leaves: class shares, or means; those of their parents where they received nothing."""
@@ -137,18 +153,21 @@ class ForestLayout:
         kind = self.forest.columns["kind"][nodes]
         return np.where(kind < 0, THRESHOLD, FOUND_BY[kind]).astype(np.uint8)
 
-    def _tests(self) -> NDArray[np.uint64]:
-        columns, order = self.forest.columns, self.order
+    def _tests(self) -> NDArray[np.void]:
+        columns, order, shift = self.forest.columns, self.order, self.column_bits
         is_leaf, column = self.shape.is_leaf[order], columns["column"][order]
-        first = np.where(is_leaf, np.arange(len(order)), self.shape.first_child[order]).astype(np.uint64)
-        place, level = np.zeros(len(order), dtype=np.uint64), np.full(len(order), LEAF_LEVEL, dtype=np.uint64)
+        tests = np.empty(len(order), dtype=TEST)
+        tests["first"] = np.where(is_leaf, np.arange(len(order)), self.shape.first_child[order])
+        key = np.full(len(order), (1 << KEY_BITS) - (1 << shift), dtype=np.uint32)
         is_threshold = ~is_leaf & (self._found_by(order) == THRESHOLD)
         threshold = columns["threshold"][order].astype(np.float64)
-        for number, (tested, of_column) in enumerate(zip(self.tested, self.thresholds, strict=True)):
+        for place, (tested, of_column) in enumerate(zip(self.tested, self.thresholds, strict=True)):
             is_here = column == tested
-            place[is_here] = number
-            level[is_here & is_threshold] = levels_of(threshold[is_here & is_threshold], of_column)
-        return first | place << np.uint64(PLACE_BITS) | level << np.uint64(PLACE_BITS + COLUMN_BITS)
+            is_compared = is_here & is_threshold
+            key[is_compared] = levels_of(threshold[is_compared], of_column) << np.uint32(shift)
+            key[is_here] |= np.uint32(place)
+        tests["key"] = key
+        return tests
 
     def _shares(self) -> FloatArray:
         """r_v of every node."""
@@ -187,12 +206,13 @@ class ForestLayout:
             "lookup": forest.branch_of.astype(np.int32),
             "cuts_of": (kind_of_tree * len(self.tested) + column).astype(np.uint32),
             "cuts_start": np.cumsum([0, *map(len, cuts), 0], dtype=np.int64),
-            "cuts": np.concatenate([np.empty(0, dtype=np.int32), *cuts]),
+            "cuts": np.concatenate([np.empty(0, dtype=np.uint32), *cuts]),
         }
 
-    def _cuts(self, cuts: tuple[float, ...] | None, place: int) -> NDArray[np.int32]:
-        """The levels of cuts that were found before growth."""
-        return levels_of(np.array(cuts or (), dtype=np.float64), self.thresholds[place])
+    def _cuts(self, cuts: tuple[float, ...] | None, place: int) -> NDArray[np.uint32]:
+        """The levels of cuts that were found before growth, moved as those of values are."""
+        levels = levels_of(np.array(cuts or (), dtype=np.float64), self.thresholds[place])
+        return levels << np.uint32(self.column_bits)
 
     def _missing_branches(self, order: AnyArray) -> NDArray[np.int32]:
         """The branch of its own that a missing value takes; -1 where it has none."""

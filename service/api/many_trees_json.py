@@ -8,13 +8,12 @@ import msgspec
 import numpy as np
 
 from core.conditions import condition_text
-from core.ensembles.forest_sentences import class_sentence, number_sentence
+from core.ensembles.forest_explanation import ForestExplanation
 from core.ensembles.isolation_explanation import ExplainedLength, ShortWay
 from core.ensembles.voting import UNDECIDED
 from core.growth.held_out import labels_of
 from core.records import EncodedRecords
 from core.table import FloatArray, RowArray
-from core.wording import rounded_text
 from service.api.formats.answer_columns import (
     AnswerColumn,
     Flags,
@@ -108,11 +107,11 @@ class ForestWriter(ManyTreesWriter):
             case Part.MISSING | Part.UNSEEN:
                 return lacking(answered.records, part)
             case Part.CONTRIBUTIONS:
-                return self._contributions(answered)
+                return list(map(self._contributions, answered.explained))
             case Part.TYPICAL_PATH:
                 return [self._typical_path(answered, row) for row in range(len(answered))]
             case Part.EXPLANATION:
-                return self._sentences(answered)
+                return answered.sentences()
             case _:
                 raise AssertionError(part)
 
@@ -141,34 +140,19 @@ class ForestWriter(ManyTreesWriter):
             case _:
                 return {part.value: in_json(self.values(part, answered))}
 
-    def _contributions(self, answered: ForestAnswered) -> list[dict[str, Any]]:
-        found, names = answered.contributions, self.loaded.attributes.names
-        (start,) = self._shaped(found.start[None])
-        parts = [dict(zip(names, self._shaped(of_row), strict=True)) for of_row in found.parts]
-        return [{"start": start, "attributes": of_row} for of_row in parts]
+    def _contributions(self, explained: ForestExplanation) -> dict[str, Any]:
+        (start,) = self._shaped(explained.base[None])
+        parts = self._shaped(explained.contributions)
+        return {"start": start, "attributes": dict(zip(self.loaded.attributes.names, parts, strict=True))}
 
     def _typical_path(self, answered: ForestAnswered, row: int) -> dict[str, Any]:
-        number, path = answered.typical_path(row)
-        tree, model = self.loaded.model.forest.tree(number), self.loaded.model
-        (answer,) = self._shaped(tree.answers[path.leaf][None])
+        number, path, model = answered.explained[row].typical, answered.typical_path(row), self.loaded.model
+        said = model.forest.tree(number).answers[path.leaf][None]
+        (answer,) = self._shaped(said)
         says = {"mean": answer}
         if model.classes:
-            label = labels_of(tree.answers[path.leaf][None], model.costs)[0]
-            says = {"label": model.classes[label], "probabilities": answer}
+            says = {"label": model.classes[labels_of(said, model.costs)[0]], "probabilities": answer}
         return {"tree": number, "leaf": path.leaf, "weight": path.weight, **says, "tests": path.tests}
-
-    def _sentences(self, answered: ForestAnswered) -> list[str]:
-        parts = [one["attributes"] for one in self._contributions(answered)]
-        if self.task is Task.CLASSIFICATION:
-            columns = (self.values(part, answered) for part in (Part.LABEL, Part.VOTES, Part.PROBABILITIES))
-            return [class_sentence(*one) for one in zip(*columns, parts, strict=True)]
-        means, spreads = (
-            [self.loaded.model.number_words(map(rounded_text, of_row)) for of_row in values.tolist()]
-            for values in (answered.verdict.values, answered.spreads)
-        )
-        told = parts if self.task is Task.REGRESSION else [{}] * len(answered)  # of several numbers, too much to say
-        start = float(answered.contributions.start[0])
-        return [number_sentence(*one, start) for one in zip(means, spreads, told, strict=True)]
 
     def _shaped(self, values: FloatArray | RowArray) -> list[Any]:
         """By class or target; the one number where there is but one target."""

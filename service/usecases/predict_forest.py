@@ -5,8 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from core.ensembles.contributions import Contributions, contributions
-from core.ensembles.forest_bounds import outer_bounds
+from core.ensembles.forest_explanation import ForestExplanation, explain
+from core.ensembles.forest_sentences import why
+from core.ensembles.outer_bounds import is_decided, outer_bounds
 from core.ensembles.voting import (
     UNDECIDED,
     Electorate,
@@ -23,6 +24,7 @@ from core.errors import Fault
 from core.explanation import Explainer, Path, holes_of
 from core.growth.held_out import labels_of
 from core.prediction import MissingPolicy
+from core.record_walk import cells_of
 from core.records import EncodedRecords
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
@@ -84,7 +86,7 @@ class ForestAnswered:
     @cached_property
     def bounds(self) -> FloatArray:
         """`[row, output, (lowest, highest)]`: what the mean of the answers stays between, whatever is missing."""
-        return outer_bounds(self.loaded.model, self.records, self._average, kernels=self.kernels)
+        return outer_bounds(self.loaded.predictor, self.records.table, self._average, kernels=self.kernels)
 
     @cached_property
     def is_decided(self) -> BoolArray:
@@ -92,32 +94,36 @@ class ForestAnswered:
 
         They tell it for averages; other votings count as decided where nothing is missing.
         """
-        labels, bounds = self.verdict.labels, self.bounds
-        states = self.records.states
-        is_complete = np.ones(len(self), dtype=np.bool_)
-        if states is not None:
-            is_complete = np.logical_not(states.any(axis=1))
-        if self.loaded.model.task is not Task.CLASSIFICATION:
-            return is_complete | (bounds[:, :, 0] == bounds[:, :, 1]).all(axis=1)
-        if self.order.voting.kind is VotingKind.AVERAGE and self.loaded.model.costs is None:
-            others = bounds[:, :, 1].copy()
-            others[np.arange(len(self)), labels] = -np.inf
-            is_complete |= bounds[np.arange(len(self)), labels, 0] > others.max(axis=1)
-        return is_complete & (labels != UNDECIDED)
+        model, states, labels = self.loaded.model, self.records.states, self.verdict.labels
+        known: BoolArray = labels != UNDECIDED
+        if model.task is not Task.CLASSIFICATION:
+            return is_decided(self.bounds, labels, model.task, model.costs)
+        if states is None or self.order.voting.kind is not VotingKind.AVERAGE:
+            return known if states is None else known & np.logical_not(states.any(axis=1))
+        return is_decided(self.bounds, labels, model.task, model.costs) | np.logical_not(states.any(axis=1))
 
     @cached_property
-    def contributions(self) -> Contributions:
-        """Where the mean of the trees' answers comes from, and which tree is most like all."""
-        table, policy = self.taken.table, self.policy
-        return contributions(self.loaded.model, table, self._average, policy, kernels=self.kernels)
+    def explained(self) -> list[ForestExplanation]:
+        """Why the mean of the trees' answers to each record is what it is."""
+        predictor, n_attributes = self.loaded.predictor, len(self.loaded.attributes)
+        ends = (predictor.ends(cells, self.policy, kernels=self.kernels) for cells in cells_of(self.taken.table))
+        return [explain(predictor.layout, of_record, n_attributes) for of_record in ends]
 
-    def typical_path(self, row: int) -> tuple[int, Path]:
-        """The tree whose answer to a record is nearest to that of all, and the heaviest way of the record in it."""
-        found, tree = self.contributions, int(self.contributions.nearest[row])
-        view = full_view(self.loaded.model.forest.tree(tree))
+    def typical_path(self, row: int) -> Path:
+        """The heaviest way of a record through the tree whose answer is nearest to that of all."""
+        explained = self.explained[row]
+        view = full_view(self.loaded.model.forest.tree(explained.typical))
         explainer = Explainer(view, self.loaded.attributes)
-        leaf, weight = int(found.heaviest[row]), float(found.weights[row])
-        return tree, explainer.path(leaf, weight, self.policy, holes_of(self.taken, row))
+        return explainer.path(explained.leaf, explained.weight, self.policy, holes_of(self.taken, row))
+
+    def sentences(self) -> list[str]:
+        """Why each record is answered so, in words."""
+        said = [why(self.loaded.model, explained) for explained in self.explained]
+        if self.loaded.model.task is not Task.CLASSIFICATION:
+            return said
+        undecided = f"Undecided by {self.order.voting.kind} voting; on average: "
+        is_open = (self.verdict.labels == UNDECIDED).tolist()
+        return [f"{undecided if left_open else ''}{one}" for one, left_open in zip(said, is_open, strict=True)]
 
     @property
     def _average(self) -> FloatArray:
