@@ -24,6 +24,7 @@ from core.growth.samples import Samples
 from core.randomness import root_key
 from core.splits.split import SplitKind
 from core.table import FloatArray
+from core.target import ClassTarget
 
 
 def rules_of(
@@ -108,6 +109,8 @@ def rules_of(
         np.uint64(root_key(seed)),
         *draw_of(columns, draw),
         np.append([column.slot for column in columns], sum(n_slots)),
+        weighing.is_whole,
+        draw is not None and has_small(samples, algorithm),
     )
 
 
@@ -145,6 +148,16 @@ def has_look(samples: Samples, algorithm: Algorithm) -> bool:
         and n_classes_of(samples) <= MOST_LANES
         and way_of(algorithm)[0] == EVERY_GAP
     )
+
+
+def has_small(samples: Samples, algorithm: Algorithm) -> bool:
+    """Whether subtrees of few rows can be grown by `small_kernels`: by Gini, or a number, and every gap of a list."""
+    from core.splits.candidate_kernels import EVERY_GAP
+
+    target, kinds = samples.target, (CriterionKind.GINI, CriterionKind.SQUARED_ERROR)
+    is_plain = algorithm.criterion.kind in kinds and algorithm.attribute_costs is None
+    n_outputs = 1 if isinstance(target, ClassTarget) else target.numbers.shape[1]
+    return is_plain and n_outputs == 1 and way_of(algorithm)[0] == EVERY_GAP
 
 
 def columns_in_average(samples: Samples, algorithm: Algorithm) -> list[bool]:
