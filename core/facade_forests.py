@@ -46,7 +46,9 @@ class TrainedForest:
         """The class of each record; None where the voting leaves it undecided."""
         if self.model.task is not Task.CLASSIFICATION:
             raise InvalidConfig(Fault("this model predicts numbers, not classes", (), "use answers"))
-        verdict = self._verdict(*self._taken(records, missing), voting_named(voting or {"kind": "average"}))
+        verdict = self._verdict(
+            *self._taken(records, missing), voting_named({"kind": "average"} if voting is None else voting)
+        )
         return [None if k == UNDECIDED else self.model.classes[k] for k in verdict.labels.tolist()]
 
     def tree(self, index: int) -> Trained:
