@@ -335,7 +335,7 @@ async def test_presets_choose_by_the_target(workshop: Workshop, dataset_id: str)
         ({"seed": -1}, "#/seed", "at least 0", None),
         ({"seed": 2**63}, "#/seed", "at most", None),
         ({"seed": 1.5}, "#/seed", "whole", None),
-        ({"target": None}, "#/target", "must be text", None),
+        ({"target": None}, "#/target", "a training needs", "name the column"),
         ({"target": 3}, "#/target", "must be text", None),
         ({"target": []}, "#/target", "at least 1", None),
         ({"target": ["density", 3]}, "#/target/1", "must be text", None),
