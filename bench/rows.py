@@ -8,6 +8,7 @@ from functools import partial
 
 from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
 from bench.chaid import ChaidRow
+from bench.forest_importance import PermutationImportance
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
 from bench.isolation import IsolationScores
 from bench.kinds import (
@@ -16,6 +17,7 @@ from bench.kinds import (
     MIXED_2,
     MIXED_4,
     NUMERIC_1M,
+    NUMERIC_100K,
     NUMERIC_200K,
     REGRESSION,
     missing,
@@ -46,6 +48,7 @@ Row = (
     | RowsWithHoles
     | AnotherStep
     | IsolationScores
+    | PermutationImportance
     | SequenceRow
     | CrossValidationRow
     | DeepSequenceRow
@@ -271,6 +274,13 @@ ROWS: tuple[Row, ...] = (
         "isolation forest of 100 trees, score 200k x 20, two threads",
         NUMERIC_200K,
         Limit("scikit-learn", 4, 5),
+    ),
+    PermutationImportance(
+        "permutation-importance",
+        "permutation importance, 10k rows x 20, 100 trees of depth 12, 5 repeats, two threads",
+        NUMERIC_100K,
+        12,
+        Limit("scikit-learn", 10, 20),
     ),
     SequenceRow(
         "pruning-sequence",

@@ -27,8 +27,10 @@ from core.config import (
     NumericCorrection,
     NumericKind,
 )
+from core.ensembles.forest import forest_of
 from core.ensembles.isolation import grow_isolation
 from core.ensembles.isolation_scores import IsolationPredictor
+from core.ensembles.permutation import ShuffledAnswers
 from core.ensembles.synthetic import near_rows
 from core.growth.coding import coding_of_few
 from core.growth.engine import Engine, grow_with
@@ -70,6 +72,7 @@ def run_every_kernel() -> None:
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
     run_quest_kernels()
     run_balancing_kernels()
+    run_permutation_kernels()
     run_pruning_kernels()
     run_prediction_kernels()
 
@@ -121,6 +124,18 @@ def run_predictions(tree: Tree, records: Table) -> None:
             walk.answers(records, policy)
             walk.ends(records, policy)
         list(walk.arrivals(records, MissingPolicy.WEIGHTED))
+
+
+def run_permutation_kernels() -> None:
+    """Ask small forests with a column shuffled: of thresholds only, and of all kinds of tests."""
+    for samples, algorithm in prediction_orders():
+        if algorithm.missing is MissingStrategy.SURROGATE:
+            continue
+        tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+        forest = forest_of([tree], [0], [algorithm.criterion.kind], [samples.cuts])
+        answers = ShuffledAnswers(forest, samples.attributes, kernels=True)
+        column = int(tree.column[0])
+        answers.when_shuffled(column)(np.arange(N_ROWS)[::-1])
 
 
 def run_isolation_kernels() -> None:
