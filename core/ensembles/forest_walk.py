@@ -163,12 +163,13 @@ class ForestWalk:
         places = np.empty((self._n_trees, table.n_rows), dtype=np.uint32)
         is_open = np.empty(table.n_rows, dtype=np.bool_)
         for start in range(0, table.n_rows, BLOCK_ROWS):
-            columns, n_rows = self._columns(table, start), min(BLOCK_ROWS, table.n_rows - start)
-            room = self._room(n_rows)
-            reached = np.zeros((self._n_trees, len(room.totals)), dtype=np.uint32)
-            reach_block(addresses(columns), n_rows, self._nodes, self._only_thresholds, room, reached)
-            places[:, start : start + n_rows] = reached[:, :n_rows]
-            is_open[start : start + n_rows] = room.is_open[:n_rows]
+            n_rows = min(BLOCK_ROWS, table.n_rows - start)
+            rows, room = slice(start, start + n_rows), self._room(n_rows)
+            columns = self._columns(table, rows)
+            reached = np.zeros((self._n_trees, len(room.is_open)), dtype=np.uint32)
+            reach_block(addresses(columns), n_rows, self._levels, self._nodes, self._only_thresholds, room, reached)
+            places[:, rows] = reached[:, :n_rows]
+            is_open[rows] = room.is_open[:n_rows]
         return places, is_open
 
     def one(self, cells: Sequence[float], policy: MissingPolicy) -> tuple[float, ...]:

@@ -16,7 +16,6 @@ from core.evaluation import measure_parts
 from core.growth.best_split import Candidate
 from core.growth.considered import candidates_by_node
 from core.growth.samples import Samples
-from core.importance import Fall, falls_when_shuffled
 from core.preparation import Prepared
 from core.rules.difference import RuleDifference
 from core.training import training_samples
@@ -126,30 +125,6 @@ async def read_difference(
     old, new = await read_parts(database, artifacts, loaded, [before, after])
     errors = {part: (error_in(old[part]), error_in(new[part])) if old[part] is not None else None for part in Part}
     return Difference(rules, errors)
-
-
-async def read_falls(
-    database: Database,
-    artifacts: Artifacts,
-    loaded: LoadedModel,
-    step: int,
-    part: Part,
-    *,
-    repeats: int,
-    kernels: bool,
-) -> list[Fall]:
-    """How far the measure falls on a part of the data when an attribute's values are shuffled, for each attribute."""
-    seed = from_json(loaded.record.configuration).seed
-
-    def compute(prepared: Prepared) -> list[Fall]:
-        samples = samples_of_part(prepared, part)
-        falls = falls_when_shuffled(loaded.model, step, samples, repeats=repeats, seed=seed, kernels=kernels)
-        if falls is None:
-            detail = f"the target does not vary in the {part} part, so there is nothing to measure"
-            raise InvalidParameter("part", detail, hint="use another part")
-        return falls
-
-    return await with_data(database, artifacts, loaded, compute)
 
 
 def samples_of_part(prepared: Prepared, part: Part) -> Samples:

@@ -9,7 +9,6 @@ from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from core import model as core
-from core.division import Part
 from core.drawing.curve import curve_svg
 from core.drawing.dot import tree_dot
 from core.drawing.svg import tree_svg
@@ -40,19 +39,19 @@ from service.api.schemas.pruning import PruningEntry, PruningPage
 from service.api.schemas.trees import Tree, tree_of
 from service.errors import InvalidParameter, ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound, TooBusy
 from service.kernel_cache import compiled_code_is_ready
-from service.serving.loaded_models import Loaded, LoadedTrees, common_tree, one_tree
+from service.serving.loaded_models import Loaded, LoadedIsolation, LoadedTrees, common_tree, one_tree
 from service.store import models
 from service.usecases import delete_model as deletion
 from service.usecases import draw_boundary as boundary
 from service.usecases.draw_boundary import plane_of
 from service.usecases.evaluation_json import curve_from_json
+from service.usecases.read_importance import AskedRows, read_falls
 from service.usecases.read_model import (
     Thresholds,
     as_reported,
     read_candidates,
     read_difference,
     read_evaluation,
-    read_falls,
 )
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
@@ -295,7 +294,7 @@ async def get_evaluation(
     return {**about, **evaluation, "trees": []}
 
 
-@router.get("/{model}/importance", responses=READ_DATA, response_model=Importance)
+@router.get("/{model}/importance", responses=READ_DATA | documented(NotForThisModel), response_model=Importance)
 async def get_importance(
     model: ModelRef,
     loaded_models: Models,
@@ -306,16 +305,20 @@ async def get_importance(
     response: Response,
     step: StepQuery = "selected",
     part: Annotated[
-        Part | None,
+        AskedRows | None,
         Query(
             description="Also shuffle the values of each attribute among the rows of this part, and show how much "
-            "worse the answers become. Rows that the tree did not learn from say most: test."
+            "worse the answers become. Rows that the model did not learn from say most: `test`, or of a committee "
+            "`out_of_bag`, where each row is answered by the trees that it was not drawn for."
         ),
     ] = None,
     repeats: Annotated[int, Query(ge=1, le=100, description="How often each attribute is shuffled.")] = 5,
 ) -> Importance | Response:
-    """Show which attributes the tree relies on: how often it asks each, and how much each tells apart."""
-    loaded = await loaded_models.tree(model, instead="importance of forests comes soon")
+    """Show which attributes the model relies on: how often it asks each, and how much each tells apart."""
+    loaded = await loaded_models.get(model)
+    if isinstance(loaded, LoadedIsolation):
+        detail = f"{loaded.record.name} draws its attributes at random, and relies on none"
+        raise NotForThisModel(f"{detail}; the contributions of a prediction tell what sets a record apart")
     number = loaded.number(step)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
