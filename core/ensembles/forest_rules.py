@@ -5,10 +5,13 @@ All figures are those of rules as `recurring_rules` has them, thresholds moved t
     support      the part of the training weight that satisfies it
     confidence   the share of its class among rows that satisfy it and are out of the bag, pooled over its trees
     lift         confidence / share of the class in all training rows
-    strength     support * (lift - 1)
+    strength     support * (least lift - 1), 0 where that is below 0
 
-Where numbers are predicted, the mean takes the place of the confidence, and strength is the support times the distance
-of that mean from the mean of all training rows, in standard deviations, averaged over the targets.
+The least lift is that of the lower limit of the confidence, with 95 % certainty by Clopper and Pearson, from as many
+rows as are out of the bag of some of its trees: what few rows say counts for less.
+
+Where numbers are predicted, the mean takes the place of the confidence, and strength is the support times the least
+distance of that mean from the mean of all training rows, in standard deviations, averaged over the targets.
 
 Such rules are neither exclusive nor complete: a record may satisfy several that say different things, or none.
 """
@@ -59,9 +62,8 @@ def strongest_rules(
     """The strongest rules first, ties to the one more trees found, then the one of fewer conditions.
 
     `samples` are the training rows as the trees take them, `out_of_bags[tree, row]` says whether a tree has never seen
-    a row. Told are rules that at least FEWEST_TREES found, and those whose confidence is above the share of their class
-    (whose mean is beside that of all) beyond chance, with 95 % certainty. Of rules that the same rows satisfy only the
-    first is told.
+    a row. Told are rules that have strength, and those with a lift above 1 that at least FEWEST_TREES found. Of rules
+    that the same rows satisfy only the first is told.
     """
     found = occurrences(forest, samples.attributes.schema, cells_of(samples), part_of(watch, 0.0, COLLECTING))
     judged = [
@@ -96,14 +98,18 @@ def judge(
 ) -> ForestRule | None:
     """A rule with its figures; None where it is not told."""
     times_unseen = out_of_bags[list(labels)].sum(axis=0) * covered
-    support = float(in_row_order(samples.weights[covered]) / in_row_order(samples.weights))
-    rule = Rule(rule_id(conditions, samples.attributes.schema), -1, conditions, support, None, ())
     if not times_unseen.any():
         return None
+    support = float(in_row_order(samples.weights[covered]) / in_row_order(samples.weights))
+    rule = Rule(rule_id(conditions, samples.attributes.schema), -1, conditions, support, None, ())
+    unseen, evidence = times_unseen * samples.weights, float(in_row_order(samples.weights * (times_unseen > 0)))
     target = samples.target
     if isinstance(target, ClassTarget):
-        return _of_classes(rule, labels, covered, times_unseen * samples.weights, target, samples.weights)
-    return _of_numbers(rule, len(labels), times_unseen * samples.weights, target.numbers, samples.weights)
+        judged = _of_classes(rule, labels, covered, unseen, evidence, target, samples.weights)
+    else:
+        judged = _of_numbers(rule, len(labels), unseen, evidence, target.numbers, samples.weights)
+    is_told = judged.strength > 0 or (judged.n_trees >= FEWEST_TREES and (judged.lift is None or judged.lift > 1))
+    return judged if is_told else None
 
 
 def _of_classes(
@@ -111,38 +117,35 @@ def _of_classes(
     labels: Labels,
     covered: BoolArray,
     unseen: FloatArray,
+    evidence: float,
     target: ClassTarget,
     weights: FloatArray,
-) -> ForestRule | None:
+) -> ForestRule:
     """The class is that which most of the trees say, ties to the earlier one."""
-    n_classes, n_trees = len(target.classes), len(labels)
+    n_classes = len(target.classes)
     label = int(np.bincount([code for code in labels.values() if code is not None], minlength=n_classes).argmax())
-    every, of_unseen = (weights_by(target.codes, each, n_classes) for each in (weights, unseen))
-    usual, total = every[label] / every.sum(), float(of_unseen.sum())
+    every, known, of_unseen = (
+        weights_by(target.codes, each, n_classes) for each in (weights, weights * covered, unseen)
+    )
+    usual, total = float(every[label] / every.sum()), float(of_unseen.sum())
     confidence = float(of_unseen[label] / total)
-    ((lower, _),) = two_sided_limits(of_unseen[[label]] / n_trees, np.array([total / n_trees]), SURE)
-    strength = rule.support * (confidence / usual - 1)
-    if strength <= 0 or (n_trees < FEWEST_TREES and lower <= usual):
-        return None
-    known = weights_by(target.codes[covered], weights[covered], n_classes)
+    ((least, _),) = two_sided_limits(np.array([confidence * evidence]), np.array([evidence]), SURE)
+    strength = rule.support * max(0.0, float(least) / usual - 1)
     rule = replace(rule, label=label, weights=tuple(known.tolist()))
-    return ForestRule(rule, n_trees, total, confidence, float(confidence / usual), (), float(strength))
+    return ForestRule(rule, len(labels), total, confidence, confidence / usual, (), strength)
 
 
 def _of_numbers(
-    rule: Rule, n_trees: int, unseen: FloatArray, numbers: FloatArray, weights: FloatArray
-) -> ForestRule | None:
-    """What follows is the mean of each target."""
-    usual, spread = _mean_and_variance(numbers, weights)
-    means, variance = _mean_and_variance(numbers, unseen)
-    total = float(in_row_order(unseen))
-    apart = np.abs(means - usual)[spread > 0] / np.sqrt(spread[spread > 0])
+    rule: Rule, n_trees: int, unseen: FloatArray, evidence: float, numbers: FloatArray, weights: FloatArray
+) -> ForestRule:
+    """What follows is the mean of each target; nothing is certain of fewer than two rows."""
+    (usual, spread), (means, variance) = (_mean_and_variance(numbers, each) for each in (weights, unseen))
+    limits = mean_limits(means[None], variance[None], np.array([evidence]), SURE)[0]
+    reach = np.nan_to_num(limits[:, 1] - means, nan=np.inf)
+    varies = spread > 0
+    apart = np.maximum(np.abs(means - usual) - reach, 0.0)[varies] / np.sqrt(spread[varies])
     strength = rule.support * float(apart.mean()) if len(apart) else 0.0
-    lower, upper = mean_limits(means[None], variance[None], np.array([total / n_trees]), SURE)[0].T
-    is_beside = bool(((usual < lower) | (usual > upper)).any())
-    if strength <= 0 or (n_trees < FEWEST_TREES and not is_beside):
-        return None
-    return ForestRule(rule, n_trees, total, None, None, tuple(means.tolist()), strength)
+    return ForestRule(rule, n_trees, float(in_row_order(unseen)), None, None, tuple(means.tolist()), strength)
 
 
 def _mean_and_variance(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
