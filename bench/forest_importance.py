@@ -1,6 +1,7 @@
 """Kinds of rows about what a forest relies on: how far its accuracy falls when attributes are shuffled."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.inspection import permutation_importance
@@ -40,11 +41,12 @@ class PermutationImportance:
         ours = grow_committee(samples_of(train), committee, seed=0, engine=Engine.KERNELS, threads=THREADS)
         theirs = RandomForestClassifier(N_TREES, max_depth=self.depth, random_state=0, n_jobs=THREADS)
         theirs.fit(train.numbers, train.answers)
-        samples, options = samples_of(asked), {"kernels": True, "threads": THREADS}
+        samples = samples_of(asked)
+        falls = partial(forest_falls_when_shuffled, ours, samples, repeats=N_REPEATS, seed=0)
         asks: dict[str, Ask] = {
             self.limit.rival: lambda: permutation_importance(
                 theirs, asked.numbers, asked.answers, n_repeats=N_REPEATS, random_state=0
             ),
-            "Niwaki": lambda: forest_falls_when_shuffled(ours, samples, repeats=N_REPEATS, seed=0, **options),
+            "Niwaki": lambda: falls(kernels=True, threads=THREADS),
         }
         return compared(self.name, self.title, in_turn(asks, setting, threads_seconds), (self.limit,))
