@@ -8,6 +8,7 @@ from typing import Any
 
 from core.ensembles.forest_model import ForestModel
 from core.ensembles.forest_predictor import ForestPredictor
+from core.ensembles.forest_rules import ForestRule
 from core.ensembles.isolation_model import IsolationModel
 from core.ensembles.isolation_scores import IsolationPredictor
 from core.model import Model
@@ -73,6 +74,7 @@ class LoadedForest(LoadedTrees):
     def __init__(self, record: ModelRecord, model: ForestModel) -> None:
         super().__init__(record, model.attributes)
         self.model: ForestModel = model
+        self.strongest: list[ForestRule] | None = None  # its rules, once somebody asked for them
 
     @cached_property
     def predictor(self) -> ForestPredictor:

@@ -24,10 +24,11 @@ MOST_WORK = 5_000_000
 
 
 class RulesStyle(StrEnum):
-    """Which rules are made of a tree."""
+    """Which rules are made of a tree, or told of many."""
 
     PATHS = "paths"
     SIMPLIFIED = "simplified"
+    STRONGEST = "strongest"
 
 
 def refuse_numbers(loaded: LoadedModel) -> None:

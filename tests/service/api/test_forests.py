@@ -106,6 +106,13 @@ async def test_every_tree_of_a_committee_can_be_seen(workshop: Workshop) -> None
         ("tree", {"index": 0, "candidates": "true"}, "candidates", "drawn attributes"),
         ("tree", {"index": 0, "step": "leaves:3"}, "step", "only step 0"),
         ("tree", {"index": 0, "thresholds": "data"}, "thresholds", "release8"),
+        ("rules", {"style": "paths"}, "index", "0 to 6"),
+        ("rules", {"style": "strongest", "index": 0}, "style", "use paths"),
+        ("rules", {"style": "simplified", "index": 0}, "style", "are not kept"),
+        ("rules", {"format": "sql"}, "format", "json or text"),
+        ("rules", {"matching": "{}"}, "matching", "index=0"),
+        ("rules", {"thresholds": "data"}, "thresholds", "quantiles"),
+        ("importance", {"part": "out"}, "part", "out_of_bag"),
         ("export", {}, "index", "0 to 6"),
         ("boundary", {"x": "a", "y": "b"}, "index", "0 to 6"),
         ("evaluation", {"format": "svg"}, "format", "json"),
@@ -302,9 +309,87 @@ async def test_a_voting_in_a_query_is_json(workshop: Workshop, voting: str, poin
     assert (error["in"], error["parameter"], error["pointer"]) == ("query", "voting", pointer)
 
 
+async def test_the_rules_of_a_committee_are_those_its_trees_share(workshop: Workshop) -> None:
+    model = await forest(workshop, {**FOREST, "n_trees": 15, "stopping": {"max_depth": 3}})
+    shown = await workshop.get(f"{model}/rules", limit=1000)
+    assert (shown["style"], shown["exclusive"], shown["complete"], shown["ordered"]) == (
+        "strongest",
+        False,
+        False,
+        False,
+    )
+    rules = shown["items"]
+    assert rules
+    strengths = [rule["shared"]["strength"] for rule in rules]
+    assert strengths == sorted(strengths, reverse=True)
+    for rule in rules:
+        assert (rule["leaf"], rule["interval"], rule["match"]) == (None, None, None)
+        assert 0 < rule["support"] <= 1
+        assert 0 <= rule["confidence"] <= 1
+        assert 1 <= rule["shared"]["trees"] <= 15
+        assert rule["shared"]["unseen_weight"] > 0
+        assert rule["text"].endswith(f" then {rule['label']}")
+    text = (await workshop.client.get(f"{model}/rules", params={"format": "text"})).text
+    assert text.splitlines() == [rule["text"] for rule in rules]
+    first = await workshop.get(f"{model}/rules", limit=1)
+    assert first["items"] == rules[:1]
+    second = await workshop.get(f"{model}/rules", limit=1, cursor=first["next_cursor"])
+    assert second["items"] == rules[1:2]
+
+
+async def test_rules_that_trees_share_may_be_about_numbers(workshop: Workshop) -> None:
+    model = await forest(workshop, {**FOREST, "stopping": {"max_depth": 3}}, target="z")
+    shown = await workshop.get(f"{model}/rules")
+    assert shown["task"] == "regression"
+    assert shown["items"][0]["spread"] is None
+    two = await forest(workshop, {**FOREST, "stopping": {"max_depth": 3}}, target=["z", "b"], attributes=["a", "c"])
+    assert list((await workshop.get(f"{two}/rules"))["items"][0]["mean"]) == ["z", "b"]
+
+
+async def test_without_rows_out_of_the_bag_no_shared_rules_are_judged(workshop: Workshop) -> None:
+    model = await forest(workshop, {"kind": "extra_trees", "n_trees": 3})
+    (error,) = (await workshop.get(f"{model}/rules", status=422))["errors"]
+    assert error["parameter"] == "index"
+    assert "all rows" in error["detail"]
+
+
+async def test_single_trees_share_no_rules(workshop: Workshop) -> None:
+    model = f"/v1/models/{await workshop.model(TABLE, attributes=LOOKING)}"
+    problem = await workshop.get(f"{model}/rules", style="strongest", status=422)
+    assert problem["errors"][0]["parameter"] == "style"
+    assert (await workshop.get(f"{model}/rules"))["items"][0]["shared"] is None
+    problem = await workshop.get(f"{model}/importance", part="out_of_bag", status=422)
+    assert problem["errors"][0]["parameter"] == "part"
+
+
+async def test_a_committee_tells_which_attributes_it_relies_on(workshop: Workshop) -> None:
+    model = await forest(workshop)
+    shown = await workshop.get(f"{model}/importance")
+    assert [item["attribute"] for item in shown["items"]] == LOOKING
+    assert sum(item["impurity_decrease"] for item in shown["items"]) == pytest.approx(1.0)
+    assert all(item["permutation"] is None for item in shown["items"])
+    splits = []
+    for index in range(7):
+        nodes = (await workshop.get(f"{model}/tree", index=index))["nodes"]
+        splits += [node["split"]["attribute"] for node in nodes if node["split"] is not None]
+    assert {item["attribute"]: item["times_selected"] for item in shown["items"]} == {
+        name: splits.count(name) for name in LOOKING
+    }
+    for part in ("test", "out_of_bag"):
+        measured = await workshop.get(f"{model}/importance", part=part, repeats=3)
+        falls = {item["attribute"]: item["permutation"] for item in measured["items"]}
+        assert {fall["part"] for fall in falls.values()} == {part}
+        assert falls["a"]["mean"] > 0.1
+        assert falls["a"]["mean"] > falls["b"]["mean"]
+    problem = await workshop.get(
+        f"{await forest(workshop, division={'kind': 'none'})}/importance", part="test", status=422
+    )
+    assert problem["errors"][0]["parameter"] == "part"
+
+
 async def test_a_committee_can_be_kept_by_its_etag(workshop: Workshop) -> None:
     model = await forest(workshop)
-    for path in ("", "/schema", "/tree?index=1", "/pruning", "/evaluation", "/rules?index=0", "/export?index=0"):
+    for path in ("", "/schema", "/tree?index=1", "/pruning", "/evaluation", "/rules", "/export?index=0", "/importance"):
         first = await workshop.client.get(f"{model}{path}")
         assert first.status_code == 200, path
         again = await workshop.client.get(f"{model}{path}", headers={"if-none-match": first.headers["etag"]})

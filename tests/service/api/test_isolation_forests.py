@@ -107,7 +107,7 @@ async def test_rows_are_scored_in_all_formats(workshop: Workshop) -> None:
     assert [json.loads(line) for line in lines] == said
 
 
-@pytest.mark.parametrize("call", ["proximity"])
+@pytest.mark.parametrize("call", ["proximity", "importance"])
 async def test_what_only_committees_have_is_told(workshop: Workshop, call: str) -> None:
     model = await isolation(workshop)
     problem = await workshop.get(f"{model}/{call}", status=409)
