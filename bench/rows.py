@@ -8,7 +8,9 @@ from functools import partial
 
 from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
 from bench.chaid import ChaidRow
+from bench.forest_importance import PermutationImportance
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
+from bench.isolation import IsolationScores
 from bench.kinds import (
     COVER_TYPES,
     HUNDRED_VALUES,
@@ -16,6 +18,7 @@ from bench.kinds import (
     MIXED_4,
     MIXED_FEW_LEVELS,
     NUMERIC_1M,
+    NUMERIC_100K,
     NUMERIC_200K,
     REGRESSION,
     SLANTED_100K,
@@ -47,6 +50,8 @@ Row = (
     | OneRecord
     | RowsWithHoles
     | AnotherStep
+    | IsolationScores
+    | PermutationImportance
     | SequenceRow
     | CrossValidationRow
     | DeepSequenceRow
@@ -272,6 +277,19 @@ ROWS: tuple[Row, ...] = (
         NUMERIC_200K,
         floor=1.05,
         goal=1.02,
+    ),
+    IsolationScores(
+        "isolation",
+        "isolation forest of 100 trees, score 200k x 20, two threads",
+        NUMERIC_200K,
+        Limit("scikit-learn", 4, 5),
+    ),
+    PermutationImportance(
+        "permutation-importance",
+        "permutation importance, 10k rows x 20, 100 trees of depth 12, 5 repeats, two threads",
+        NUMERIC_100K,
+        12,
+        Limit("scikit-learn", 10, 20),
     ),
     SequenceRow(
         "pruning-sequence",

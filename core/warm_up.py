@@ -23,10 +23,16 @@ from core.config import (
     CriterionKind,
     Dialect,
     GainFilter,
+    Isolation,
     MissingStrategy,
     NumericCorrection,
     NumericKind,
 )
+from core.ensembles.forest import forest_of
+from core.ensembles.isolation import grow_isolation
+from core.ensembles.isolation_scores import IsolationPredictor
+from core.ensembles.permutation import ShuffledAnswers
+from core.ensembles.synthetic import near_rows
 from core.growth.coding import coding_of_few
 from core.growth.engine import Engine, grow_with
 from core.growth.fast_grow import is_supported
@@ -69,6 +75,8 @@ def run_every_kernel() -> None:
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
     run_quest_kernels()
     run_multivariate_kernels()
+    run_balancing_kernels()
+    run_permutation_kernels()
     run_pruning_kernels()
     run_prediction_kernels()
 
@@ -95,6 +103,11 @@ def run_multivariate_kernels() -> None:
     grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
 
 
+def run_balancing_kernels() -> None:
+    """What finds the neighbours of rows."""
+    near_rows(samples_of(class_target(2), weighted=False, holes=True).attributes, 5, kernels=True)
+
+
 def run_pruning_kernels() -> None:
     """What tells the effect of cuts on rows kept aside, and what goes through all nodes."""
     samples, algorithm = next(prediction_orders())
@@ -110,6 +123,7 @@ def run_prediction_kernels() -> None:
     for samples, algorithm in prediction_orders():
         tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
         run_predictions(tree, samples.attributes)
+    run_isolation_kernels()
     run_scans()
     run_columns_in_memory()
     TextsSideBySide([b"one", b"two"]).of(np.array([1, 0]), b"", b"")
@@ -123,6 +137,25 @@ def run_predictions(tree: Tree, records: Table) -> None:
             walk.answers(records, policy)
             walk.ends(records, policy)
         list(walk.arrivals(records, MissingPolicy.WEIGHTED))
+
+
+def run_permutation_kernels() -> None:
+    """Ask small forests with a column shuffled: of thresholds only, and of all kinds of tests."""
+    for samples, algorithm in prediction_orders():
+        if algorithm.missing is MissingStrategy.SURROGATE:
+            continue
+        tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+        forest = forest_of([tree], [0], [algorithm.criterion.kind], [samples.cuts])
+        answers = ShuffledAnswers(forest, samples.attributes, kernels=True)
+        column = int(tree.column[0])
+        answers.when_shuffled(column)(np.arange(N_ROWS)[::-1])
+
+
+def run_isolation_kernels() -> None:
+    """Ask an isolation forest: one kernel for all tables."""
+    table = samples_of(class_target(2), weighted=False, holes=False).attributes
+    isolation = grow_isolation(table, Isolation(n_trees=2), seed=0)
+    IsolationPredictor(isolation).path_lengths(table, kernels=True)
 
 
 def run_scans() -> None:

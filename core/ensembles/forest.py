@@ -98,42 +98,83 @@ class Forest:
         )
 
 
+@dataclass(frozen=True)
+class MemberPart:
+    """A tree as a forest keeps it: the fields of its nodes, without those that follow, each in its narrowest type."""
+
+    task: Task
+    columns: Mapping[str, AnyArray]
+    n_codes: AnyArray
+    branch_of: AnyArray
+    costs: FloatArray | None
+    surrogates: tuple[tuple[Surrogate, ...], ...]
+    terms: tuple[tuple[Term, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.n_codes)
+
+    def column(self, name: str, criterion: CriterionKind) -> AnyArray:
+        """A field of all nodes, also one that follows from the others."""
+        if name in self.columns:
+            return self.columns[name]
+        here = {each: widened(values, NODE_TYPES[each]) for each, values in self.columns.items()}
+        return with_what_follows(here, criterion)[name]
+
+
+def part_of_forest(tree: Tree, criterion: CriterionKind) -> MemberPart:
+    """What a forest keeps of a tree."""
+    kept = without_what_follows({name: getattr(tree, name) for name in NODE_TYPES}, tree.task, criterion)
+    return MemberPart(
+        task=tree.task,
+        columns={name: narrowed(values) for name, values in kept.items()},
+        n_codes=narrowed(np.diff(tree.branch_start)),
+        branch_of=narrowed(tree.branch_of),
+        costs=tree.costs,
+        surrogates=tree.surrogates,
+        terms=tree.terms,
+    )
+
+
 def forest_of(
     trees: Sequence[Tree], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
 ) -> Forest:
     """These trees side by side; `members` says of which kind each is."""
-    every = {name: np.concatenate([getattr(tree, name) for tree in trees]) for name in NODE_TYPES}
-    kinds = np.repeat(members, [len(tree) for tree in trees])
-    kept = {name: narrowed(values) for name, values in without_what_follows(every, trees, kinds, criteria).items()}
+    parts = [part_of_forest(tree, criteria[member]) for tree, member in zip(trees, members, strict=True)]
+    return forest_of_parts(parts, members, criteria, cuts)
+
+
+def forest_of_parts(
+    parts: Sequence[MemberPart], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
+) -> Forest:
+    """The same from what is kept of each tree; a field is left out where it follows in all of them."""
+    names = [name for name in NODE_TYPES if any(name in part.columns for part in parts)]
+    of_parts = list(zip(parts, (criteria[member] for member in members), strict=True))
     return Forest(
-        task=trees[0].task,
-        start=np.cumsum([0, *map(len, trees)]),
+        task=parts[0].task,
+        start=np.cumsum([0, *map(len, parts)]),
         member=narrowed(np.array(members)),
         criteria=tuple(criteria),
-        columns=kept,
-        n_codes=narrowed(np.concatenate([np.diff(tree.branch_start) for tree in trees])),
-        branch_of=narrowed(np.concatenate([tree.branch_of for tree in trees])),
+        columns={n: narrowed(np.concatenate([part.column(n, by) for part, by in of_parts])) for n in names},
+        n_codes=narrowed(np.concatenate([part.n_codes for part in parts])),
+        branch_of=narrowed(np.concatenate([part.branch_of for part in parts])),
         cuts=tuple(cuts),
-        costs=trees[0].costs,
-        surrogates=_of_nodes([tree.surrogates for tree in trees], trees),
-        terms=_of_nodes([tree.terms for tree in trees], trees),
+        costs=parts[0].costs,
+        surrogates=_of_nodes([part.surrogates for part in parts], parts),
+        terms=_of_nodes([part.terms for part in parts], parts),
     )
 
 
-def without_what_follows(
-    every: dict[str, AnyArray], trees: Sequence[Tree], kinds: RowArray, criteria: Sequence[CriterionKind]
-) -> dict[str, AnyArray]:
-    """The fields of all nodes but for those that `with_what_follows` finds again to the last bit."""
+def without_what_follows(every: dict[str, AnyArray], task: Task, criterion: CriterionKind) -> dict[str, AnyArray]:
+    """The fields of a tree's nodes but for those that `with_what_follows` finds again to the last bit."""
     kept = dict(every)
     if is_same(every["score"], every["gain"]):
         del kept["score"]
-    if trees[0].task is Task.CLASSIFICATION:
+    if task is Task.CLASSIFICATION:
         if is_same(every["weight"], weights_of(every["values"])):
             del kept["weight"]
-        found = [impurity_of(every["values"], criterion) for criterion in criteria]
-        if is_same(every["impurity"], np.choose(kinds, found) if len(found) > 1 else found[0]):
+        if is_same(every["impurity"], impurity_of(every["values"], criterion)):
             del kept["impurity"]
-    if all(is_same(tree.share, shares_of(tree.size, tree.weight)) for tree in trees):
+    if is_same(every["share"], shares_of(every["size"], every["weight"])):
         del kept["share"]
     return kept
 
@@ -193,7 +234,7 @@ def widened(values: AnyArray, wanted: type[np.generic]) -> AnyArray:
     return values.astype(wanted)
 
 
-def _of_nodes(of_trees: list[tuple[Any, ...]], trees: Sequence[Tree]) -> tuple[Any, ...]:
+def _of_nodes(of_trees: list[tuple[Any, ...]], trees: Sequence[MemberPart]) -> tuple[Any, ...]:
     """What each node of all trees has; empty where no tree has any."""
     if not any(of_trees):
         return ()

@@ -11,21 +11,29 @@ from core.progress import Watch, nobody, watched
 from core.table import CodeArray, FloatArray, RowArray
 from core.target import ClassTarget
 
+MOST_WHOLE = 2.0**31  # the sum of whole weights whose square is a whole number of 64 bits
+
 
 @dataclass(frozen=True)
 class Weighing:
-    """What rows weigh: whether some go down several branches, whether all count one, and whether these are classes."""
+    """What rows weigh: whether some go down several branches, whether all count one, and whether these are classes.
+
+    `is_whole` where weights are whole numbers, and stay so, whose squares are exact.
+    """
 
     has_missing: bool
     is_unit: bool
     is_counted: bool
+    is_whole: bool
 
 
 def weighing_of(samples: Samples) -> Weighing:
     """How the samples are weighed."""
     has_missing = samples.attributes.has_missing
     is_unit = not has_missing and bool((samples.weights == 1).all())
-    return Weighing(has_missing, is_unit, is_unit and isinstance(samples.target, ClassTarget))
+    is_whole = not has_missing and bool((samples.weights == np.floor(samples.weights)).all())
+    is_exact = is_whole and float(samples.weights.max()) * len(samples) < MOST_WHOLE
+    return Weighing(has_missing, is_unit, is_unit and isinstance(samples.target, ClassTarget), is_exact)
 
 
 @dataclass(frozen=True)

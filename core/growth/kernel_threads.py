@@ -81,6 +81,7 @@ def grown_nodes(
 def in_one_tree(subtrees: list[tuple[int, tuple[Any, ...]]]) -> tuple[Any, ...]:
     """`grow_kernels.graft` for all of them, each with the node it grows from; the first is the root's."""
     from core.growth import grow_kernels as kernels
+    from core.growth import growth_state as state
 
     if len(subtrees) == 1:
         return subtrees[0][1]
@@ -88,7 +89,7 @@ def in_one_tree(subtrees: list[tuple[int, tuple[Any, ...]]]) -> tuple[Any, ...]:
     links, figures, sums, levels = (
         np.empty((sum(map(len, each)), *each[0].shape[1:]), each[0].dtype) for each in parts
     )
-    links[0, kernels.PARENT], links[0, kernels.BRANCH] = -1, 0
+    links[0, state.PARENT], links[0, state.BRANCH] = -1, 0
     n_nodes, n_sums, n_levels = 1, 0, 0
     for node, subtree in subtrees:
         kernels.graft((links, figures, sums, levels), (n_nodes, n_sums, n_levels), node, subtree)
