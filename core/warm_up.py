@@ -17,6 +17,7 @@ from core.block_walk import BlockWalk
 from core.config import (
     Algorithm,
     Categorical,
+    Committee,
     ConfidencePruning,
     Cost,
     CriterionKind,
@@ -26,6 +27,7 @@ from core.config import (
     NumericCorrection,
     NumericKind,
 )
+from core.ensembles.growing import grow_committee
 from core.growth.coding import coding_of_few
 from core.growth.engine import Engine, grow_with
 from core.growth.fast_grow import is_supported
@@ -64,6 +66,7 @@ def run_every_kernel() -> None:
     for samples, algorithm in orders():
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
+    run_forest_kernels()
     run_quest_kernels()
     run_pruning_kernels()
     run_prediction_kernels()
@@ -75,6 +78,15 @@ def run_usual_kernels() -> None:
     for target in targets():
         samples = chosen(samples_of(target, weighted=False, holes=False), ("number",))
         grow_with(Engine.KERNELS, samples, algorithm_of(target, {}), validation=None, seed=0, threads=2)
+
+
+def run_forest_kernels() -> None:
+    """What trees of a committee need beyond those that grow alone."""
+    forest_targets: tuple[Target, ...] = class_target(3), number_target(1)
+    for target, holes in product(forest_targets, (False, True)):
+        samples = chosen(samples_of(target, weighted=False, holes=holes), ("number", "few numbers", "binary"))
+        committee = Committee("random_forest", (algorithm_of(target, {}),), n_trees=2, max_features=1)
+        grow_committee(samples, committee, seed=0, engine=Engine.KERNELS, threads=2)
 
 
 def run_quest_kernels() -> None:
