@@ -10,7 +10,7 @@ one tree after the other, in this order, whoever adds it.
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -102,11 +102,19 @@ class ShuffledAnswers:
 
         What does not depend on the order is found here, once.
         """
-        change: Callable[[Column], FloatArray] = partial(self._changed, column)
+        by_kernel: Callable[[Column], FloatArray] | None = None
         if self._uses_kernels:
             with suppress(KernelNotCompiled):
-                change = self._change_by_kernel(column)
-        return lambda order: change(self.table.columns[column][order]) / self._n_trees
+                by_kernel = self._change_by_kernel(column)
+
+        def answers(order: RowArray) -> FloatArray:
+            cells = self.table.columns[column][order]
+            if by_kernel is not None:
+                with suppress(KernelNotCompiled):
+                    return by_kernel(cells) / self._n_trees
+            return self._changed(column, cells) / self._n_trees
+
+        return answers
 
     @cached_property
     def _sums(self) -> FloatArray:
