@@ -33,7 +33,7 @@ def wild_forest(chance: np.random.Generator, schema: Schema, **options: bool) ->
         if tree.task is first.task and tree.values.shape[1] == first.values.shape[1]:
             trees.append(tree)
     criterion = CriterionKind.GINI if first.task is Task.CLASSIFICATION else CriterionKind.SQUARED_ERROR
-    return forest_of(trees, range(4), [criterion] * 4, [tree.cuts for tree in trees])
+    return forest_of(trees, range(4), [criterion] * 4, [tree.cuts if any(tree.cuts) else () for tree in trees])
 
 
 def assert_all_ways_agree(forest: Forest, table: Table) -> None:
