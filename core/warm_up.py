@@ -26,6 +26,8 @@ from core.config import (
     NumericCorrection,
     NumericKind,
 )
+from core.ensembles.forest import forest_of
+from core.ensembles.forest_predictor import ForestPredictor
 from core.growth.coding import coding_of_few
 from core.growth.engine import Engine, grow_with
 from core.growth.fast_grow import is_supported
@@ -99,6 +101,7 @@ def run_prediction_kernels() -> None:
     for samples, algorithm in prediction_orders():
         tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
         run_predictions(tree, samples.attributes)
+    run_forest_kernels()
     run_scans()
 
 
@@ -110,6 +113,20 @@ def run_predictions(tree: Tree, records: Table) -> None:
             walk.answers(records, policy)
             walk.ends(records, policy)
         list(walk.arrivals(records, MissingPolicy.WEIGHTED))
+
+
+def run_forest_kernels() -> None:
+    """Ask a forest in every way: the same kernels serve all forests."""
+    samples, algorithm = next(prediction_orders())
+    tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+    predictor, records = ForestPredictor(forest_of([tree], [0], [algorithm.criterion.kind], [()])), samples.attributes
+    predictor.average(records, kernels=True)
+    predictor.by_tree(records, kernels=True)
+    for cells in ([0.0, 0.0], [0.0, np.nan]):
+        predictor.one(cells, kernels=True)
+        predictor.ends(cells, kernels=True)
+        predictor.possible_ends(cells, kernels=True)
+    list(predictor.running_sums(records, [np.ones(records.n_rows, dtype=np.bool_)], kernels=True))
 
 
 def run_scans() -> None:
