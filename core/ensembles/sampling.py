@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.config import Committee, Features, FeatureShare
+from core.growth.column_draw import ColumnDraw
 from core.growth.samples import Samples
-from core.randomness import FOR_COLUMNS, key_of, root_key, shuffled, splitmix64, stream
+from core.randomness import key_of, root_key, shuffled, stream
 from core.table import BoolArray, RowArray
 
 CountArray = NDArray[np.int64]
@@ -82,11 +83,8 @@ def columns_of_tree(committee: Committee, n_columns: int, *, seed: int, tree: in
     return np.sort(order[:n_taken])
 
 
-def column_order(node_key: int, n_columns: int) -> list[int]:
-    """The columns in the order in which a node draws them: every order is equally likely (Fisher and Yates)."""
-    key, order = key_of(node_key, FOR_COLUMNS), list(range(n_columns))
-    for place in range(n_columns - 1):
-        # The high half of a product of 64 bits: as good as uniform for so few columns.
-        other = place + ((splitmix64(key_of(key, place)) >> 32) * (n_columns - place) >> 32)
-        order[place], order[other] = order[other], order[place]
-    return order
+def column_draw(committee: Committee, n_columns: int, *, seed: int, tree: int) -> ColumnDraw | None:
+    """How the nodes of a tree draw columns; None where each may ask all."""
+    columns = columns_of_tree(committee, n_columns, seed=seed, tree=tree)
+    n_taken = n_features(committee.max_features, len(columns))
+    return None if n_taken == n_columns else ColumnDraw(tuple(columns.tolist()), n_taken)

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from core.config import Algorithm
 from core.growth import quest_grow
+from core.growth.column_draw import ColumnDraw
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
 from core.growth.samples import Samples
@@ -36,16 +37,17 @@ def grow_with(
     validation: Samples | None,
     seed: int,
     costs: FloatArray | None = None,
+    draw: ColumnDraw | None = None,
     threads: int = 1,
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does, on one thread."""
     if prefers_kernels(engine, samples) and validation is None:
-        if quest_grow.is_supported(algorithm):
+        if quest_grow.is_supported(algorithm) and draw is None:
             return quest_grow.grow_quest(samples, algorithm, watch=watch), []
         if is_supported(samples, algorithm):
-            return grow_fast(samples, algorithm, seed=seed, threads=threads, watch=watch), []
-    return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, watch=watch)
+            return grow_fast(samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch), []
+    return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, draw=draw, watch=watch)
 
 
 def prefers_kernels(engine: Engine, samples: Samples) -> bool:

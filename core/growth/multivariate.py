@@ -99,7 +99,8 @@ class LearningRows:
 
 def learning_rows(samples: Samples, node: NodeSamples) -> LearningRows:
     """What a direction is learnt on, as the module says."""
-    columns = [c for c, a in enumerate(samples.attributes.schema) if len(a.categories) <= MOST_CATEGORIES]
+    drawn = [(c, a) for c, a in enumerate(samples.attributes.schema) if c not in node.undrawn]
+    columns = [c for c, a in drawn if len(a.categories) <= MOST_CATEGORIES]
     known = {c: ~is_missing(samples.attributes.columns[c][node.rows]) for c in columns}
     by_weight = sorted(columns, key=lambda column: (-float(node.weights[known[column]].sum()), column))
     taken, is_complete = list[int](), np.ones(len(node.rows), dtype=np.bool_)

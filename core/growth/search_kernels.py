@@ -210,13 +210,13 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at):
     """
     most, first, n_lists = NO_CUT, 0, problem.lengths.shape[0]
     for i in range(n_lists):
-        if has_look(rules, work, lengths[at, i]):
+        if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, lengths[at, i]):
             work.surely[i] = look_at(problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i])
             if work.surely[i] > most:
                 first, most = i, work.surely[i]
     for step in range(n_lists):
         i = first if step == 0 else step - int64(step <= first)
-        if has_look(rules, work, lengths[at, i]):
+        if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, lengths[at, i]):
             bar = work.surely[i] if rules.needs_all else most
             surely, work.possibly[i] = look_closer(
                 problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i], bar
@@ -291,7 +291,7 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
         i = strongest if step == 0 else step - int64(step <= strongest)
         slot = problem.list_slots[i]
         work.gains[slot], work.scores[slot] = NO_CUT, NO_CUT
-        if slot > first_pure:
+        if slot > first_pure or not work.is_drawn[slot]:
             continue
         start, n = starts[at, i], lengths[at, i]
         entries = lists[i]
