@@ -6,6 +6,7 @@ does not hold are stored for every node: how long an array is tells which of the
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 
@@ -105,26 +106,28 @@ def refuse_strange_tests(
 
 
 def sizes_of(n_children: AnyArray, start: RowArray) -> RowArray:
-    """How many nodes each subtree has, itself included; ValueError where the trees are not whole.
+    """How many nodes each subtree has, itself included; ValueError where the trees are not whole."""
+    if len(start) < 2 or start[0] != 0 or start[-1] != len(n_children) or (np.diff(start) < 1).any():
+        raise ValueError("some tree has no nodes")
+    if (n_children < 0).any():
+        raise ValueError("some node has fewer children than none")
+    return np.concatenate([sizes_of_tree(n_children[first:end]) for first, end in pairwise(start.tolist())])
+
+
+def sizes_of_tree(n_children: AnyArray) -> RowArray:
+    """The same for one tree.
 
     Nodes stand depth first. Each fills one place that was open and opens as many as it has children, and a subtree ends
     where one place fewer is open than before it began. That number falls by 1 at most, so the end is the next node that
     has just this number after it.
     """
-    if (n_children < 0).any():
-        raise ValueError("some node has fewer children than none")
-    if len(start) < 2 or start[0] != 0 or start[-1] != len(n_children) or (np.diff(start) < 1).any():
-        raise ValueError("some tree has no nodes")
-    n = len(n_children)
-    tree = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    n_open = np.cumsum(n_children - 1) + 1 + tree  # after each node: 0 at the end of each tree
-    if (n_open[start[1:] - 1] != 0).any() or (np.delete(n_open, start[1:] - 1) < 1).any():
+    nodes, n_open = np.arange(len(n_children)), np.cumsum(n_children - 1) + 1
+    if n_open[-1] != 0 or (n_open[:-1] < 1).any():
         raise ValueError("some tree is not whole")
     order = np.argsort(n_open, kind="stable")  # by that number, then by node
-    wanted = n_open - n_children  # before each node, less 1
-    keys = n_open[order] * n + order
-    ends = order[np.searchsorted(keys, wanted * n + np.arange(n))]
-    return ends + 1 - np.arange(n)
+    keys, before = n_open[order] * len(nodes) + order, n_open - n_children + 1
+    ends = order[np.searchsorted(keys, (before - 1) * len(nodes) + nodes)]
+    return ends + 1 - nodes
 
 
 def without(values: AnyArray, is_leaf: BoolArray, in_leaves: float) -> AnyArray:
