@@ -144,7 +144,8 @@ def _load(content: bytes) -> Model | ForestModel:
         "fills": tuple(a["fill"] for a in attributes if "fill" in a),
     }
     if header.get("model") == FOREST:
-        return ForestModel(**described, forest=read_trees(header, arrays), prior=arrays["forest.prior"])
+        forest = read_trees(header, arrays, described["attributes"])
+        return ForestModel(**described, forest=forest, prior=arrays["forest.prior"])
     tree = read_tree(header, arrays)
     data_thresholds = arrays.get("tree.data_threshold")
     return Model(**described, history=read_history(tree, header, arrays), data_thresholds=data_thresholds)
@@ -162,11 +163,12 @@ def read_tree(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> Tree:
     )
 
 
-def read_trees(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> Forest:
+def read_trees(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf], schema: Schema) -> Forest:
     """The trees of a forest."""
     stored = {n.removeprefix("forest."): v for n, v in arrays.items() if n.startswith("forest.")}
     task, criteria = Task(header["task"]), tuple(CriterionKind(kind["criterion"]) for kind in header["kinds"])
-    start, columns, n_codes = read_forest(stored, criteria, len(header["attributes"]))
+    cuts = tuple(read_cuts(kind["cuts"]) for kind in header["kinds"])
+    start, columns, n_codes = read_forest(stored, criteria, cuts, schema)
     return Forest(
         task=task,
         start=start,
@@ -175,7 +177,7 @@ def read_trees(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> Fore
         columns=columns,
         n_codes=n_codes,
         branch_of=stored["branch_of"],
-        cuts=tuple(read_cuts(kind["cuts"]) for kind in header["kinds"]),
+        cuts=cuts,
         costs=stored.get("costs"),
         surrogates=read_surrogates(arrays),
         terms=read_terms(arrays),

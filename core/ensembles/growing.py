@@ -6,12 +6,18 @@ those is made. What CHAID, QUEST and multivariate trees do with it: their tests 
 shares its alpha among these, and a weighted sum has no other terms.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from core.config import Algorithm, Committee
-from core.ensembles.forest import Forest, forest_of
-from core.ensembles.sampling import column_draw, tree_samples, tree_seed
-from core.growth.engine import Engine, for_trees, grow_with
+import numpy as np
+
+from core.config import Committee
+from core.ensembles.forest import Forest, MemberPart, forest_of_parts, part_of_forest, part_of_nodes
+from core.ensembles.sampling import column_draw, times_drawn, tree_samples, tree_seed
+from core.growth.engine import Engine, for_trees, grow_with, prefers_kernels
+from core.growth.fast_grow import is_supported
+from core.growth.finished_nodes import FinishedNodes
+from core.growth.many_trees import TreeSample, grow_many
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.progress import Watch, nobody, part_of
@@ -35,21 +41,17 @@ def grow_committee(
     from 0 to 1, and may raise to end it.
     """
     engine = for_trees(engine, samples, committee.n_trees)
-    of_kinds = [samples_of_kind(samples, committee, kind) for kind in range(len(committee.members))]
+    n_kinds, parts, cuts = len(committee.members), dict[int, MemberPart](), []
+    for kind in range(n_kinds):
+        of_kind = samples_of_kind(samples, committee, kind)
+        trees = range(kind, committee.n_trees, n_kinds)
+        cuts.append(of_kind.cuts)
+        watch_kind = part_of(watch, kind / n_kinds, (kind + 1) / n_kinds)
+        if trees:
+            parts |= grow_kind(of_kind, committee, trees, seed=seed, engine=engine, threads=threads, watch=watch_kind)
     kinds = [kind_of(committee, tree) for tree in range(committee.n_trees)]
-    trees = [
-        grow_member(
-            of_kinds[kind],
-            committee,
-            tree,
-            seed=seed,
-            engine=engine,
-            threads=threads,
-            watch=part_of(watch, tree / len(kinds), (tree + 1) / len(kinds)),
-        )
-        for tree, kind in enumerate(kinds)
-    ]
-    forest = forest_of(trees, kinds, [each.criterion.kind for each in committee.members], [s.cuts for s in of_kinds])
+    criteria = [each.criterion.kind for each in committee.members]
+    forest = forest_of_parts([parts[tree] for tree in range(committee.n_trees)], kinds, criteria, cuts)
     return replace(forest, costs=costs)
 
 
@@ -67,26 +69,48 @@ def samples_of_kind(samples: Samples, committee: Committee, kind: int) -> Sample
     return with_cuts(uncut, algorithm.numeric, numbers_only=algorithm.chaid is not None)
 
 
-def grow_member(
+def grow_kind(
     samples: Samples,
     committee: Committee,
-    tree: int,
+    trees: Sequence[int],
     *,
     seed: int,
     engine: Engine,
     threads: int,
     watch: Watch,
-) -> Tree:
-    """One tree of a committee; `samples` are those of its kind."""
-    algorithm: Algorithm = committee.members[kind_of(committee, tree)]
-    grown, _ = grow_with(
-        engine,
-        tree_samples(samples, committee, seed=seed, tree=tree),
-        algorithm,
-        validation=None,
-        seed=tree_seed(seed, tree),
-        draw=column_draw(committee, len(samples.attributes.schema), seed=seed, tree=tree),
-        threads=threads,
-        watch=watch,
-    )
-    return grown
+) -> dict[int, MemberPart]:
+    """The trees of one kind, side by side where the kernels can grow them; `samples` are those of that kind."""
+    algorithm = committee.members[kind_of(committee, trees[0])]
+    parts = dict[int, MemberPart]()
+
+    def keep(tree: int, grown: Tree | FinishedNodes) -> None:
+        if isinstance(grown, FinishedNodes):
+            parts[tree] = part_of_nodes(grown)
+        else:
+            parts[tree] = part_of_forest(grown, algorithm.criterion.kind)
+
+    def sample_of(tree: int) -> TreeSample:
+        counts = times_drawn(committee, len(samples), seed=seed, tree=tree)
+        rows = np.flatnonzero(counts)
+        draw = column_draw(committee, len(samples.attributes.schema), seed=seed, tree=tree)
+        return TreeSample(rows, samples.weights[rows] * counts[rows], tree_seed(seed, tree), draw)
+
+    is_of_given_rows = committee.imbalance is None
+    if is_of_given_rows and prefers_kernels(engine, samples) and is_supported(samples, algorithm):
+        grow_many(
+            samples, algorithm, trees, sample_of, keep, has_repeats=committee.bootstrap, threads=threads, watch=watch
+        )
+        return parts
+    for place, tree in enumerate(trees):
+        grown, _ = grow_with(
+            engine,
+            tree_samples(samples, committee, seed=seed, tree=tree),
+            algorithm,
+            validation=None,
+            seed=tree_seed(seed, tree),
+            draw=column_draw(committee, len(samples.attributes.schema), seed=seed, tree=tree),
+            threads=threads,
+            watch=part_of(watch, place / len(trees), (place + 1) / len(trees)),
+        )
+        keep(tree, grown)
+    return parts

@@ -39,7 +39,7 @@ from core.splits.rare_categories import search_with_rare_as_one
 from core.splits.split import Split, SplitKind
 from core.sums import in_row_order, sums_by, weights_by
 from core.table import BoolArray, Column, FloatArray, RowArray, is_missing
-from core.target import Task
+from core.target import Target, Task
 from core.ties import TIE, first_within_tie
 
 MOST_CELLS = 1_000_000  # of columns that are searched together: rows, times columns, times sums of a row
@@ -101,11 +101,16 @@ def node_samples(
 
 def objective_of(algorithm: Algorithm, samples: Samples) -> Objective:
     """What the algorithm maximises on these samples."""
-    task, impurity = samples.target.task, IMPURITIES[algorithm.criterion.kind]
+    return objective_for(algorithm, samples.target, samples.weights)
+
+
+def objective_for(algorithm: Algorithm, target: Target, weights: FloatArray) -> Objective:
+    """The same for samples with these targets and weights."""
+    task, impurity = target.task, IMPURITIES[algorithm.criterion.kind]
     if task is Task.CLASSIFICATION:
         return Objective(task, impurity)
-    root = node_samples(samples, samples.rows, samples.weights)
-    return Objective(task, impurity, TIE * float(impurity(root.sums.sum(axis=0))))
+    sums = target.statistics(np.arange(len(weights)), weights)
+    return Objective(task, impurity, TIE * float(impurity(sums.sum(axis=0))))
 
 
 def best_split(

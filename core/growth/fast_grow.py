@@ -60,11 +60,7 @@ def grow_fast(
     """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
     from core.growth.grow_kernels import DONE, STOP  # compiles: never in a process that answers requests
 
-    max_leaves = algorithm.stopping.max_leaves
-    if max_leaves is not None:
-        algorithm = without_leaf_limit(algorithm, max_leaves)
-    if algorithm.dialect is Dialect.RELEASE8:
-        algorithm = in_release8(algorithm)
+    max_leaves, algorithm = algorithm.stopping.max_leaves, as_kernels_grow(algorithm)
     weighing = weighing_of(samples)
     columns = columns_of(samples, algorithm, weighing, part_of(watch, 0.0, CODING))
     objective = objective_of(algorithm, samples)
@@ -100,6 +96,13 @@ def grown(
     n_growing = 1 if weighing.has_missing else threads  # copies would have to be kept until their turn
     works = [work_for(samples, algorithm, columns, weighing) for _ in range(n_growing)]
     return grown_nodes(problem, rules, works, progress[:n_growing])
+
+
+def as_kernels_grow(algorithm: Algorithm) -> Algorithm:
+    """The algorithm with what the kernels do not know said in their terms; they grow all leaves that there may be."""
+    if algorithm.stopping.max_leaves is not None:
+        algorithm = without_leaf_limit(algorithm, algorithm.stopping.max_leaves)
+    return in_release8(algorithm) if algorithm.dialect is Dialect.RELEASE8 else algorithm
 
 
 def without_leaf_limit(algorithm: Algorithm, max_leaves: int) -> Algorithm:

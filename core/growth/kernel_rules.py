@@ -24,6 +24,7 @@ from core.growth.samples import Samples
 from core.randomness import root_key
 from core.splits.split import SplitKind
 from core.table import FloatArray
+from core.target import ClassTarget
 
 
 def rules_of(
@@ -34,8 +35,13 @@ def rules_of(
     weighing: Weighing,
     seed: int,
     draw: ColumnDraw | None = None,
+    *,
+    keeps_small: bool = False,
 ) -> tuple[Any, ...]:
-    """The algorithm in the kernels' terms: the fields of their `Rules`."""
+    """The algorithm in the kernels' terms: the fields of their `Rules`.
+
+    `keeps_small` where small subtrees are to be kept apart, if `has_small` allows it.
+    """
     from core.growth import growth_state as state
     from core.growth import table_kernels as tables
     from core.splits import numeric_kernels as scans
@@ -108,6 +114,8 @@ def rules_of(
         np.uint64(root_key(seed)),
         *draw_of(columns, draw),
         np.append([column.slot for column in columns], sum(n_slots)),
+        weighing.is_whole,
+        keeps_small,
     )
 
 
@@ -145,6 +153,23 @@ def has_look(samples: Samples, algorithm: Algorithm) -> bool:
         and n_classes_of(samples) <= MOST_LANES
         and way_of(algorithm)[0] == EVERY_GAP
     )
+
+
+def has_small(samples: Samples, algorithm: Algorithm, columns: list[Column]) -> bool:
+    """Whether subtrees of few rows can be grown by `small_kernels`: every column a list and every gap a candidate.
+
+    By Gini of few classes, or for one number; what follows from sums, `figure_kernels` then finds as NumPy does.
+    """
+    from core.growth.figure_kernels import MOST_CLASSES
+    from core.splits.candidate_kernels import EVERY_GAP
+
+    target, kinds = samples.target, (CriterionKind.GINI, CriterionKind.SQUARED_ERROR)
+    is_plain = algorithm.criterion.kind in kinds and algorithm.attribute_costs is None
+    is_of_few = n_classes_of(samples) <= MOST_CLASSES and (
+        isinstance(target, ClassTarget) or target.numbers.shape[1] == 1
+    )
+    are_lists = all(column.coding is None for column in columns)
+    return is_plain and is_of_few and are_lists and way_of(algorithm)[0] == EVERY_GAP
 
 
 def columns_in_average(samples: Samples, algorithm: Algorithm) -> list[bool]:

@@ -8,6 +8,7 @@ from core.config import Algorithm, CriterionKind
 from core.growth.kernel_columns import Column, Weighing, n_classes_of, n_sums_of
 from core.growth.kernel_rules import has_look, way_of
 from core.growth.samples import Samples
+from core.growth.small_state import room_for_small
 
 MOST_COUNTS = 4_000_000  # kept for waiting nodes
 
@@ -79,7 +80,9 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
         np.zeros(n_thresholds),
         np.zeros(n_gaps),
         np.ones(n_slots, dtype=np.bool_),
+        np.arange(len(columns)),
         np.zeros(len(columns), dtype=np.int64),
+        *room_for_small(len(columns), n_rows, n_sums, has_missing=weighing.has_missing),
     )
 
 
