@@ -19,7 +19,7 @@ EVERY_BRANCH = 4  # a policy beside those of records: a missing value takes ever
 FEW_LEVELS, LEVELS_BETWEEN = 12, 4  # down which rows go before it is asked whether all are in leaves, then and again
 TREES_IN_FLIGHT = 128
 N_ADDRESSES = 25
-LINE_BYTES, TEST_BYTES, ROW_BYTES = 64, 8, 4  # of a line of memory, of a test, and of the number of an answer
+LINE_BYTES, TEST_BYTES, ROW_BYTES, NUMBER_BYTES = 64, 8, 4, 8  # of a line of memory, a test, an answer's number
 
 MISSING = uint32(MISSING_LEVEL)
 
@@ -480,9 +480,12 @@ def average_quickly(address, of_cells, of_answer):
                 key = test >> uint64(32)
                 reached[tree] = uint32(test) + uint32(uint64(of_record[key & mask]) > key)
                 ask_for(table[22] + int64(reached[tree]) * TEST_BYTES)
+    for tree in range(n_trees):
+        reached[tree] = answer_of[reached[tree]]
+        ask_for(table[24] + int64(reached[tree]) * n_outputs * NUMBER_BYTES)
     for k in range(n_outputs):
         total = 0.0
         for tree in range(n_trees):
-            total += answers[uint64(answer_of[reached[tree]]) * uint64(n_outputs) + uint64(k)]
+            total += answers[uint64(reached[tree]) * uint64(n_outputs) + uint64(k)]
         answer[k] = total / n_trees
     return True

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from core.ensembles.forest import AnyArray
 from core.table import BoolArray, RowArray
 
+TOP_LEVELS = 6  # that are laid out level by level
+
 
 class Shape:
     """What follows from the sizes of subtrees."""
@@ -48,13 +50,21 @@ class Shape:
 
     @cached_property
     def first_child(self) -> RowArray:
-        """The place of each node's first child in `by_parent`; what stands there for a leaf means nothing."""
-        n_above = np.cumsum(self.n_children, dtype=np.int64) - self.n_children  # children of earlier nodes
-        return n_above + 1 + np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        """The place of each node's first child in `by_parent`; what stands there for a leaf means nothing.
+
+        Children stand in the order of their parents: those of the first levels, which every record passes, level by
+        level, so that few lines of memory hold all of them; the others depth first, near to where their paths go on.
+        """
+        above, tree = np.flatnonzero(self.size > 1), np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        turn = tree[above] * (TOP_LEVELS + 1) + np.minimum(self.depth[above], TOP_LEVELS)
+        above = above[np.argsort(turn, kind="stable")]
+        places, n_children = np.zeros(len(self.size), dtype=np.int64), self.n_children[above]
+        places[above] = np.cumsum(n_children, dtype=np.int64) - n_children + 1 + tree[above]  # roots stand there too
+        return places
 
     @cached_property
     def by_parent(self) -> NDArray[np.uint32]:
-        """The nodes of each tree in the order of their parents, the root first: siblings stand side by side."""
+        """The node at each place: a tree's root first, and siblings side by side."""
         places = self.first_child[self.parent] + self._family[2]
         places[self.start[:-1]] = self.start[:-1]
         order = np.empty(len(places), dtype=np.uint32)
@@ -62,9 +72,14 @@ class Shape:
         return order
 
     @cached_property
+    def depth(self) -> RowArray:
+        """How many tests lead to each node."""
+        nodes = np.arange(len(self.size))
+        begins = np.bincount(nodes + 1, minlength=len(nodes) + 1)
+        ends = np.bincount(nodes + self.size, minlength=len(nodes) + 1)
+        return np.cumsum(begins - ends)[:-1]
+
+    @property
     def depths(self) -> RowArray:
         """By tree, how many tests its longest path has."""
-        begins = np.bincount(np.arange(len(self.size)) + 1, minlength=len(self.size) + 1)
-        ends = np.bincount(np.arange(len(self.size)) + self.size, minlength=len(self.size) + 1)
-        depth = np.cumsum(begins - ends)[:-1]
-        return np.maximum.reduceat(depth, self.start[:-1])
+        return np.maximum.reduceat(self.depth, self.start[:-1])

@@ -157,11 +157,15 @@ def test_places_are_those_of_the_trees(seed: int) -> None:
         tree: Tree = forest.tree(number)
         nodes = slice(forest.start[number], forest.start[number + 1])
         start = int(forest.start[number])
-        assert (layout.order[nodes] - start).tolist() == tree.by_parent.tolist()
+        order = (layout.order[nodes] - start).tolist()
+        assert sorted(order) == list(range(len(tree)))
+        for node in np.flatnonzero(tree.size > 1).tolist():
+            first = layout.shape.first_child[start + node] - start
+            assert order[first : first + tree.n_children[node]] == tree.children(node)
         assert layout.shape.n_children[nodes].tolist() == tree.n_children.tolist()
         assert (layout.shape.parent[nodes] - start).tolist() == np.maximum(tree.parent, 0).tolist()
         assert layout.shape.depths[number] == full_view(tree).max_depth
-        assert layout.nodes.share[nodes].tobytes() == tree.share[tree.by_parent].tobytes()
+        assert layout.nodes.share[nodes].tobytes() == tree.share[order].tobytes()
         everyone = np.arange(start, start + len(tree))
         assert layout.answers(everyone).tobytes() == tree.answers.tobytes()
         assert layout.weights(everyone).tobytes() == tree.weight.tobytes()
