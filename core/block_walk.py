@@ -3,7 +3,7 @@
 Importing this module compiles nothing; calling it does, unless compiled code is found on disk.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -164,12 +164,12 @@ class BlockWalk:
             of_block[others] = -1
         return leaves
 
-    def leaves_of_numbers(self, columns: Sequence[FloatArray], n_rows: int) -> RowArray | None:
-        """The leaves of complete rows that come as numbers, codes too; None where a test asks for more than that."""
+    def leaves_of_numbers(self, columns: NDArray[np.uint64], n_rows: int) -> RowArray | None:
+        """The leaves of complete rows whose columns are numbers at some addresses; None where a test asks for sums."""
         if not self._takes_all or self._layout.sums:
             return None
-        block = Block(0, n_rows, [columns[column] for column in self._layout.tested])
-        places, _ = self._answer_quickly(block, self._room(), np.empty((0, 0)), by_copies=False)
+        tested = columns[np.array(self._layout.tested, dtype=np.int64)]
+        places, _ = self._go_down(tested, n_rows, self._room(), np.empty((0, 0)), by_copies=False)
         return self._layout.order[places]
 
     def arrivals(self, table: Table, policy: MissingPolicy) -> Iterator[Arrival]:
@@ -210,15 +210,19 @@ class BlockWalk:
 
         Where some category has no branch, a row is never known to be complete.
         """
+        if not self._takes_all:
+            return np.zeros(block.n_rows, dtype=np.uint32), np.arange(block.n_rows, dtype=np.uint32)
+        tested = block.addresses[: self._layout.n_tested]
+        return self._go_down(tested, block.n_rows, room, answers, by_copies=by_copies)
+
+    def _go_down(
+        self, tested: NDArray[np.uint64], n_rows: int, room: Room, answers: FloatArray, *, by_copies: bool
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         from core.prediction_kernels import answer_rows
 
-        reached = np.zeros(block.n_rows + IN_FLIGHT, dtype=np.uint32)
-        left = np.arange(block.n_rows, dtype=np.uint32)
-        if not self._takes_all:
-            return reached[: block.n_rows], left
-        tested = block.addresses[: self._layout.n_tested]
+        reached, left = np.zeros(n_rows + IN_FLIGHT, dtype=np.uint32), np.empty(n_rows, dtype=np.uint32)
         n = answer_rows(tested, self._nodes, self._depth, self._kinds, by_copies, room, reached, left, answers)
-        return reached[: block.n_rows], left[:n]
+        return reached[:n_rows], left[:n]
 
     def _kept(self, values: FloatArray, policy: MissingPolicy, keeps: int) -> Kept:
         """What a walk kept: nodes, and the rows and weights at each."""

@@ -3,14 +3,14 @@
 import numpy as np
 from numba import float64, int64, uint64
 
-from core.compiled_kernels import compiled, numbers_at, offset_at, whole_at
+from core.compiled_kernels import compiled, inlined, numbers_at, offset_at, whole_at
 from core.word_kernels import CODE, GAVE_UP, word_of
 
 OFFSET = uint64(4)  # the bytes of one
 LARGEST = float(np.finfo(np.float64).max)
 
 
-@compiled
+@inlined
 def are_finite(address, n):
     """Whether n numbers are, from an address on."""
     numbers, n_finite = numbers_at(address, n), int64(0)
@@ -19,9 +19,9 @@ def are_finite(address, n):
     return n_finite == n
 
 
-@compiled
+@inlined
 def read_codes(words, vocabulary, offsets, text, size, codes):
-    """Write the codes of texts as numbers; whether all of them are within the text and words of the vocabulary."""
+    """Write the codes of texts as numbers; whether all of them are within the text and words of a vocabulary."""
     start = int64(offset_at(offsets))
     if start < 0:
         return False
@@ -35,4 +35,23 @@ def read_codes(words, vocabulary, offsets, text, size, codes):
             return False
         codes[row] = float64(whole_at(word + uint64(CODE)))
         start = end
+    return True
+
+
+@compiled
+def read_columns(words, places, n_rows, codes):
+    """Write the codes of the columns that are texts; whether these are all known, and the others finite numbers.
+
+    `places[attribute]` are those of offsets, 0 where there are none, of text or numbers, and the size of the text.
+    """
+    n_texts = 0
+    for attribute in range(uint64(places.shape[0])):
+        offsets, values, size = places[attribute, 0], places[attribute, 1], places[attribute, 2]
+        if offsets == uint64(0):
+            if not are_finite(values, n_rows):
+                return False
+        else:
+            if not read_codes(words, attribute, offsets, values, size, codes[n_texts]):
+                return False
+            n_texts += 1
     return True

@@ -4,14 +4,24 @@ Importing this module compiles nothing; reading does, unless compiled code is fo
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.raw_memory import address_of
 from core.schema import Schema
 from core.table import FloatArray
 from core.vocabulary import Vocabulary
+
+NUMBER_BYTES = 8
+
+
+class NumbersInMemory(NamedTuple):
+    """Where numbers begin, in 64 bits each, at a multiple of 8."""
+
+    address: int
 
 
 class TextsInMemory(NamedTuple):
@@ -25,37 +35,47 @@ class TextsInMemory(NamedTuple):
     size: int
 
 
-InMemory = FloatArray | TextsInMemory
+InMemory = NumbersInMemory | TextsInMemory
+
+
+@dataclass(frozen=True)
+class NumbersOfAttributes:
+    """Where the column of each attribute is, as numbers, codes too; and the codes, kept as long as they are read."""
+
+    addresses: NDArray[np.uint64]
+    codes: FloatArray
+    n_rows: int
 
 
 class ColumnsInMemory:
     """A model's attributes, ready to read columns for."""
 
     def __init__(self, attributes: Schema) -> None:
-        self._attributes = attributes
         self._vocabulary = Vocabulary(
             (number, code, category.encode())
             for number, attribute in enumerate(attributes)
             for code, category in enumerate(attribute.categories)
         )
 
-    def as_numbers(self, columns: Sequence[InMemory], n_rows: int) -> list[FloatArray] | None:
-        """The columns of all attributes as numbers, codes too; None unless all are finite numbers or known categories.
+    def as_numbers(self, columns: Sequence[InMemory], n_rows: int) -> NumbersOfAttributes | None:
+        """The columns of all attributes as numbers; None unless all values are finite numbers or known categories.
 
-        An attribute's column is numbers or text as its values are.
+        An attribute's column is numbers or text as its values are. Numbers stay where they are: the caller keeps them.
         """
-        from core.column_in_memory_kernels import are_finite, read_codes
+        from core.column_in_memory_kernels import read_columns
 
-        read: list[FloatArray] = []
-        for number, column in enumerate(columns):
-            if isinstance(column, TextsInMemory):
-                codes = np.empty(n_rows)
-                offsets, text, size = map(np.uint64, column)
-                if not read_codes(self._vocabulary.words, np.uint64(number), offsets, text, size, codes):
-                    return None
-                read.append(codes)
-            elif are_finite(address_of(column), n_rows):
-                read.append(column)
+        n_texts = sum(isinstance(column, TextsInMemory) for column in columns)
+        codes = np.empty((n_texts, n_rows))
+        at = int(address_of(codes))
+        places, addresses = list[tuple[int, int, int]](), list[int]()
+        for column in columns:
+            if isinstance(column, NumbersInMemory):
+                places.append((0, column.address, 0))
+                addresses.append(column.address)
             else:
-                return None
-        return read
+                places.append(column)
+                addresses.append(at)
+                at += NUMBER_BYTES * n_rows
+        if not read_columns(self._vocabulary.words, np.array(places, dtype=np.uint64).reshape(-1, 3), n_rows, codes):
+            return None
+        return NumbersOfAttributes(np.array(addresses, dtype=np.uint64), codes, n_rows)

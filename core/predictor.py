@@ -1,12 +1,12 @@
 """Answers to one record or to many, each in the fastest way there is: all give the bits of `prediction`."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 
 import numpy as np
 
 from core.block_walk import BlockWalk
+from core.columns_in_memory import NumbersOfAttributes
 from core.compilation import KernelNotCompiled
 from core.prediction import Ends, MissingPolicy, ends, policy_as_grown, predict
 from core.record_walk import Cells, RecordWalk, TreeLists, cells_of, ends_of_lists
@@ -74,11 +74,9 @@ class Predictor:
                 return self._block_walk.ends(table, policy)
         return ends(self.view, table, policy)
 
-    def leaves_of_numbers(self, columns: Sequence[FloatArray], n_rows: int) -> RowArray | None:
-        """By kernels the leaf of each complete record, of which all columns are numbers, codes too; None where that
-        takes more.
-        """
-        return self._block_walk.leaves_of_numbers(columns, n_rows)
+    def leaves_of_numbers(self, read: NumbersOfAttributes) -> RowArray | None:
+        """By kernels the leaf of each complete record, whose values are all numbers; None where that takes more."""
+        return self._block_walk.leaves_of_numbers(read.addresses, read.n_rows)
 
     def _is_small(self, n_rows: int, *, kernels: bool) -> bool:
         """Whether records are best answered one by one."""

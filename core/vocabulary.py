@@ -39,9 +39,11 @@ class Vocabulary:
         n_slot_bits = (2 * len(found) + 1).bit_length()
         self._text = np.frombuffer(b"".join((END, *texts, END)), dtype=np.uint8)
         self._slots = np.full(1 << n_slot_bits, -1)
-        self._lines = np.zeros((len(found), 6), dtype=np.int64)
-        for line, start, (vocabulary, code, text) in zip(self._lines, starts, found, strict=False):
-            line[:4] = start, len(text), vocabulary, code
+        lines = [
+            (start, len(text), vocabulary, code, 0, 0)
+            for start, (vocabulary, code, text) in zip(starts.tolist(), found, strict=False)
+        ]
+        self._lines = np.array(lines, dtype=np.int64).reshape(-1, 6)
         self.words = Words(
             text=address_of(self._text),
             lines=address_of(self._lines),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.block_walk import BlockWalk
-from core.columns_in_memory import ColumnsInMemory, TextsInMemory
+from core.columns_in_memory import ColumnsInMemory, NumbersInMemory, TextsInMemory
 from core.config import (
     Algorithm,
     Categorical,
@@ -137,7 +137,8 @@ def run_columns_in_memory() -> None:
     offsets, text = np.array([0, 1, 2], dtype=np.int32), np.frombuffer(END + b"10" + END, dtype=np.uint8)
     attributes = Schema((Attribute("number", Kind.NUMERIC), levels("category", Kind.CATEGORICAL, 2)))
     texts = TextsInMemory(int(address_of(offsets)), int(address_of(text)) + len(END), 2)
-    ColumnsInMemory(attributes).as_numbers([np.zeros(2), texts], 2)
+    numbers = np.zeros(2)
+    ColumnsInMemory(attributes).as_numbers([NumbersInMemory(int(address_of(numbers))), texts], 2)
 
 
 def orders() -> Iterator[Order]:

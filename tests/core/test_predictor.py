@@ -8,15 +8,17 @@ from hypothesis import strategies as st
 import core.block_walk as block_walk
 import core.predictor as predictor
 from core.block_walk import BlockWalk
+from core.columns_in_memory import NumbersOfAttributes
 from core.config import Algorithm, Categorical, MissingStrategy, Stopping
 from core.growth.grow import grow
 from core.growth.samples import Samples
 from core.prediction import MissingPolicy, leaves_reached, predict, visits
 from core.prediction_kernels import LEVELS
 from core.predictor import Predictor, TreePredictor
+from core.raw_memory import address_of
 from core.record_walk import cells_of
 from core.schema import Attribute, Kind, Schema
-from core.table import Table
+from core.table import FloatArray, Table
 from core.target import ClassTarget, Task
 from core.tree import TreeView, full_view
 from core.tree_layout import LOOKUP, THRESHOLD, Layout
@@ -189,10 +191,15 @@ def test_rows_read_tables_of_codes_as_quickly_as_thresholds(seed: int, holes: fl
     assert_all_ways_agree(view, table)
 
 
+def in_memory(numbers: FloatArray) -> NumbersOfAttributes:
+    addresses = np.array([address_of(column) for column in numbers], dtype=np.uint64)
+    return NumbersOfAttributes(addresses, numbers, numbers.shape[1])
+
+
 def test_leaves_of_complete_records_that_come_as_numbers() -> None:
     view, table = tables_of_codes(0, 0.0, Categorical.TWO_GROUPS)
-    numbers = [column.astype(np.float64) for column in table.columns]
-    found = Predictor(view).leaves_of_numbers(numbers, table.n_rows)
+    numbers = np.array([column.astype(np.float64) for column in table.columns])
+    found = Predictor(view).leaves_of_numbers(in_memory(numbers))
     assert found is not None
     assert [[(leaf, 1.0)] for leaf in found.tolist()] == leaves_reached(view, table, MissingPolicy.WEIGHTED)
 
@@ -204,4 +211,4 @@ def test_trees_that_ask_for_more_than_numbers_do_without_that() -> None:
     left = [tree for tree in trees if not tree.takes_all or any(tree.terms)]
     assert left
     for tree in left:
-        assert Predictor(full_view(tree)).leaves_of_numbers([np.zeros(3)] * len(schema), 3) is None
+        assert Predictor(full_view(tree)).leaves_of_numbers(in_memory(np.zeros((len(schema), 3)))) is None

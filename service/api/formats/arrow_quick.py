@@ -13,12 +13,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from core.answers import answers_of_leaves
-from core.columns_in_memory import ColumnsInMemory, InMemory, TextsInMemory
+from core.columns_in_memory import (
+    NUMBER_BYTES,
+    ColumnsInMemory,
+    InMemory,
+    NumbersInMemory,
+    NumbersOfAttributes,
+    TextsInMemory,
+)
 from core.prediction import MissingPolicy
 from core.predictor import FEW_RECORDS
 from core.raw_memory import address_of
 from core.records import EncodedRecords
-from core.table import FloatArray, RowArray, Table
+from core.table import RowArray, Table
 from service.api.formats.answer_columns import AnswerColumn, Flags, Lists, Numbers, Words, answer_columns
 from service.api.formats.arrow_stream import NOT_A_STREAM, array_of, arrow_pieces, look_through
 from service.api.formats.blocks import ROWS_PER_BLOCK
@@ -31,7 +38,7 @@ from service.usecases.predict import Answered, Order
 FLAT = frozenset(Part) - {Part.EXPLANATION, Part.LEAVES, Part.PATHS}
 ROOM = 8  # bytes before and behind a text that compiled code may look at
 
-Read = tuple[list[FloatArray], int]  # the columns of all attributes as numbers, and how many rows
+Read = tuple[NumbersOfAttributes, pa.RecordBatch]  # the records, and what keeps their numbers where they are
 Places = list[int]  # where in a batch the column of each attribute is
 
 
@@ -64,7 +71,7 @@ class QuickReader:
         columns = [in_memory(batch.column(place), begin + ROOM, begin + len(body) - ROOM) for place in places]
         known = [column for column in columns if column is not None]
         numbers = self._columns.as_numbers(known, batch.num_rows) if len(known) == len(columns) else None
-        return None if numbers is None else (numbers, batch.num_rows)
+        return None if numbers is None else (numbers, batch)
 
     def _places(self, schema: pa.Schema) -> Places | None:
         """Where the attributes' columns are, if there are no others and all are of the usual types; found out once."""
@@ -89,8 +96,8 @@ def in_memory(array: "pa.Array[Any]", begin: int, end: int) -> InMemory | None:
     if array.null_count or first is None:
         return None
     if not others:
-        numbers = np.frombuffer(memoryview(first), np.float64, len(array), 8 * array.offset)
-        return numbers if numbers.flags.aligned else None
+        address = first.address + NUMBER_BYTES * array.offset
+        return NumbersInMemory(address) if address % NUMBER_BYTES == 0 else None
     if text is None or not begin <= text.address <= end - text.size:
         return None
     return TextsInMemory(first.address + 4 * array.offset, text.address, text.size)
@@ -187,8 +194,8 @@ def answered_quickly(
 ) -> tuple[memoryview, int] | None:
     """The stream that answers a usual body, and to how many records; None where others have to look."""
     read = loaded.once(QuickReader).read(body)
-    if read is None or len(loaded.view(order.step).tree) > read[1]:
+    if read is None or len(loaded.view(order.step).tree) > read[0].n_rows:
         return None
-    leaves = loaded.answering(order.step).predictor.leaves_of_numbers(*read)
+    leaves = loaded.answering(order.step).predictor.leaves_of_numbers(read[0])
     stream = None if leaves is None else loaded.once(QuickWriter, order.step, fields, explain).stream(leaves)
-    return None if stream is None else (stream, read[1])
+    return None if stream is None else (stream, read[0].n_rows)
