@@ -4,10 +4,12 @@
 time. `AsAccurate(rival)`: at most 0.2 points of held-out accuracy below.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
 from bench.chaid import ChaidRow
+from bench.forest_asking import ForestManyRows, ForestOneRecord, ForestSize
 from bench.forest_importance import PermutationImportance
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
 from bench.isolation import IsolationScores
@@ -53,6 +55,9 @@ Row = (
     | CrossValidationRow
     | DeepSequenceRow
     | ChaidRow
+    | ForestManyRows
+    | ForestOneRecord
+    | ForestSize
     | AboveConstant
     | ExplainedAbovePlain
     | Throughput
@@ -300,6 +305,30 @@ ROWS: tuple[Row, ...] = (
     ),
     DeepSequenceRow(
         "pruning-deep", "a sequence of up to 50,000 steps: no faster than n log n", sizes=(2_500, 10_000, 50_000)
+    ),
+    ForestManyRows(
+        "forest-predict-many",
+        "predict 100k rows x 20 with 100 trees, depth 12, two threads each",
+        replace(NUMERIC_200K, n_rows=100_000),
+        depth=12,
+        floor=4,
+        goal=7,
+    ),
+    ForestOneRecord(
+        "forest-predict-one",
+        "predict one record with 100 trees, depth 12, wall",
+        replace(NUMERIC_200K, n_rows=100_000),
+        depth=12,
+        floor=4.5,
+        goal=9,
+    ),
+    ForestSize(
+        "forest-size",
+        "how large 100 trees are stored, fully grown on 100k x 20",
+        replace(NUMERIC_200K, n_rows=100_000),
+        depth=None,
+        floor=1 / 4,
+        goal=1 / 6,
     ),
     AboveConstant("serving-one", "one record over HTTP, CPU", partial(records, 1), floor=1.35, goal=1.2),
     AboveConstant("serving-hundred", "100 JSON records over HTTP, CPU", partial(records, 100), floor=3, goal=2.3),

@@ -160,7 +160,8 @@ def _load(content: bytes) -> AnyModel:
         "fills": tuple(a["fill"] for a in attributes if "fill" in a),
     }
     if header.get("model") == FOREST:
-        return ForestModel(**described, forest=read_trees(header, arrays), prior=arrays["forest.prior"])
+        forest = read_trees(header, arrays, described["attributes"])
+        return ForestModel(**described, forest=forest, prior=arrays["forest.prior"])
     if header.get("model") == ISOLATION:
         found = read_isolation(header, arrays)
         return IsolationModel(described["attributes"], described["ranges"], found)
@@ -181,11 +182,12 @@ def read_tree(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> Tree:
     )
 
 
-def read_trees(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> Forest:
+def read_trees(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf], schema: Schema) -> Forest:
     """The trees of a forest."""
     stored = {n.removeprefix("forest."): v for n, v in arrays.items() if n.startswith("forest.")}
     task, criteria = Task(header["task"]), tuple(CriterionKind(kind["criterion"]) for kind in header["kinds"])
-    start, columns, n_codes = read_forest(stored, criteria, len(header["attributes"]))
+    cuts = tuple(read_cuts(kind["cuts"]) for kind in header["kinds"])
+    start, columns, n_codes = read_forest(stored, criteria, cuts, schema)
     return Forest(
         task=task,
         start=start,
@@ -194,7 +196,7 @@ def read_trees(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> Fore
         columns=columns,
         n_codes=n_codes,
         branch_of=stored["branch_of"],
-        cuts=tuple(read_cuts(kind["cuts"]) for kind in header["kinds"]),
+        cuts=cuts,
         costs=stored.get("costs"),
         surrogates=read_surrogates(arrays),
         terms=read_terms(arrays),

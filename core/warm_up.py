@@ -28,6 +28,7 @@ from core.config import (
     NumericKind,
 )
 from core.ensembles.forest import forest_of
+from core.ensembles.forest_predictor import ForestPredictor
 from core.ensembles.isolation import grow_isolation
 from core.ensembles.isolation_scores import IsolationPredictor
 from core.ensembles.permutation import ShuffledAnswers
@@ -113,6 +114,7 @@ def run_prediction_kernels() -> None:
         tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
         run_predictions(tree, samples.attributes)
     run_isolation_kernels()
+    run_forest_kernels()
     run_scans()
 
 
@@ -143,6 +145,20 @@ def run_isolation_kernels() -> None:
     table = samples_of(class_target(2), weighted=False, holes=False).attributes
     isolation = grow_isolation(table, Isolation(n_trees=2), seed=0)
     IsolationPredictor(isolation).path_lengths(table, kernels=True)
+
+
+def run_forest_kernels() -> None:
+    """Ask a forest in every way: the same kernels serve all forests."""
+    samples, algorithm = next(prediction_orders())
+    tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+    predictor, records = ForestPredictor(forest_of([tree], [0], [algorithm.criterion.kind], [()])), samples.attributes
+    predictor.average(records, kernels=True)
+    predictor.by_tree(records, kernels=True)
+    for cells in ([0.0, 0.0], [0.0, np.nan]):
+        predictor.one(cells, kernels=True)
+        predictor.ends(cells, kernels=True)
+        predictor.possible_ends(cells, kernels=True)
+    list(predictor.running_sums(records, [np.ones(records.n_rows, dtype=np.bool_)], kernels=True))
 
 
 def run_scans() -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.config import CriterionKind
 from core.growth.best_split import IMPURITIES
+from core.growth.finished_nodes import FinishedNodes
 from core.missing.surrogates import Surrogate
 from core.splits.split import Cuts, Term
 from core.table import BoolArray, FloatArray, RowArray
@@ -38,6 +39,7 @@ NODE_TYPES: Mapping[str, type[np.generic]] = {
     "variances": np.float64,
 }
 NARROW = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
+FIRST = 256  # numbers of many: one that is not whole is mostly among them
 MEMBERS_KEPT = 4  # trees in full: those asked for last
 
 
@@ -135,6 +137,13 @@ def part_of_forest(tree: Tree, criterion: CriterionKind) -> MemberPart:
     )
 
 
+def part_of_nodes(nodes: FinishedNodes) -> MemberPart:
+    """What a forest keeps of nodes from which all that follows was left out already; all their splits are cuts."""
+    columns = {name: narrowed(values) for name, values in nodes.columns.items()}
+    n_codes, branch_of = np.zeros(len(nodes), dtype=np.uint8), np.empty(0, dtype=np.uint8)
+    return MemberPart(nodes.task, columns, n_codes, branch_of, None, (), ())
+
+
 def forest_of(
     trees: Sequence[Tree], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
 ) -> Forest:
@@ -154,9 +163,9 @@ def forest_of_parts(
         start=np.cumsum([0, *map(len, parts)]),
         member=narrowed(np.array(members)),
         criteria=tuple(criteria),
-        columns={n: narrowed(np.concatenate([part.column(n, by) for part, by in of_parts])) for n in names},
-        n_codes=narrowed(np.concatenate([part.n_codes for part in parts])),
-        branch_of=narrowed(np.concatenate([part.branch_of for part in parts])),
+        columns={name: joined([part.column(name, by) for part, by in of_parts]) for name in names},
+        n_codes=joined([part.n_codes for part in parts]),
+        branch_of=joined([part.branch_of for part in parts]),
         cuts=tuple(cuts),
         costs=parts[0].costs,
         surrogates=_of_nodes([part.surrogates for part in parts], parts),
@@ -213,15 +222,26 @@ def is_same(values: FloatArray, others: FloatArray) -> bool:
     return np.array_equal(values.view(np.int64), others.view(np.int64))
 
 
+def joined(parts: Sequence[AnyArray]) -> AnyArray:
+    """Narrowed numbers one after the other, narrowed: where some are not whole, there is nothing more to narrow."""
+    every = np.concatenate(parts)
+    return every if any(part.dtype.kind == "f" for part in parts) else narrowed(every)
+
+
 def narrowed(values: AnyArray) -> AnyArray:
     """The same numbers in the narrowest type of whole numbers that holds all of them, if one does."""
-    if values.dtype.kind == "f" and not bool(((values == np.floor(values)) & ~is_negative_zero(values)).all()):
+    if values.dtype.kind == "f" and not (are_whole(values[:FIRST]) and are_whole(values)):
         return values
     low, high = (values.min(), values.max()) if values.size else (0, 0)
     for narrow in NARROW:
         if np.iinfo(narrow).min <= low and high <= np.iinfo(narrow).max:
             return values.astype(narrow)
     return values
+
+
+def are_whole(values: FloatArray) -> bool:
+    """Whether all are whole numbers, without a sign where they are 0."""
+    return bool(((values == np.floor(values)) & ~is_negative_zero(values)).all())
 
 
 def is_negative_zero(values: FloatArray) -> BoolArray:

@@ -165,11 +165,9 @@ class ForestWalk:
         for start in range(0, table.n_rows, BLOCK_ROWS):
             n_rows = min(BLOCK_ROWS, table.n_rows - start)
             rows, room = slice(start, start + n_rows), self._room(n_rows)
-            columns = self._columns(table, rows)
-            reached = np.zeros((self._n_trees, len(room.is_open)), dtype=np.uint32)
+            columns, reached = self._columns(table, rows), np.zeros((self._n_trees, len(room.is_open)), dtype=np.uint32)
             reach_block(addresses(columns), n_rows, self._levels, self._nodes, self._only_thresholds, room, reached)
-            places[:, rows] = reached[:, :n_rows]
-            is_open[rows] = room.is_open[:n_rows]
+            places[:, rows], is_open[rows] = reached[:, :n_rows], room.is_open[:n_rows]
         return places, is_open
 
     def one(self, cells: Sequence[float], policy: MissingPolicy) -> tuple[float, ...]:

@@ -12,10 +12,11 @@ from dataclasses import replace
 import numpy as np
 
 from core.config import Committee
-from core.ensembles.forest import Forest, MemberPart, forest_of_parts, part_of_forest
+from core.ensembles.forest import Forest, MemberPart, forest_of_parts, part_of_forest, part_of_nodes
 from core.ensembles.sampling import column_draw, times_drawn, tree_samples, tree_seed
 from core.growth.engine import Engine, for_trees, grow_with, prefers_kernels
 from core.growth.fast_grow import is_supported
+from core.growth.finished_nodes import FinishedNodes
 from core.growth.many_trees import TreeSample, grow_many
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
@@ -82,8 +83,11 @@ def grow_kind(
     algorithm = committee.members[kind_of(committee, trees[0])]
     parts = dict[int, MemberPart]()
 
-    def keep(tree: int, grown: Tree) -> None:
-        parts[tree] = part_of_forest(grown, algorithm.criterion.kind)
+    def keep(tree: int, grown: Tree | FinishedNodes) -> None:
+        if isinstance(grown, FinishedNodes):
+            parts[tree] = part_of_nodes(grown)
+        else:
+            parts[tree] = part_of_forest(grown, algorithm.criterion.kind)
 
     def sample_of(tree: int) -> TreeSample:
         counts = times_drawn(committee, len(samples), seed=seed, tree=tree)

@@ -6,6 +6,7 @@ does not hold are stored for every node: how long an array is tells which of the
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from core.criteria.gain import impurity_decrease
 from core.ensembles.forest import NODE_TYPES, AnyArray, Forest, is_same, narrowed
 from core.ensembles.forest_shape import Shape
 from core.growth.best_split import IMPURITIES
+from core.schema import Schema
+from core.splits.split import Cuts, SplitKind
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
-from core.tree import LEAF
+from core.tree import LEAF, SPLIT_KINDS
 
 # The fields of which leaves have none, and what stands there.
 OF_INNER: Mapping[str, float] = {"column": LEAF, "kind": LEAF, "threshold": np.nan, "gain": np.nan, "score": np.nan}
@@ -46,7 +49,7 @@ def forest_arrays(forest: Forest) -> dict[str, AnyArray]:
 
 
 def read_forest(
-    arrays: Mapping[str, AnyArray], criteria: tuple[CriterionKind, ...], n_columns: int
+    arrays: Mapping[str, AnyArray], criteria: tuple[CriterionKind, ...], cuts: tuple[Cuts, ...], schema: Schema
 ) -> tuple[RowArray, dict[str, AnyArray], AnyArray]:
     """`start`, `columns` and `n_codes` of the forest with these arrays; ValueError for what cannot be one."""
     start, n_children = arrays["start"].astype(np.int64), arrays["n_children"].astype(np.int64)
@@ -59,54 +62,72 @@ def read_forest(
             columns[name] = narrowed(with_sums(arrays[name], size))
         elif name in arrays and name != "size":
             columns[name] = arrays[name]
-    n_codes = with_leaves(arrays["n_codes"], is_leaf, 0)
-    refuse_strangers(columns, n_codes, arrays, n_children, n_columns, len(criteria))
+    n_codes, member = with_leaves(arrays["n_codes"], is_leaf, 0), arrays["member"]
+    if len(member) != len(start) - 1 or not ((member >= 0) & (member < len(criteria))).all():
+        raise ValueError("some tree is of a kind that there is not")
+    if any(len(values) != len(n_children) for values in columns.values()):
+        raise ValueError("some figure is not there for every node")
+    if n_codes.sum() != len(arrays["branch_of"]) or (arrays["branch_of"] >= np.repeat(n_children, n_codes)).any():
+        raise ValueError("some category has a branch that there is not")
+    refuse_strange_tests(columns, n_children, n_codes, np.repeat(member, np.diff(start)), cuts, schema)
     if "gain" not in columns:
-        columns["gain"] = gains_of(columns["values"], size, arrays["member"], start, criteria)
+        columns["gain"] = gains_of(columns["values"], size, member, start, criteria)
     return start, columns, n_codes
 
 
-def refuse_strangers(
+def refuse_strange_tests(
     columns: Mapping[str, AnyArray],
+    n_children: RowArray,
     n_codes: AnyArray,
-    arrays: Mapping[str, AnyArray],
-    n_children: AnyArray,
-    n_columns: int,
-    n_kinds: int,
+    kind_of_tree: AnyArray,
+    cuts: tuple[Cuts, ...],
+    schema: Schema,
 ) -> None:
-    """ValueError where a node asks for a column, takes a branch or has a figure that is not there."""
-    column, branch_of = columns["column"], arrays["branch_of"]
-    if ((column < 0) != (n_children == 0)).any() or (column >= n_columns).any():
-        raise ValueError("some node asks for an attribute that there is not")
-    if (np.asarray(arrays["member"]) >= n_kinds).any() or len(arrays["member"]) != len(arrays["start"]) - 1:
-        raise ValueError("some tree is of a kind that there is not")
-    if n_codes.sum() != len(branch_of) or (branch_of >= np.repeat(n_children, n_codes)).any():
-        raise ValueError("some category has a branch that there is not")
-    if any(len(values) != len(n_children) for values in columns.values()):
-        raise ValueError("some figure is not there for every node")
+    """ValueError where a test asks for what there is not, or some value would take a branch that there is not."""
+    column, kind = columns["column"], columns["kind"]
+    if ((column < 0) != (n_children == 0)).any() or ((kind < 0) != (n_children == 0)).any():
+        raise ValueError("some node is neither a leaf nor a test")
+    if (column >= len(schema)).any() or (kind >= len(SPLIT_KINDS)).any():
+        raise ValueError("some node asks for what there is not")
+    inner = np.flatnonzero(n_children)
+    n_categories = np.array([len(attribute.categories) for attribute in schema])[column[inner]]
+    n_cuts = np.array([[len(each or ()) for each in of_kind or (None,) * len(schema)] for of_kind in cuts])
+    n_intervals = n_cuts[kind_of_tree[inner], column[inner]] + 1
+    for code in np.unique(kind[inner]).tolist():
+        found, is_here = SPLIT_KINDS[code], kind[inner] == code
+        nodes, n_values = inner[is_here], (n_intervals if found.has_cuts else n_categories)[is_here]
+        if found in (SplitKind.THRESHOLD, SplitKind.LINEAR):
+            is_strange = n_children[nodes] != 2
+        else:
+            n_told = n_children[nodes] if found is SplitKind.INTERVALS else n_codes[nodes]
+            is_strange = (n_values < 1) | (n_told < n_values)
+        if is_strange.any():
+            raise ValueError("some value would take a branch that there is not")
 
 
 def sizes_of(n_children: AnyArray, start: RowArray) -> RowArray:
-    """How many nodes each subtree has, itself included; ValueError where the trees are not whole.
+    """How many nodes each subtree has, itself included; ValueError where the trees are not whole."""
+    if len(start) < 2 or start[0] != 0 or start[-1] != len(n_children) or (np.diff(start) < 1).any():
+        raise ValueError("some tree has no nodes")
+    if (n_children < 0).any():
+        raise ValueError("some node has fewer children than none")
+    return np.concatenate([sizes_of_tree(n_children[first:end]) for first, end in pairwise(start.tolist())])
+
+
+def sizes_of_tree(n_children: AnyArray) -> RowArray:
+    """The same for one tree.
 
     Nodes stand depth first. Each fills one place that was open and opens as many as it has children, and a subtree ends
     where one place fewer is open than before it began. That number falls by 1 at most, so the end is the next node that
     has just this number after it.
     """
-    if (n_children < 0).any():
-        raise ValueError("some node has fewer children than none")
-    if len(start) < 2 or start[0] != 0 or start[-1] != len(n_children) or (np.diff(start) < 1).any():
-        raise ValueError("some tree has no nodes")
-    n = len(n_children)
-    tree = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    n_open = np.cumsum(n_children - 1) + 1 + tree  # after each node: 0 at the end of each tree
-    if (n_open[start[1:] - 1] != 0).any() or (np.delete(n_open, start[1:] - 1) < 1).any():
+    nodes, n_open = np.arange(len(n_children)), np.cumsum(n_children - 1) + 1
+    if n_open[-1] != 0 or (n_open[:-1] < 1).any():
         raise ValueError("some tree is not whole")
     order = np.argsort(n_open, kind="stable")  # by that number, then by node
-    wanted = n_open - n_children  # before each node, less 1
-    keys = n_open[order] * n + order
-    ends = order[np.searchsorted(keys, wanted * n + np.arange(n))]
-    return ends + 1 - np.arange(n)
+    keys, before = n_open[order] * len(nodes) + order, n_open - n_children + 1
+    ends = order[np.searchsorted(keys, (before - 1) * len(nodes) + nodes)]
+    return ends + 1 - nodes
 
 
 def without(values: AnyArray, is_leaf: BoolArray, in_leaves: float) -> AnyArray:

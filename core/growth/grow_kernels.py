@@ -37,6 +37,7 @@ from core.growth.growth_state import (
     HIGH,
     IS_CODED,
     IS_COMPLETE,
+    IS_SMALL,
     KEY,
     LEVELS,
     LOW,
@@ -90,15 +91,18 @@ AT_NODE, AT_DEPTH, AT_KEY, AT_SIZE, IS_OPEN, PLACES = range(6)
 
 
 @compiled
-def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_counts, few_rows, progress):
+def grow_subtree(
+    problem, rules, work, piece, root_figures, first_counts, has_counts, few_rows, progress, marks, results, n_small
+):
     """All nodes of a piece of the problem, parents before children.
 
     The counts by level of the node that waits in place i are `work.level_counts[first_counts + i]`, if it has any.
 
     Returns for each node its links (`PARENT` … `LEVELS`; for a cut in a list the original rows on both sides of it
     stand for the threshold) and its figures; then the branch figures and the branches of levels that the links point
-    to; then the pieces that were left for later, because they have no more than `few_rows` rows. `progress[DONE]` grows
-    by the weight of every leaf; a `progress[STOP]` that is not 0 ends growth.
+    to; then the pieces that were left for later, because they have no more than `few_rows` rows; then the nodes of
+    small subtrees, after the `n_small` that there were. `progress[DONE]` grows by the weight of every leaf; a
+    `progress[STOP]` that is not 0 ends growth.
     """
     n_lists, n_coded, m = problem.lengths.shape[0], problem.codes.shape[1], problem.numbers.shape[1]
     n_figures = 1 + 4 * m if rules.criterion == SQUARED else 1 + rules.n_classes
@@ -135,7 +139,8 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
             continue
         # Where pieces are left for later, they stay as they are.
         if few_rows == 0 and rules.has_small and n_rows <= MOST_SMALL and is_of_lists(problem):
-            links, figures, sums, n_nodes, n_sums = grow_small(
+            links[node, IS_CODED], links[node, LOW] = IS_SMALL, n_small
+            marks, results, n_small = grow_small(
                 problem,
                 rules,
                 work,
@@ -144,18 +149,32 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
                 starts,
                 lengths,
                 here,
-                node,
                 node_depth,
-                (links, figures, sums),
-                (n_nodes, n_sums),
+                key,
+                figure,
+                marks,
+                results,
+                n_small,
             )
-            progress[DONE] += figures[node, 0]
+            links[node, HIGH] = n_small - links[node, LOW]
+            progress[DONE] += figure[0]
             continue
         if few_rows == 0 and is_worth_renumbering(n_rows, problem, rules):
             local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.spare)
             whole, counts_here = whole_piece(local, node_depth, key, spent[here]), first_counts + here
-            below, figures_below, sums_below, levels_below, _ = grow_subtree(
-                local, rules, work, whole, figure, counts_here, infos[here, HAS_COUNTS], few_rows, progress
+            below, figures_below, sums_below, levels_below, _, marks, results, n_small = grow_subtree(
+                local,
+                rules,
+                work,
+                whole,
+                figure,
+                counts_here,
+                infos[here, HAS_COUNTS],
+                few_rows,
+                progress,
+                marks,
+                results,
+                n_small,
             )
             n_below = below.shape[0]
             links, figures = (
@@ -283,6 +302,7 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         for b in range(n_branches):
             links[n_nodes + b, PARENT], links[n_nodes + b, BRANCH] = node, b
             links[n_nodes + b, SLOT], links[n_nodes + b, SUMS], links[n_nodes + b, LEVELS] = -1, 0, 0
+            links[n_nodes + b, IS_CODED] = 0
             if rules.way == AT_RANDOM or rules.n_drawn > 0:
                 links[n_nodes + b, KEY] = int64(key_of(key, b))
         is_known = bool(links[node, IS_COMPLETE])
@@ -352,7 +372,8 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
                 infos[at, ASIDE], infos[at, N_ASIDE] = aside, 0
         n_sums = n_more + N_MORE
         n_nodes += n_branches
-    return links[:n_nodes], figures[:n_nodes], sums[:n_sums], levels[:n_levels], pieces[:n_pieces]
+    tree = links[:n_nodes], figures[:n_nodes], sums[:n_sums], levels[:n_levels]
+    return *tree, pieces[:n_pieces], marks, results, n_small
 
 
 @compiled
@@ -428,11 +449,13 @@ def root_piece(problem_fields, rules_fields, work_fields):
 
 
 @compiled
-def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_rows, progress):
+def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_rows, progress, marks, results):
     """`grow_subtree` for Python; pieces that share no rows may be grown by different threads at the same time."""
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
     nothing = int64(0)  # no literal: this would be compiled once more
-    return grow_subtree(problem, rules, work, piece, figures, nothing, nothing, few_rows, progress)
+    return grow_subtree(
+        problem, rules, work, piece, figures, nothing, nothing, few_rows, progress, marks, results, nothing
+    )
 
 
 @compiled

@@ -6,6 +6,7 @@ NODE, DEPTH, ASIDE, N_ASIDE, HAS_COUNTS = range(5)  # columns of what is known o
 N_INFOS = 5
 PARENT, BRANCH, SLOT, IS_CODED, LOW, HIGH, IS_COMPLETE, N_BRANCHES, SUMS, LEVELS, KEY = range(11)  # columns of links
 N_LINKS = 11
+IS_SMALL = -1  # in the place of `IS_CODED`: the nodes from here on are kept apart, LOW is the first, HIGH how many
 # What stands after the figures of a split's branches: its threshold where that is no midpoint, how many cuts it was the
 # best of, and the weight of rows without the value; each only if the rules look at it.
 THRESHOLD, N_ALLOWED, MISSING, N_MORE = 0, 1, 2, 3
@@ -36,7 +37,12 @@ class Rules(Struct):
 
 
 class Work(Struct):
-    """Room that nodes use one after the other; nothing in it outlives a node but the counts of those that wait."""
+    """Room that nodes use one after the other; nothing in it outlives a node but the counts of those that wait.
+
+    In a subtree of few rows, numbered from 0, `place[list, row]` is where a row stands in a list, `value` how many
+    distinct values come before, and `by_place` the row in a place; `list_of` is the list of a column. `small_rows` are
+    those of waiting nodes, with their weights there.
+    """
 
 
 @structure
@@ -75,5 +81,7 @@ define(
     "counts left_counts left before blocks lefts long_lefts highs words units scale surely possibly totals gains "
     "scores details passes shares side branch unknown parts spare bit_counts level_counts table level_weights held "
     "n_held bounds is_tight is_in_first branch_of side_of places level_gains open_rows open_sizes open_branches "
-    "parent_starts parent_lengths space thresholds n_allowed gaps gap_thresholds gap_scores is_drawn order taken small",
+    "parent_starts parent_lengths space thresholds n_allowed gaps gap_thresholds gap_scores is_drawn order taken "
+    "place value by_place list_of small_rows small_weights others other_weights row_classes row_numbers row_origin "
+    "row_weights ordered bit_words small_waiting waiting_figures child_sums drawn drawn_gains cuts",
 )

@@ -49,13 +49,15 @@ class Column:
     is_bit: bool
 
 
-def columns_of(samples: Samples, algorithm: Algorithm, weighing: Weighing, watch: Watch = nobody) -> list[Column]:
-    """Every column, in order."""
+def columns_of(
+    samples: Samples, algorithm: Algorithm, weighing: Weighing, watch: Watch = nobody, *, has_draws: bool = False
+) -> list[Column]:
+    """Every column, in order. Where nodes draw columns, few values are no reason to code one."""
     columns: list[Column] = []
     slot, is_corrected = 0, algorithm.criterion.numeric_correction is NumericCorrection.RELEASE8
     can_be_bits = weighing.is_counted and not is_corrected
     for column, attribute in enumerate(watched(samples.attributes.schema.columns, watch)):
-        coding = coding_of(samples, algorithm, column)
+        coding = coding_of(samples, algorithm, column, few_values=not has_draws)
         is_one_hot = algorithm.categorical is Categorical.ONE_HOT and not attribute.has_order
         is_bit = can_be_bits and coding is not None and coding.is_one_cut
         columns.append(Column(slot, len(attribute.categories) if is_one_hot else 1, coding, is_bit))

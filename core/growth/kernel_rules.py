@@ -35,8 +35,13 @@ def rules_of(
     weighing: Weighing,
     seed: int,
     draw: ColumnDraw | None = None,
+    *,
+    keeps_small: bool = False,
 ) -> tuple[Any, ...]:
-    """The algorithm in the kernels' terms: the fields of their `Rules`."""
+    """The algorithm in the kernels' terms: the fields of their `Rules`.
+
+    `keeps_small` where small subtrees are to be kept apart, if `has_small` allows it.
+    """
     from core.growth import growth_state as state
     from core.growth import table_kernels as tables
     from core.splits import numeric_kernels as scans
@@ -110,7 +115,7 @@ def rules_of(
         *draw_of(columns, draw),
         np.append([column.slot for column in columns], sum(n_slots)),
         weighing.is_whole,
-        draw is not None and has_small(samples, algorithm),
+        keeps_small,
     )
 
 
@@ -150,14 +155,21 @@ def has_look(samples: Samples, algorithm: Algorithm) -> bool:
     )
 
 
-def has_small(samples: Samples, algorithm: Algorithm) -> bool:
-    """Whether subtrees of few rows can be grown by `small_kernels`: by Gini, or a number, and every gap of a list."""
+def has_small(samples: Samples, algorithm: Algorithm, columns: list[Column]) -> bool:
+    """Whether subtrees of few rows can be grown by `small_kernels`: every column a list and every gap a candidate.
+
+    By Gini of few classes, or for one number; what follows from sums, `figure_kernels` then finds as NumPy does.
+    """
+    from core.growth.figure_kernels import MOST_CLASSES
     from core.splits.candidate_kernels import EVERY_GAP
 
     target, kinds = samples.target, (CriterionKind.GINI, CriterionKind.SQUARED_ERROR)
     is_plain = algorithm.criterion.kind in kinds and algorithm.attribute_costs is None
-    n_outputs = 1 if isinstance(target, ClassTarget) else target.numbers.shape[1]
-    return is_plain and n_outputs == 1 and way_of(algorithm)[0] == EVERY_GAP
+    is_of_few = n_classes_of(samples) <= MOST_CLASSES and (
+        isinstance(target, ClassTarget) or target.numbers.shape[1] == 1
+    )
+    are_lists = all(column.coding is None for column in columns)
+    return is_plain and is_of_few and are_lists and way_of(algorithm)[0] == EVERY_GAP
 
 
 def columns_in_average(samples: Samples, algorithm: Algorithm) -> list[bool]:

@@ -82,7 +82,7 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
         np.ones(n_slots, dtype=np.bool_),
         np.arange(len(columns)),
         np.zeros(len(columns), dtype=np.int64),
-        room_for_small(len(columns), n_rows, n_sums, has_missing=weighing.has_missing),
+        *room_for_small(len(columns), n_rows, n_sums, has_missing=weighing.has_missing),
     )
 
 

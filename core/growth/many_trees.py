@@ -16,13 +16,15 @@ from core.growth.best_first import best_first
 from core.growth.best_split import objective_for
 from core.growth.column_draw import ColumnDraw
 from core.growth.fast_grow import CODING, POLL_SECONDS, SORTING, as_kernels_grow
+from core.growth.finished_nodes import FinishedNodes, NumberColumns, finished_nodes, number_columns
 from core.growth.kernel_columns import Column, Weighing, columns_of, weighing_of
 from core.growth.kernel_problem import SORTED, problem_of
-from core.growth.kernel_rules import rules_of
+from core.growth.kernel_rules import has_small, rules_of
 from core.growth.kernel_threads import GrowthEnded, Rooms
 from core.growth.kernel_tree import assembled
 from core.growth.kernel_work import work_for
 from core.growth.samples import Samples
+from core.growth.small_state import NodeRoom, room_for_nodes
 from core.progress import Watch, nobody, part_of
 from core.table import FloatArray, RowArray
 from core.tree import Tree
@@ -40,7 +42,10 @@ class TreeSample:
 
 @dataclass(frozen=True)
 class Shared:
-    """The samples of all trees as the kernels take them; `problem` has the lists of all rows."""
+    """The samples of all trees as the kernels take them; `problem` has the lists of all rows.
+
+    `numbers` are the columns where nodes can be finished by a kernel.
+    """
 
     samples: Samples
     algorithm: Algorithm
@@ -48,6 +53,15 @@ class Shared:
     columns: list[Column]
     weighing: Weighing
     problem: Any
+    numbers: NumberColumns | None
+
+
+class Room:
+    """What a thread works in, one tree after the other; `apart` is where nodes of small subtrees are kept."""
+
+    def __init__(self, work: Any, progress: FloatArray) -> None:
+        self.work, self.progress = work, progress
+        self.apart: NodeRoom | None = None
 
 
 def grow_many(
@@ -55,7 +69,7 @@ def grow_many(
     algorithm: Algorithm,
     trees: Sequence[int],
     sample_of: Callable[[int], TreeSample],
-    keep: Callable[[int, Tree], None],
+    keep: Callable[[int, Tree | FinishedNodes], None],
     *,
     has_repeats: bool,
     threads: int = 1,
@@ -73,18 +87,22 @@ def grow_many(
     weighing = weighing_of(samples)
     if has_repeats:
         weighing = replace(weighing, is_unit=False, is_counted=False)
-    columns = columns_of(samples, algorithm, weighing, part_of(watch, 0.0, CODING / len(trees)))
+    has_draws = sample_of(trees[0]).draw is not None
+    told_of_columns = part_of(watch, 0.0, CODING / len(trees))
+    columns = columns_of(samples, algorithm, weighing, told_of_columns, has_draws=has_draws)
     progress, done = np.zeros((threads, 3)), list[int]()
-    rooms = Rooms((work_for(samples, algorithm, columns, weighing), progress[thread]) for thread in range(threads))
+    rooms = Rooms(Room(work_for(samples, algorithm, columns, weighing), progress[thread]) for thread in range(threads))
 
     def share() -> Shared:
         problem = problem_of(samples, algorithm, columns, weighing, threads, progress[0])
-        return Shared(samples, algorithm, max_leaves, columns, weighing, problem)
+        is_finished_here = max_leaves is None and has_small(samples, algorithm, columns)
+        numbers = number_columns(samples) if is_finished_here else None
+        return Shared(samples, algorithm, max_leaves, columns, weighing, problem, numbers)
 
     def grow(tree: int, shared: Shared) -> None:
-        with rooms.one() as (work, heard):
-            heard[DONE] = 0.0
-            keep(tree, grow_sample(shared, sample_of(tree), work, heard))
+        with rooms.one() as room:
+            room.progress[DONE] = 0.0
+            keep(tree, grow_sample(shared, sample_of(tree), room))
             done.append(tree)
 
     def told() -> float:
@@ -110,18 +128,31 @@ def grow_many(
     watch(1.0)
 
 
-def grow_sample(shared: Shared, sample: TreeSample, work: Any, progress: FloatArray) -> Tree:
-    """The tree of some of the rows; rows are named by their numbers among all."""
+def grow_sample(shared: Shared, sample: TreeSample, room: Room) -> Tree | FinishedNodes:
+    """The tree of some of the rows, or its finished nodes; rows are named by their numbers among all."""
     from core.growth.grow_kernels import STOP, grow_piece, root_piece
 
-    samples, algorithm = shared.samples, shared.algorithm
+    samples, algorithm, numbers = shared.samples, shared.algorithm, shared.numbers
     objective = objective_for(algorithm, samples.target.take(sample.rows), sample.weights)
-    problem = problem_of_rows(shared, sample)
-    rules = rules_of(samples, algorithm, objective, shared.columns, shared.weighing, sample.seed, sample.draw)
-    root, figures = root_piece(problem, rules, work)
-    *nodes, _ = grow_piece(problem, rules, work, root, figures, 0, progress)
-    if progress[STOP]:
+    problem, keeps_small = problem_of_rows(shared, sample), numbers is not None and sample.draw is not None
+    rules = rules_of(
+        samples,
+        algorithm,
+        objective,
+        shared.columns,
+        shared.weighing,
+        sample.seed,
+        sample.draw,
+        keeps_small=keeps_small,
+    )
+    root, figures = root_piece(problem, rules, room.work)
+    apart = room.apart or room_for_nodes(len(sample.rows) if keeps_small else 0, len(figures))
+    *nodes, _, marks, results, _ = grow_piece(problem, rules, room.work, root, figures, 0, room.progress, *apart)
+    room.apart = marks, results
+    if room.progress[STOP]:
         raise GrowthEnded
+    if numbers is not None:
+        return finished_nodes(samples, numbers, rules[0], nodes, room.apart)
     tree = assembled(samples, algorithm, objective, shared.columns, *nodes)
     return tree if shared.max_leaves is None else best_first(tree, shared.max_leaves, objective.tolerance)
 

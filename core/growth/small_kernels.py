@@ -6,7 +6,8 @@ A node keeps its rows only. A column that it draws is sorted by places: each set
     list      c a d b          place   a 1, b 3, c 0, d 2
     node      a b d            bits    0 1 1 1   ->   a d b
 
-The compiled twin of `grow.Grower`, as `grow_kernels` is, and with the same bytes.
+The compiled twin of `grow.Grower`, as `grow_kernels` is, and with the same bytes. Nodes come out depth first, with the
+figures that a tree keeps of them.
 """
 
 import numpy as np
@@ -15,56 +16,116 @@ from numba import int64, uint8, uint32, uint64
 from core.compiled_kernels import compiled, lowest_bit
 from core.growth.division_kernels import copy_figures
 from core.growth.drawing_kernels import draw_next, take_back
-from core.growth.growth_state import (
-    BRANCH,
-    HIGH,
-    IS_CODED,
-    IS_COMPLETE,
-    KEY,
-    LEVELS,
-    LOW,
-    MISSING,
-    N_ALLOWED,
-    N_BRANCHES,
-    N_MORE,
-    PARENT,
-    SLOT,
-    SUMS,
-    THRESHOLD,
-)
+from core.growth.figure_kernels import gain_of_two
 from core.growth.node_kernels import is_leaf, is_one_class
 from core.growth.renumber_kernels import original_row
-from core.growth.room_kernels import longer_list, longer_rows
+from core.growth.room_kernels import longer_rows
 from core.growth.small_scan_kernels import best_of_counts, best_of_numbers, best_of_weights
-from core.growth.small_state import UNKNOWN
+from core.growth.small_state import FIGURES, GAIN, HIGH, LOW, N_WORDS, SHARE, SIZE, SLOT, UNKNOWN
 from core.randomness import FOR_COLUMNS
 from core.randomness_kernels import key_of
 from core.splits.numeric_kernels import NO_CUT, SQUARED
 from core.ties import TIE
 
-NODE, DEPTH, BEGIN, SIZE = range(4)  # columns of what is known of a waiting node
+DEPTH, BEGIN, N_ROWS, KEY = range(4)  # columns of what is known of a waiting node; its figures are apart
 LIST, LOW_ROW, HIGH_ROW, PLACE = range(4)  # columns of a cut: its list, the rows on both sides, where the second is
 
 
 @compiled
-def number_rows(problem, small, numbering, lists, rows, starts, lengths, at):
+def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, key, figures, marks, results, n_nodes):
+    """`grow_kernels.grow_subtree` of a node with few rows, after the nodes that there are already.
+
+    Returns the arrays of nodes, longer perhaps, and how many there are then. Of a node that waits all is known but its
+    split, and a leaf waits too: nodes are written down when their turn comes, so that they stand depth first.
+    """
+    n, m = number_rows(problem, rules, work, lists, rows, starts, lengths, at), problem.numbers.shape[1]
+    waiting, known_figures, sums = work.small_waiting, work.waiting_figures, work.child_sums
+    n_figures, first_node, is_squared = figures.shape[0], n_nodes, rules.criterion == SQUARED
+    waiting[0, DEPTH], waiting[0, BEGIN], waiting[0, N_ROWS], waiting[0, KEY] = depth, 0, n, int64(key)
+    known_figures[0, GAIN], known_figures[0, SHARE] = np.nan, 1.0
+    for j in range(n_figures):
+        known_figures[0, FIGURES + j] = figures[j]
+    n_waiting = 1
+    while n_waiting > 0:
+        n_waiting -= 1
+        depth, begin, n = waiting[n_waiting, DEPTH], waiting[n_waiting, BEGIN], waiting[n_waiting, N_ROWS]
+        key, figure, node = uint64(waiting[n_waiting, KEY]), known_figures[n_waiting], n_nodes
+        n_nodes += 1
+        if n_nodes > marks.shape[0]:
+            marks, results = longer_rows(marks, node, n_nodes), longer_rows(results, node, n_nodes)
+        marks[node, SLOT] = -1
+        for j in range(FIGURES + n_figures):
+            results[node, j] = figure[j]
+        if n == 0:
+            continue
+        for j in range(begin, begin + n):
+            work.row_weights[work.small_rows[j]] = work.small_weights[j]
+        c = best_of_drawn(rules, work, key, begin, n, figure)
+        if c < 0 or work.drawn_gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
+            continue
+        i, border = work.cuts[c, LIST], work.cuts[c, PLACE]
+        n_unknown = sum_branches(rules, work, i, border, begin, n, figure[FIGURES + 1], sums)
+        marks[node, SLOT] = problem.list_slots[i]
+        marks[node, LOW] = work.row_origin[work.cuts[c, LOW_ROW]]
+        marks[node, HIGH] = work.row_origin[work.cuts[c, HIGH_ROW]]
+        results[node, GAIN] = gain_of_two(
+            sums, rules.criterion, rules.n_classes, figure[FIGURES] if n_unknown > 0 else 0.0
+        )
+        known = sums[0] + sums[1]
+        first_share, second_share = sums[0] / known, sums[1] / known
+        n_right, n_left = divide_small(rules, work, i, border, begin, n, first_share, second_share)
+        for b in range(1, -1, -1):  # the first child is the next, and its rows are the last
+            first, size = (begin, n_right) if b else (begin + n_right, n_left)
+            known_figures[n_waiting, GAIN] = np.nan
+            known_figures[n_waiting, SHARE] = second_share if b else first_share
+            child = known_figures[n_waiting, FIGURES:]
+            if n_unknown == 0 and not is_squared:
+                copy_figures(sums, int64(0), int64(2), b, rules.n_classes, child)
+                is_pure = is_one_class(child, rules.n_classes)
+            else:
+                is_pure = sum_rows(rules, work, first, size, child)
+            is_open = not is_leaf(child, is_pure, depth + 1, rules, m)
+            waiting[n_waiting, DEPTH], waiting[n_waiting, BEGIN] = depth + 1, first
+            waiting[n_waiting, N_ROWS], waiting[n_waiting, KEY] = size if is_open else 0, int64(key_of(key, b))
+            n_waiting += 1
+    fill_sizes(marks, first_node, n_nodes, waiting)
+    return marks, results, n_nodes
+
+
+@compiled
+def fill_sizes(marks, first, after, sizes):
+    """The size of every subtree of nodes that stand depth first; `sizes` has room for those not part of another yet."""
+    n = 0
+    for node in range(after - 1, first - 1, -1):
+        size = int64(1)
+        if marks[node, SLOT] >= 0:  # the first child's is the last
+            size += sizes[n - 1, 0] + sizes[n - 2, 0]
+            n -= 2
+        marks[node, SIZE] = size
+        sizes[n, 0] = size
+        n += 1
+
+
+@compiled
+def number_rows(problem, rules, work, lists, rows, starts, lengths, at):
     """The rows of a node as a small subtree has them; how many."""
     n_lists, mask = problem.lengths.shape[0], (uint32(1) << uint32(problem.shift)) - uint32(1)
     first, n, m = starts[at, n_lists], lengths[at, n_lists], problem.numbers.shape[1]
+    numbering = work.spare
     for j in range(n):
         row = rows[first + j]
         numbering[row] = j
-        small.rows[j], small.weights[j] = j, problem.weights[row]
-        small.classes[j], small.origin[j] = problem.classes[row], original_row(problem, row)
+        work.small_rows[j], work.small_weights[j] = j, problem.weights[row]
+        work.row_classes[j], work.row_origin[j] = problem.classes[row], original_row(problem, row)
         if m > 0:
-            small.numbers[j] = problem.numbers[row, 0]
+            work.row_numbers[j] = problem.numbers[row, 0]
     for i in range(n_lists):
         entries, begin, known = lists[i], uint64(starts[at, i]), lengths[at, i]
-        place, value, by_place = small.place[i], small.value[i], small.by_place[i]
+        place, value, by_place, n_values = work.place[i], work.value[i], work.by_place[i], uint32(0)
+        work.list_of[rules.slot_columns[problem.list_slots[i]]] = i
         if known < n:
             for j in range(n):
                 place[j] = UNKNOWN
-        n_values = uint32(0)
         for p in range(uint64(known)):
             entry = entries[begin + p]
             row = numbering[entry & mask]
@@ -74,17 +135,23 @@ def number_rows(problem, small, numbering, lists, rows, starts, lengths, at):
 
 
 @compiled
-def put_in_order(small, i, begin, n):
-    """Fill `small.ordered` with a node's rows in the order of list i; how many are in it."""
-    place, by_place, rows, words, ordered = small.place[i], small.by_place[i], small.rows, small.words, small.ordered
-    for word in range(words.shape[0]):
+def put_in_order(work, i, begin, n):
+    """Fill `work.ordered` with a node's rows in the order of list i; how many are in it."""
+    place, by_place, rows, words, ordered = (
+        work.place[i],
+        work.by_place[i],
+        work.small_rows,
+        work.bit_words,
+        work.ordered,
+    )
+    for word in range(N_WORDS):
         words[word] = uint64(0)
     for j in range(uint64(begin), uint64(begin + n)):
         p = uint64(place[rows[j]])
         words[p >> uint64(6)] |= uint64(1) << (p & uint64(63))
     words[UNKNOWN >> 6] &= ~(uint64(1) << uint64(UNKNOWN & 63))
     known = uint64(0)
-    for word in range(words.shape[0]):
+    for word in range(N_WORDS):
         bits = words[word]
         while bits:
             ordered[known] = by_place[64 * word + lowest_bit(bits)]
@@ -94,36 +161,36 @@ def put_in_order(small, i, begin, n):
 
 
 @compiled
-def search_small(rules, small, i, begin, n, figures, cut):
+def search_small(rules, work, i, begin, n, figure, cut):
     """The best cut of list i: its gain, and in `cut` where it is."""
-    known, least, is_squared = put_in_order(small, i, begin, n), rules.min_leaf - TIE, rules.criterion == SQUARED
+    known, least, is_squared = put_in_order(work, i, begin, n), rules.min_leaf - TIE, rules.criterion == SQUARED
     if known < 2:
         return NO_CUT
-    value, totals = small.value[i], small.totals
-    if is_squared:
-        totals[0], totals[1] = figures[0], figures[2]
+    value, totals, centre = work.value[i], work.before, figure[FIGURES + 1]
+    if known < n:
+        total_known(rules, work, known, centre, totals)
+    elif is_squared:
+        totals[0], totals[1] = figure[FIGURES], figure[FIGURES + 2]
     else:
         for k in range(rules.n_classes):
-            totals[k] = figures[1 + k]
-    if known < n:
-        total_known(rules, small, known, figures[1], totals)
+            totals[k] = figure[FIGURES + 1 + k]
     if is_squared:
-        gain, j = best_of_numbers(small, value, known, figures[1], totals, least, rules.tolerance)
+        gain, j = best_of_numbers(work, value, known, centre, totals, least, rules.tolerance)
     elif rules.is_whole:
-        gain, j = best_of_counts(small, value, known, rules.n_classes, totals, least, rules.tolerance)
+        gain, j = best_of_counts(work, value, known, rules.n_classes, totals, least, rules.tolerance)
     else:
-        gain, j = best_of_weights(small, value, known, rules.n_classes, totals, least, rules.tolerance)
+        gain, j = best_of_weights(work, value, known, rules.n_classes, totals, least, rules.tolerance)
     if j == 0:
         return NO_CUT
-    cut[LIST], cut[LOW_ROW], cut[HIGH_ROW] = i, small.ordered[j - 1], small.ordered[j]
-    cut[PLACE] = small.place[i, cut[HIGH_ROW]]
-    return gain / figures[0]
+    cut[LIST], cut[LOW_ROW], cut[HIGH_ROW] = i, work.ordered[j - 1], work.ordered[j]
+    cut[PLACE] = work.place[i, cut[HIGH_ROW]]
+    return gain / figure[FIGURES]
 
 
 @compiled
-def total_known(rules, small, n, centre, totals):
+def total_known(rules, work, n, centre, totals):
     """The class weights of the rows in order, or their weight and the sum of their centred numbers."""
-    ordered, weights, numbers, is_squared = small.ordered, small.row_weights, small.numbers, rules.criterion == SQUARED
+    ordered, weights, numbers, is_squared = work.ordered, work.row_weights, work.row_numbers, rules.criterion == SQUARED
     for k in range(2 if is_squared else rules.n_classes):
         totals[k] = 0.0
     for j in range(n):
@@ -132,36 +199,43 @@ def total_known(rules, small, n, centre, totals):
             totals[0] += weights[row]
             totals[1] += weights[row] * (numbers[row] - centre)
         else:
-            totals[small.classes[row]] += weights[row]
+            totals[work.row_classes[row]] += weights[row]
 
 
 @compiled
-def best_of_drawn(rules, work, small, key, begin, n, figures):
-    """The cut to make of a node, as the number of the draw that has it in `small.cuts`; -1 when there is none."""
+def best_of_drawn(rules, work, key, begin, n, figure):
+    """The cut to make of a node, as its place in `work.cuts`; -1 when there is none."""
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
+    drawn, gains = work.drawn, work.drawn_gains
     while turn < n_columns and (turn < rules.n_drawn or n_found == 0):
         column = draw_next(rules, work.order, work.taken, for_columns, turn)
-        small.columns[n_found] = column
-        small.gains[n_found] = search_small(rules, small, small.lists[column], begin, n, figures, small.cuts[n_found])
-        n_found += small.gains[n_found] > NO_CUT
         turn += 1
+        if n == 2 and n_found > 0 and column > drawn[0]:
+            continue  # every cut between two rows is the same: the earlier column is taken
+        gains[n_found] = search_small(rules, work, work.list_of[column], begin, n, figure, work.cuts[n_found])
+        drawn[n_found] = column
+        if n == 2 and n_found > 0 and gains[n_found] > NO_CUT:
+            drawn[0], gains[0], n_found = column, gains[n_found], 0
+            for j in range(work.cuts.shape[1]):
+                work.cuts[0, j] = work.cuts[1, j]
+        n_found += gains[n_found] > NO_CUT
     take_back(work.order, work.taken, turn)
     most, winner = NO_CUT, -1
     for c in range(n_found):
-        most = max(most, small.gains[c])
+        most = max(most, gains[c])
     for c in range(n_found):
-        if small.gains[c] >= most - rules.tolerance and (winner < 0 or small.columns[c] < small.columns[winner]):
+        if gains[c] >= most - rules.tolerance and (winner < 0 or drawn[c] < drawn[winner]):
             winner = c
     return winner
 
 
 @compiled
-def sum_branches(rules, small, place, cut, begin, n, figures, out, at):
-    """`division_kernels.branch_figures` of a cut; how many rows are not in its list."""
-    rows, weights, is_squared = small.rows, small.weights, rules.criterion == SQUARED
-    width, n_unknown, border = 3 if is_squared else rules.n_classes, 0, cut[PLACE]
+def sum_branches(rules, work, i, border, begin, n, centre, out):
+    """`division_kernels.branch_figures` of a cut before a place; how many rows are not in the list."""
+    rows, weights, place, is_squared = work.small_rows, work.small_weights, work.place[i], rules.criterion == SQUARED
+    width, n_unknown = 3 if is_squared else rules.n_classes, 0
     for j in range(2 + 2 * width):
-        out[at + j] = 0.0
+        out[j] = 0.0
     for j in range(begin, begin + n):
         row, weight = rows[j], weights[j]
         p = int64(place[row])
@@ -169,60 +243,59 @@ def sum_branches(rules, small, place, cut, begin, n, figures, out, at):
             n_unknown += 1
             continue
         to = int64(p >= border)
-        here = at + 2 + to * width
-        out[at + to] += weight
+        here = 2 + to * width
+        out[to] += weight
         if is_squared:
-            off = small.numbers[row] - figures[1]
+            off = work.row_numbers[row] - centre
             out[here] += weight
             out[here + 1] += off * weight
             out[here + 2] += off * off * weight
         else:
-            out[here + small.classes[row]] += weight
+            out[here + work.row_classes[row]] += weight
     return n_unknown
 
 
 @compiled
-def divide_small(rules, small, place, cut, begin, n, keeper, shares):
-    """Give each child its rows: the keeper those from `begin` on, the other the ones after them; how many each.
+def divide_small(rules, work, i, border, begin, n, first_share, second_share):
+    """Give the second child its rows, from `begin` on, and the first its own after them; how many each.
 
-    `division_kernels.settle_copies` for the rows that are not in the list.
+    What of a row that is not in the list goes where is as in `division_kernels.settle_copies`.
     """
-    rows, weights, others, other_weights = small.rows, small.weights, small.others, small.other_weights
-    border, heavier = cut[PLACE], 0 if shares[0] >= max(shares[0], shares[1]) - TIE else 1
+    rows, weights, others, other_weights = work.small_rows, work.small_weights, work.others, work.other_weights
+    place, heavier = work.place[i], 0 if first_share >= max(first_share, second_share) - TIE else 1
     here, there = begin, 0
     for j in range(begin, begin + n):
         row, weight = rows[j], weights[j]
         p = int64(place[row])
-        if p != UNKNOWN:
-            to, kept, moved = int64(p >= border), weight, weight
-        else:
-            to, kept, moved = 2, weight * shares[keeper], weight * shares[1 - keeper]
-            if rules.min_copy > 0.0 and min(kept, moved) < rules.min_copy - TIE:
-                to, kept, moved = heavier, weight, weight
-            elif min(kept, moved) <= 0.0:
-                to = 0 if shares[0] > shares[1] else 1
-        rows[here], weights[here] = row, kept
-        others[there], other_weights[there] = row, moved
-        here += to != 1 - keeper
-        there += to != keeper
+        to, left, right = int64(p >= border), weight, weight
+        if p == UNKNOWN:
+            to, left, right = 2, weight * first_share, weight * second_share
+            if rules.min_copy > 0.0 and min(left, right) < rules.min_copy - TIE:
+                to, left, right = heavier, weight, weight
+            elif min(left, right) <= 0.0:
+                to = 0 if first_share > second_share else 1
+        rows[here], weights[here] = row, right
+        others[there], other_weights[there] = row, left
+        here += to != 0
+        there += to != 1
     for j in range(there):
         rows[here + j], weights[here + j] = others[j], other_weights[j]
     return here - begin, there
 
 
 @compiled
-def sum_rows(rules, small, begin, n, figures):
+def sum_rows(rules, work, begin, n, figures):
     """`node_kernels.node_figures`: whether all targets are equal."""
-    rows, weights, weight, is_pure = small.rows, small.weights, 0.0, True
-    for j in range(figures.shape[0]):
-        figures[j] = 0.0
+    rows, weights, weight, is_pure = work.small_rows, work.small_weights, 0.0, True
     if rules.criterion != SQUARED:
+        for k in range(rules.n_classes):
+            figures[1 + k] = 0.0
         for j in range(begin, begin + n):
-            figures[1 + small.classes[rows[j]]] += weights[j]
+            figures[1 + work.row_classes[rows[j]]] += weights[j]
             weight += weights[j]
         figures[0] = weight
         return is_one_class(figures, rules.n_classes)
-    numbers, centre, moment, square, around = small.numbers, 0.0, 0.0, 0.0, 0.0
+    numbers, centre, moment, square, around = work.row_numbers, 0.0, 0.0, 0.0, 0.0
     first = numbers[rows[begin]]
     for j in range(begin, begin + n):
         weight += weights[j]
@@ -239,69 +312,3 @@ def sum_rows(rules, small, begin, n, figures):
         around += weights[j] * (off * off)
     figures[0], figures[1], figures[2], figures[3], figures[4] = weight, centre, moment, square, around
     return is_pure
-
-
-@compiled
-def grow_small(problem, rules, work, lists, rows, starts, lengths, at, node, depth, tree, sizes):
-    """`grow_kernels.grow_subtree` of a node with few rows, into a tree that has so many nodes and sums already.
-
-    Returns the arrays of the tree, longer perhaps, and their sizes.
-    """
-    links, figures, sums = tree
-    n_nodes, n_sums = sizes
-    small, waiting = work.small, work.small.waiting
-    n = number_rows(problem, small, work.spare, lists, rows, starts, lengths, at)
-    for i in range(problem.lengths.shape[0]):
-        small.lists[rules.slot_columns[problem.list_slots[i]]] = i
-    m, is_squared = problem.numbers.shape[1], rules.criterion == SQUARED
-    width = 3 if is_squared else rules.n_classes
-    waiting[0, NODE], waiting[0, DEPTH], waiting[0, BEGIN], waiting[0, SIZE] = node, depth, 0, n
-    n_waiting = 1
-    while n_waiting > 0:
-        n_waiting -= 1
-        node, depth, begin, n = (
-            waiting[n_waiting, 0],
-            waiting[n_waiting, 1],
-            waiting[n_waiting, 2],
-            waiting[n_waiting, 3],
-        )
-        for j in range(begin, begin + n):
-            small.row_weights[small.rows[j]] = small.weights[j]
-        figure, key = figures[node], uint64(links[node, KEY])
-        c = best_of_drawn(rules, work, small, key, begin, n, figure)
-        if c < 0 or small.gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
-            continue
-        cut = small.cuts[c]
-        place, link = small.place[cut[LIST]], links[node]
-        n_more = n_sums + 2 * (1 + width)
-        sums = longer_list(sums, n_sums, n_more + N_MORE)
-        is_known = sum_branches(rules, small, place, cut, begin, n, figure, sums, n_sums) == 0
-        link[SLOT], link[IS_CODED] = problem.list_slots[cut[LIST]], 0
-        link[LOW], link[HIGH] = small.origin[cut[LOW_ROW]], small.origin[cut[HIGH_ROW]]
-        link[N_BRANCHES], link[SUMS], link[IS_COMPLETE] = 2, n_sums, is_known
-        sums[n_more + THRESHOLD], sums[n_more + N_ALLOWED], sums[n_more + MISSING] = np.nan, 0.0, 0.0
-        known = sums[n_sums] + sums[n_sums + 1]
-        small.shares[0], small.shares[1] = sums[n_sums] / known, sums[n_sums + 1] / known
-        n_left = 0
-        for j in range(begin, begin + n):
-            n_left += place[small.rows[j]] < cut[PLACE]
-        keeper = 0 if 2 * n_left >= n else 1
-        kept, moved = divide_small(rules, small, place, cut, begin, n, keeper, small.shares)
-        links, figures = longer_rows(links, n_nodes, n_nodes + 2), longer_rows(figures, n_nodes, n_nodes + 2)
-        for turn in range(2):
-            b = keeper if turn == 0 else 1 - keeper
-            child, first, size = n_nodes + b, begin if turn == 0 else begin + kept, kept if turn == 0 else moved
-            links[child, PARENT], links[child, BRANCH], links[child, SLOT] = node, b, -1
-            links[child, SUMS], links[child, LEVELS], links[child, KEY] = 0, 0, int64(key_of(key, b))
-            if is_known and not is_squared:
-                copy_figures(sums, n_sums, 2, b, rules.n_classes, figures[child])
-                is_pure = is_one_class(figures[child], rules.n_classes)
-            else:
-                is_pure = sum_rows(rules, small, first, size, figures[child])
-            if not is_leaf(figures[child], is_pure, depth + 1, rules, m):
-                waiting[n_waiting, NODE], waiting[n_waiting, DEPTH] = child, depth + 1
-                waiting[n_waiting, BEGIN], waiting[n_waiting, SIZE] = first, size
-                n_waiting += 1
-        n_sums = n_more + N_MORE
-        n_nodes += 2
-    return links, figures, sums, n_nodes, n_sums

@@ -1,108 +1,141 @@
-"""The best cut of a column in a node of few rows: of every place a score, and then the first within a tie."""
+"""The best cut of a column in a node of few rows; the first within a tie, as in `numeric_kernels`.
+
+Whether a cut may be better than the best is told without a division, which takes longer than all the rest.
+"""
 
 from numba import int64
 
 from core.compiled_kernels import compiled
-from core.splits.numeric_kernels import NO_CUT, score_of_sums
+from core.splits.numeric_kernels import NO_CUT, just_below, ratio
+
+NEARLY = 1e-14  # what rounding may take of a product
 
 
 @compiled
-def best_of_counts(small, value, n, n_classes, totals, least, tolerance):
+def may_exceed(best, part_left, part_right, left, right):
+    """False only where part_left / left + part_right / right cannot exceed the best."""
+    enough = best * left * right
+    return right <= 0.0 or part_left * right + part_right * left > enough - abs(enough) * NEARLY
+
+
+@compiled
+def best_of_counts(work, value, n, n_classes, totals, least, tolerance):
     """The best cut by Gini where weights are whole: its gain times the weight, and its place; 0 for none.
 
-    `small.ordered` are the rows in the order of the column, of which `totals` are the class weights. Whole numbers are
+    `work.ordered` are the rows in the order of the column, of which `totals` are the class weights. Whole numbers are
     exact: squares are kept on the way.
     """
-    ordered, classes, weights = small.ordered, small.classes, small.row_weights
-    left, scores = small.left_counts, small.scores
-    squares_left, squares_right, whole, passed = int64(0), int64(0), int64(0), int64(0)
+    ordered, classes, weights, left = work.ordered, work.row_classes, work.row_weights, work.left
+    whole, squares, bar = 0.0, 0.0, NO_CUT
     for k in range(n_classes):
-        left[k] = 0
-        here = int64(totals[k])
-        squares_right += here * here
-        whole += here
-    undivided, best, before = squares_right / whole, NO_CUT, value[ordered[0]]
-    for j in range(n):
-        row = ordered[j]
-        here = value[row]
-        scores[j] = NO_CUT
-        if here != before and passed >= least and whole - passed >= least:
-            scores[j] = squares_left / passed + squares_right / (whole - passed)
-            best = max(best, scores[j])
-        k, weight = classes[row], int64(weights[row])
-        squares_left += weight * (2 * left[k] + weight)
-        squares_right -= weight * (2 * (int64(totals[k]) - left[k]) - weight)
-        left[k] += weight
-        passed += weight
-        before = here
-    return first_of(scores, best, tolerance * whole, undivided)
+        squares += totals[k] * totals[k]
+        whole += totals[k]
+    undivided, tie = squares / whole, tolerance * whole
+    for is_second in range(2):
+        best, chosen, place, is_unclear = bar, NO_CUT, int64(0), False
+        squares_left, squares_right, passed, before = 0.0, squares, 0.0, value[ordered[0]]
+        for k in range(n_classes):
+            left[k] = 0.0
+        for j in range(n):
+            row = ordered[j]
+            here, right = value[row], whole - passed
+            if here != before and may_exceed(best, squares_left, squares_right, passed, right):
+                score = squares_left / passed + squares_right / right
+                if score > best and passed >= least and right >= least:
+                    if is_second:
+                        return score - undivided, int64(j)
+                    if score - tie > chosen:
+                        is_unclear |= best >= score - tie
+                        chosen, place = score, int64(j)
+                    best = score
+            k, weight = classes[row], weights[row]
+            squares_left += weight * (2.0 * left[k] + weight)
+            squares_right -= weight * (2.0 * (totals[k] - left[k]) - weight)
+            left[k] += weight
+            passed += weight
+            before = here
+        if not is_unclear:
+            break
+        bar = just_below(best - tie)
+    return chosen - undivided, place
 
 
 @compiled
-def best_of_weights(small, value, n, n_classes, totals, least, tolerance):
+def best_of_weights(work, value, n, n_classes, totals, least, tolerance):
     """The same for any weights: the right side is the whole less the left."""
-    ordered, classes, weights = small.ordered, small.classes, small.row_weights
-    left, scores, last = small.left, small.scores, last_cut(small, n, least)
-    whole, squares, passed = 0.0, 0.0, 0.0
+    ordered, classes, weights, left = work.ordered, work.row_classes, work.row_weights, work.left
+    whole, squares, bar, last = 0.0, 0.0, NO_CUT, last_cut(work, n, least)
     for k in range(n_classes):
-        left[k] = 0.0
         whole += totals[k]
         squares += totals[k] * totals[k]
-    undivided, best, before = squares / whole, NO_CUT, value[ordered[0]]
-    for j in range(n):
-        row = ordered[j]
-        here = value[row]
-        scores[j] = NO_CUT
-        if here != before and passed >= least and j <= last:
-            squares_left, squares_right, right = 0.0, 0.0, whole - passed
-            for k in range(n_classes):
-                behind = totals[k] - left[k]
-                squares_left += left[k] * left[k]
-                squares_right += behind * behind
-            scores[j] = squares_left / passed + (squares_right / right if right > 0.0 else 0.0)
-            best = max(best, scores[j])
-        left[classes[row]] += weights[row]
-        passed += weights[row]
-        before = here
-    return first_of(scores, best, tolerance * whole, undivided)
+    undivided, tie = squares / whole, tolerance * whole
+    for is_second in range(2):
+        best, chosen, place, is_unclear = bar, NO_CUT, int64(0), False
+        passed, before = 0.0, value[ordered[0]]
+        for k in range(n_classes):
+            left[k] = 0.0
+        for j in range(min(n, last + 1)):
+            row = ordered[j]
+            here = value[row]
+            if here != before and passed >= least:
+                squares_left, squares_right, right = 0.0, 0.0, whole - passed
+                for k in range(n_classes):
+                    behind = totals[k] - left[k]
+                    squares_left += left[k] * left[k]
+                    squares_right += behind * behind
+                if may_exceed(best, squares_left, squares_right, passed, right):
+                    score = squares_left / passed + ratio(squares_right, right)
+                    if score > best:
+                        if is_second:
+                            return score - undivided, int64(j)
+                        if score - tie > chosen:
+                            is_unclear |= best >= score - tie
+                            chosen, place = score, int64(j)
+                        best = score
+            left[classes[row]] += weights[row]
+            passed += weights[row]
+            before = here
+        if not is_unclear:
+            break
+        bar = just_below(best - tie)
+    return chosen - undivided, place
 
 
 @compiled
-def best_of_numbers(small, value, n, centre, totals, least, tolerance):
+def best_of_numbers(work, value, n, centre, totals, least, tolerance):
     """The same for a number to predict: `totals` are the weight and the sum of the centred numbers."""
-    ordered, numbers, weights = small.ordered, small.numbers, small.row_weights
-    scores, last = small.scores, last_cut(small, n, least)
-    whole, whole_sum, passed, moved = totals[0], totals[1], 0.0, 0.0
-    undivided, best, before = whole_sum * whole_sum / whole, NO_CUT, value[ordered[0]]
-    for j in range(n):
-        row = ordered[j]
-        here = value[row]
-        scores[j] = NO_CUT
-        if here != before and passed >= least and j <= last:
-            scores[j] = score_of_sums(moved, whole_sum, passed, whole)
-            best = max(best, scores[j])
-        passed += weights[row]
-        moved += weights[row] * (numbers[row] - centre)
-        before = here
-    return first_of(scores, best, tolerance * whole, undivided)
+    ordered, numbers, weights = work.ordered, work.row_numbers, work.row_weights
+    whole, whole_sum, bar, last = totals[0], totals[1], NO_CUT, last_cut(work, n, least)
+    undivided, tie = whole_sum * whole_sum / whole, tolerance * whole
+    for is_second in range(2):
+        best, chosen, place, is_unclear = bar, NO_CUT, int64(0), False
+        passed, moved, before = 0.0, 0.0, value[ordered[0]]
+        for j in range(min(n, last + 1)):
+            row = ordered[j]
+            here, behind, right = value[row], whole_sum - moved, whole - passed
+            if here != before and may_exceed(best, moved * moved, behind * behind, passed, right):
+                score = moved * moved / passed + ratio(behind * behind, right)
+                if score > best and passed >= least:
+                    if is_second:
+                        return score - undivided, int64(j)
+                    if score - tie > chosen:
+                        is_unclear |= best >= score - tie
+                        chosen, place = score, int64(j)
+                    best = score
+            passed += weights[row]
+            moved += weights[row] * (numbers[row] - centre)
+            before = here
+        if not is_unclear:
+            break
+        bar = just_below(best - tie)
+    return chosen - undivided, place
 
 
 @compiled
-def last_cut(small, n, least):
+def last_cut(work, n, least):
     """The last place with enough weight behind it, added up from the end: a difference would not be exact."""
-    ordered, weights, behind, j = small.ordered, small.row_weights, 0.0, n
+    ordered, weights, behind, j = work.ordered, work.row_weights, 0.0, n
     while j > 0 and behind < least:
         j -= 1
         behind += weights[ordered[j]]
     return j
-
-
-@compiled
-def first_of(scores, best, tolerance, undivided):
-    """The first place within a tie of the best, and what it gains; 0 for none."""
-    if best == NO_CUT:
-        return NO_CUT, int64(0)
-    j = int64(1)
-    while scores[j] < best - tolerance:
-        j += 1
-    return scores[j] - undivided, j

@@ -5,7 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import core.ensembles.forest_layout as forest_layout
+import core.ensembles.forest_prediction_kernels as forest_prediction_kernels
 import core.ensembles.forest_walk as forest_walk
+from core.compilation import KernelNotCompiled
 from core.config import CriterionKind
 from core.ensembles.forest import Forest, forest_of
 from core.ensembles.forest_layout import ForestLayout
@@ -14,6 +17,8 @@ from core.ensembles.forest_predictor import (
     answers_by_tree,
     average_of_trees,
     ends_by_tree,
+    possible_ends_by_tree,
+    running_sums,
 )
 from core.prediction import MissingPolicy, predict
 from core.record_walk import cells_of
@@ -33,7 +38,7 @@ def wild_forest(chance: np.random.Generator, schema: Schema, **options: bool) ->
         if tree.task is first.task and tree.values.shape[1] == first.values.shape[1]:
             trees.append(tree)
     criterion = CriterionKind.GINI if first.task is Task.CLASSIFICATION else CriterionKind.SQUARED_ERROR
-    return forest_of(trees, range(4), [criterion] * 4, [tree.cuts for tree in trees])
+    return forest_of(trees, range(4), [criterion] * 4, [tree.cuts if any(tree.cuts) else () for tree in trees])
 
 
 def assert_all_ways_agree(forest: Forest, table: Table) -> None:
@@ -72,6 +77,49 @@ def test_on_forests_that_nobody_grew(
     schema = wild_schema(chance)
     forest = wild_forest(chance, schema, surrogates=surrogates, thresholds=thresholds, sums=has_sums)
     assert_all_ways_agree(forest, wild_table(chance, schema, n_rows))
+
+
+@pytest.mark.usefixtures("tight")
+@settings(max_examples=30)
+@given(st.integers(0, 2**32), st.integers(1, 150), st.booleans())
+def test_running_sums_are_those_of_the_definition(seed: int, n_rows: int, thresholds: bool) -> None:
+    chance = np.random.default_rng(seed)
+    schema = wild_schema(chance)
+    forest, table = wild_forest(chance, schema, thresholds=thresholds, sums=False), wild_table(chance, schema, n_rows)
+    counted = [chance.random(n_rows) < 0.4 for _ in range(len(forest))]
+    for policy in (MissingPolicy.WEIGHTED, MissingPolicy.MAJORITY_BRANCH, MissingPolicy.LAST_NODE):
+        expected = [sums.tobytes() for sums in running_sums(forest, table, policy, counted)]
+        for kernels in (True, False):
+            found = ForestPredictor(forest).running_sums(table, counted, policy, kernels=kernels)
+            assert [sums.tobytes() for sums in found] == expected
+
+
+def test_tests_that_do_not_fit_into_keys_are_asked_tree_by_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance, schema = np.random.default_rng(3), numbers(4)
+    forest, table = wild_forest(chance, schema, sums=False), wild_table(chance, schema, 30)
+    expected = ForestPredictor(forest).average(table, kernels=True)
+    assert ForestPredictor(forest).layout.suits_keys
+    monkeypatch.setattr(forest_layout, "KEY_BITS", 3)
+    assert not ForestPredictor(forest).layout.suits_keys
+    assert ForestPredictor(forest).average(table, kernels=True).tobytes() == expected.tobytes()
+
+
+def test_where_nothing_may_be_compiled_the_definition_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise KernelNotCompiled
+
+    for kernel in ("average_block", "average_quickly", "average_record", "ends_of_record", "reach_block"):
+        monkeypatch.setattr(forest_prediction_kernels, kernel, refuse)
+    chance, schema = np.random.default_rng(3), numbers(4)
+    forest, table = wild_forest(chance, schema, thresholds=True, sums=False), wild_table(chance, schema, 5)
+    ready, expected = ForestPredictor(forest), average_of_trees(forest, table, MissingPolicy.WEIGHTED)
+    assert ready.average(table, kernels=True).tobytes() == expected.tobytes()
+    assert ready.by_tree(table, kernels=True).answers.shape == (4, 5, expected.shape[1])
+    for row, cells in enumerate(cells_of(table)):
+        assert np.array(ready.one(cells, kernels=True)).tobytes() == expected[row].tobytes()
+        reached = ends_by_tree(forest, cells, MissingPolicy.WEIGHTED).by_row()
+        assert ready.ends(cells, kernels=True).by_row() == reached
+        assert ready.possible_ends(cells, kernels=True).by_row() == possible_ends_by_tree(forest, cells).by_row()
 
 
 def numbers(n_columns: int) -> Schema:
