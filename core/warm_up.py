@@ -17,6 +17,7 @@ from core.block_walk import BlockWalk
 from core.config import (
     Algorithm,
     Categorical,
+    Committee,
     ConfidencePruning,
     Cost,
     CriterionKind,
@@ -29,6 +30,7 @@ from core.config import (
 )
 from core.ensembles.forest import forest_of
 from core.ensembles.forest_predictor import ForestPredictor
+from core.ensembles.growing import grow_committee
 from core.ensembles.isolation import grow_isolation
 from core.ensembles.isolation_scores import IsolationPredictor
 from core.ensembles.permutation import ShuffledAnswers
@@ -71,6 +73,7 @@ def run_every_kernel() -> None:
     for samples, algorithm in orders():
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
+    run_committee_kernels()
     run_quest_kernels()
     run_balancing_kernels()
     run_permutation_kernels()
@@ -84,6 +87,15 @@ def run_usual_kernels() -> None:
     for target in targets():
         samples = chosen(samples_of(target, weighted=False, holes=False), ("number",))
         grow_with(Engine.KERNELS, samples, algorithm_of(target, {}), validation=None, seed=0, threads=2)
+
+
+def run_committee_kernels() -> None:
+    """What trees of a committee need beyond those that grow alone."""
+    forest_targets: tuple[Target, ...] = class_target(3), number_target(1)
+    for target, holes in product(forest_targets, (False, True)):
+        samples = chosen(samples_of(target, weighted=False, holes=holes), ("number", "few numbers", "binary"))
+        committee = Committee("random_forest", (algorithm_of(target, {}),), n_trees=2, max_features=1)
+        grow_committee(samples, committee, seed=0, engine=Engine.KERNELS, threads=2)
 
 
 def run_quest_kernels() -> None:
