@@ -4,11 +4,16 @@
 time. `AsAccurate(rival)`: at most 0.2 points of held-out accuracy below.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
 from bench.chaid import ChaidRow
+from bench.forest_asking import ForestManyRows, ForestOneRecord, ForestSize
+from bench.forest_importance import PermutationImportance
+from bench.forests import ForestRow, OurForest, ScikitForest, YDFForest
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
+from bench.isolation import IsolationScores
 from bench.kinds import (
     COVER_TYPES,
     HUNDRED_VALUES,
@@ -16,8 +21,11 @@ from bench.kinds import (
     MIXED_4,
     MIXED_FEW_LEVELS,
     NUMERIC_1M,
+    NUMERIC_100K,
     NUMERIC_200K,
     REGRESSION,
+    REGRESSION_100K,
+    SEVEN_CLASSES_100K,
     SLANTED_100K,
     missing,
     weighted,
@@ -47,10 +55,16 @@ Row = (
     | OneRecord
     | RowsWithHoles
     | AnotherStep
+    | IsolationScores
+    | PermutationImportance
     | SequenceRow
     | CrossValidationRow
     | DeepSequenceRow
     | ChaidRow
+    | ForestRow
+    | ForestManyRows
+    | ForestOneRecord
+    | ForestSize
     | AboveConstant
     | ExplainedAbovePlain
     | Throughput
@@ -233,6 +247,32 @@ ROWS: tuple[Row, ...] = (
         OurMultivariate(),
         (Within(FULL, 20, 10, label="our axis-parallel tree"), AsAccurate(FULL, label="our axis-parallel tree")),
     ),
+    *(
+        ForestRow(
+            name,
+            f"forest of 100 trees, {title}, fully grown, √d attributes, two threads",
+            tables,
+            OurForest(),
+            (
+                Faster(ScikitForest(), floor, goal),
+                Faster(YDFForest(), floor, goal),
+                AsAccurate(ScikitForest()),
+                AsAccurate(YDFForest()),
+            ),
+        )
+        for name, title, tables, floor, goal in (
+            ("forest-3", "100k x 20, 3 classes", NUMERIC_100K, 7, 11),
+            ("forest-7", "100k x 20, 7 classes", SEVEN_CLASSES_100K, 6, 9),
+            ("forest-regression", "100k x 20, regression", REGRESSION_100K, 6, 9),
+        )
+    ),
+    ForestRow(
+        "forest-missing",
+        "the forest of 3 classes with 15 % missing",
+        missing(NUMERIC_100K, 0.15),
+        OurForest(),
+        (Within(OurForest(), 5.2, 4.2, on=NUMERIC_100K, label="our complete table"),),
+    ),
     ThreadsRow("threads", "two threads, 1M x 20, depth 12, wall", NUMERIC_1M, DEEP, floor=1.5, goal=1.65),
     MemoryRow("memory", "peak memory above the input, 1M x 20, depth 12", "complete", floor=7, goal=6),
     MemoryRow("memory-missing", "the same with 15 % missing", "missing", floor=12, goal=9),
@@ -273,6 +313,19 @@ ROWS: tuple[Row, ...] = (
         floor=1.05,
         goal=1.02,
     ),
+    IsolationScores(
+        "isolation",
+        "isolation forest of 100 trees, score 200k x 20, two threads",
+        NUMERIC_200K,
+        Limit("scikit-learn", 4, 5),
+    ),
+    PermutationImportance(
+        "permutation-importance",
+        "permutation importance, 10k rows x 20, 100 trees of depth 12, 5 repeats, two threads",
+        NUMERIC_100K,
+        12,
+        Limit("scikit-learn", 10, 20),
+    ),
     SequenceRow(
         "pruning-sequence",
         "the whole cost-complexity sequence, 200k x 20, fully grown",
@@ -291,6 +344,30 @@ ROWS: tuple[Row, ...] = (
     ),
     DeepSequenceRow(
         "pruning-deep", "a sequence of up to 50,000 steps: no faster than n log n", sizes=(2_500, 10_000, 50_000)
+    ),
+    ForestManyRows(
+        "forest-predict-many",
+        "predict 100k rows x 20 with 100 trees, depth 12, two threads each",
+        replace(NUMERIC_200K, n_rows=100_000),
+        depth=12,
+        floor=4,
+        goal=7,
+    ),
+    ForestOneRecord(
+        "forest-predict-one",
+        "predict one record with 100 trees, depth 12, wall",
+        replace(NUMERIC_200K, n_rows=100_000),
+        depth=12,
+        floor=4.5,
+        goal=9,
+    ),
+    ForestSize(
+        "forest-size",
+        "how large 100 trees are stored, fully grown on 100k x 20",
+        replace(NUMERIC_200K, n_rows=100_000),
+        depth=None,
+        floor=1 / 4,
+        goal=1 / 6,
     ),
     AboveConstant("serving-one", "one record over HTTP, CPU", partial(records, 1), floor=1.35, goal=1.2),
     AboveConstant("serving-hundred", "100 JSON records over HTTP, CPU", partial(records, 100), floor=3, goal=2.3),

@@ -204,17 +204,21 @@ def _cached(kernel: Any) -> Any:
     return kernel
 
 
-def _pointer(_: Any, address: Any) -> Any:
-    """An address as a pointer to float64."""
-    signature = types.CPointer(types.float64)(address)
+def _pointer_to(kind: Any) -> Any:
+    """Code that takes an address for a pointer to values of a kind."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+    def typed(_: Any, address: Any) -> Any:
+        signature = types.CPointer(kind)(address)
 
-    return signature, generate
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return signature, generate
+
+    return intrinsic(typed)
 
 
-_pointer_at: Any = intrinsic(_pointer)
+_pointer_at, _whole_pointer_at, _short_pointer_at = map(_pointer_to, (types.float64, types.int64, types.uint32))
 
 
 @compiled
@@ -233,6 +237,18 @@ def ask(builder: Any, address: Any) -> None:
     prefetch = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
     to_read, soon, data = number(0), number(3), number(1)
     builder.call(prefetch, [builder.bitcast(address, pointer), to_read, soon, data])
+
+
+@compiled
+def wholes_at(address: Any, n: Any) -> Any:
+    """The same for int64. Handing over an address takes a tenth of the time of an array."""
+    return carray(_whole_pointer_at(address), (n,))
+
+
+@compiled
+def shorts_at(address: Any, n: Any) -> Any:
+    """The same for uint32."""
+    return carray(_short_pointer_at(address), (n,))
 
 
 def _ask(_: Any, address: Any) -> Any:

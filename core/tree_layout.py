@@ -48,7 +48,7 @@ _WAYS = {
     SplitKind.INTERVALS: INTERVALS,
     SplitKind.MERGED_INTERVALS: LOOKUP_OF_INTERVALS,
 }
-_FOUND_BY = np.array([_WAYS.get(kind, LOOKUP) for kind in SPLIT_KINDS], dtype=np.uint8)
+FOUND_BY = np.array([_WAYS.get(kind, LOOKUP) for kind in SPLIT_KINDS], dtype=np.uint8)
 
 
 class Nodes(NamedTuple):
@@ -155,7 +155,7 @@ class Layout:
             threshold=tree.threshold[order],
             first=np.minimum(tree.children_start[order], len(tree) - 1).astype(np.uint32),
             n_branches=tree.n_children[order].astype(np.uint32),
-            kind=_FOUND_BY[tree.kind[order]],
+            kind=FOUND_BY[tree.kind[order]],
             lookup_start=tree.branch_start[order],
             lookup=np.append(tree.branch_of, np.int32(0)),
             cuts_start=np.cumsum([0, *map(len, cuts), 0], dtype=np.int64),

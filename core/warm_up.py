@@ -18,15 +18,24 @@ from core.columns_in_memory import ColumnsInMemory, NumbersInMemory, TextsInMemo
 from core.config import (
     Algorithm,
     Categorical,
+    Committee,
     ConfidencePruning,
     Cost,
     CriterionKind,
     Dialect,
     GainFilter,
+    Isolation,
     MissingStrategy,
     NumericCorrection,
     NumericKind,
 )
+from core.ensembles.forest import forest_of
+from core.ensembles.forest_predictor import ForestPredictor
+from core.ensembles.growing import grow_committee
+from core.ensembles.isolation import grow_isolation
+from core.ensembles.isolation_scores import IsolationPredictor
+from core.ensembles.permutation import ShuffledAnswers
+from core.ensembles.synthetic import near_rows
 from core.growth.coding import coding_of_few
 from core.growth.engine import Engine, grow_with
 from core.growth.fast_grow import is_supported
@@ -67,8 +76,11 @@ def run_every_kernel() -> None:
     for samples, algorithm in orders():
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
+    run_committee_kernels()
     run_quest_kernels()
     run_multivariate_kernels()
+    run_balancing_kernels()
+    run_permutation_kernels()
     run_pruning_kernels()
     run_prediction_kernels()
 
@@ -79,6 +91,15 @@ def run_usual_kernels() -> None:
     for target in targets():
         samples = chosen(samples_of(target, weighted=False, holes=False), ("number",))
         grow_with(Engine.KERNELS, samples, algorithm_of(target, {}), validation=None, seed=0, threads=2)
+
+
+def run_committee_kernels() -> None:
+    """What trees of a committee need beyond those that grow alone."""
+    forest_targets: tuple[Target, ...] = class_target(3), number_target(1)
+    for target, holes in product(forest_targets, (False, True)):
+        samples = chosen(samples_of(target, weighted=False, holes=holes), ("number", "few numbers", "binary"))
+        committee = Committee("random_forest", (algorithm_of(target, {}),), n_trees=2, max_features=1)
+        grow_committee(samples, committee, seed=0, engine=Engine.KERNELS, threads=2)
 
 
 def run_quest_kernels() -> None:
@@ -93,6 +114,11 @@ def run_multivariate_kernels() -> None:
     samples = samples_of(class_target(3), weighted=True, holes=True)
     algorithm = resolve("multivariate", {"stopping": {"max_depth": 3}}, samples.target.task)
     grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
+
+
+def run_balancing_kernels() -> None:
+    """What finds the neighbours of rows."""
+    near_rows(samples_of(class_target(2), weighted=False, holes=True).attributes, 5, kernels=True)
 
 
 def run_pruning_kernels() -> None:
@@ -110,6 +136,8 @@ def run_prediction_kernels() -> None:
     for samples, algorithm in prediction_orders():
         tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
         run_predictions(tree, samples.attributes)
+    run_isolation_kernels()
+    run_forest_kernels()
     run_scans()
     run_columns_in_memory()
     TextsSideBySide([b"one", b"two"]).of(np.array([1, 0]), b"", b"")
@@ -123,6 +151,39 @@ def run_predictions(tree: Tree, records: Table) -> None:
             walk.answers(records, policy)
             walk.ends(records, policy)
         list(walk.arrivals(records, MissingPolicy.WEIGHTED))
+
+
+def run_permutation_kernels() -> None:
+    """Ask small forests with a column shuffled: of thresholds only, and of all kinds of tests."""
+    for samples, algorithm in prediction_orders():
+        if algorithm.missing is MissingStrategy.SURROGATE:
+            continue
+        tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+        forest = forest_of([tree], [0], [algorithm.criterion.kind], [samples.cuts])
+        answers = ShuffledAnswers(forest, samples.attributes, kernels=True)
+        column = int(tree.column[0])
+        answers.when_shuffled(column)(np.arange(N_ROWS)[::-1])
+
+
+def run_isolation_kernels() -> None:
+    """Ask an isolation forest: one kernel for all tables."""
+    table = samples_of(class_target(2), weighted=False, holes=False).attributes
+    isolation = grow_isolation(table, Isolation(n_trees=2), seed=0)
+    IsolationPredictor(isolation).path_lengths(table, kernels=True)
+
+
+def run_forest_kernels() -> None:
+    """Ask a forest in every way: the same kernels serve all forests."""
+    samples, algorithm = next(prediction_orders())
+    tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+    predictor, records = ForestPredictor(forest_of([tree], [0], [algorithm.criterion.kind], [()])), samples.attributes
+    predictor.average(records, kernels=True)
+    predictor.by_tree(records, kernels=True)
+    for cells in ([0.0, 0.0], [0.0, np.nan]):
+        predictor.one(cells, kernels=True)
+        predictor.ends(cells, kernels=True)
+        predictor.possible_ends(cells, kernels=True)
+    list(predictor.running_sums(records, [np.ones(records.n_rows, dtype=np.bool_)], kernels=True))
 
 
 def run_scans() -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.config import CriterionKind
 from core.growth.best_split import IMPURITIES
+from core.growth.finished_nodes import FinishedNodes
 from core.missing.surrogates import Surrogate
 from core.splits.split import Cuts, Term
 from core.table import BoolArray, FloatArray, RowArray
@@ -38,6 +39,7 @@ NODE_TYPES: Mapping[str, type[np.generic]] = {
     "variances": np.float64,
 }
 NARROW = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
+FIRST = 256  # numbers of many: one that is not whole is mostly among them
 MEMBERS_KEPT = 4  # trees in full: those asked for last
 
 
@@ -98,42 +100,95 @@ class Forest:
         )
 
 
+@dataclass
+class MemberPart:
+    """A tree as a forest keeps it: the fields of its nodes, without those that follow, each in its narrowest type."""
+
+    task: Task
+    columns: dict[str, AnyArray]
+    n_codes: AnyArray
+    branch_of: AnyArray
+    costs: FloatArray | None
+    surrogates: tuple[tuple[Surrogate, ...], ...]
+    terms: tuple[tuple[Term, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.n_codes)
+
+    def column(self, name: str, criterion: CriterionKind) -> AnyArray:
+        """A field of all nodes, also one that follows from the others."""
+        if name in self.columns:
+            return self.columns[name]
+        here = {each: widened(values, NODE_TYPES[each]) for each, values in self.columns.items()}
+        return with_what_follows(here, criterion)[name]
+
+
+def part_of_forest(tree: Tree, criterion: CriterionKind) -> MemberPart:
+    """What a forest keeps of a tree."""
+    kept = without_what_follows({name: getattr(tree, name) for name in NODE_TYPES}, tree.task, criterion)
+    return MemberPart(
+        task=tree.task,
+        columns={name: narrowed(values) for name, values in kept.items()},
+        n_codes=narrowed(np.diff(tree.branch_start)),
+        branch_of=narrowed(tree.branch_of),
+        costs=tree.costs,
+        surrogates=tree.surrogates,
+        terms=tree.terms,
+    )
+
+
+def part_of_nodes(nodes: FinishedNodes) -> MemberPart:
+    """What a forest keeps of nodes from which all that follows was left out already; all their splits are cuts."""
+    columns = {name: narrowed(values) for name, values in nodes.columns.items()}
+    n_codes, branch_of = np.zeros(len(nodes), dtype=np.uint8), np.empty(0, dtype=np.uint8)
+    return MemberPart(nodes.task, columns, n_codes, branch_of, None, (), ())
+
+
 def forest_of(
     trees: Sequence[Tree], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
 ) -> Forest:
     """These trees side by side; `members` says of which kind each is."""
-    every = {name: np.concatenate([getattr(tree, name) for tree in trees]) for name in NODE_TYPES}
-    kinds = np.repeat(members, [len(tree) for tree in trees])
-    kept = {name: narrowed(values) for name, values in without_what_follows(every, trees, kinds, criteria).items()}
+    parts = [part_of_forest(tree, criteria[member]) for tree, member in zip(trees, members, strict=True)]
+    return forest_of_parts(parts, members, criteria, cuts)
+
+
+def forest_of_parts(
+    parts: Sequence[MemberPart], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
+) -> Forest:
+    """The same from what is kept of each tree, which is used up; a field is left out where it follows in all of them.
+
+    Fields that only some trees lack are found again first. Then each is taken out of the trees once it is in the
+    forest, so that both together take little more memory than one.
+    """
+    names = [name for name in NODE_TYPES if any(name in part.columns for part in parts)]
+    for part, member in zip(parts, members, strict=True):
+        part.columns |= {name: part.column(name, criteria[member]) for name in names if name not in part.columns}
     return Forest(
-        task=trees[0].task,
-        start=np.cumsum([0, *map(len, trees)]),
+        task=parts[0].task,
+        start=np.cumsum([0, *map(len, parts)]),
         member=narrowed(np.array(members)),
         criteria=tuple(criteria),
-        columns=kept,
-        n_codes=narrowed(np.concatenate([np.diff(tree.branch_start) for tree in trees])),
-        branch_of=narrowed(np.concatenate([tree.branch_of for tree in trees])),
+        columns={name: joined([part.columns.pop(name) for part in parts]) for name in names},
+        n_codes=joined([part.n_codes for part in parts]),
+        branch_of=joined([part.branch_of for part in parts]),
         cuts=tuple(cuts),
-        costs=trees[0].costs,
-        surrogates=_of_nodes([tree.surrogates for tree in trees], trees),
-        terms=_of_nodes([tree.terms for tree in trees], trees),
+        costs=parts[0].costs,
+        surrogates=_of_nodes([part.surrogates for part in parts], parts),
+        terms=_of_nodes([part.terms for part in parts], parts),
     )
 
 
-def without_what_follows(
-    every: dict[str, AnyArray], trees: Sequence[Tree], kinds: RowArray, criteria: Sequence[CriterionKind]
-) -> dict[str, AnyArray]:
-    """The fields of all nodes but for those that `with_what_follows` finds again to the last bit."""
+def without_what_follows(every: dict[str, AnyArray], task: Task, criterion: CriterionKind) -> dict[str, AnyArray]:
+    """The fields of a tree's nodes but for those that `with_what_follows` finds again to the last bit."""
     kept = dict(every)
     if is_same(every["score"], every["gain"]):
         del kept["score"]
-    if trees[0].task is Task.CLASSIFICATION:
+    if task is Task.CLASSIFICATION:
         if is_same(every["weight"], weights_of(every["values"])):
             del kept["weight"]
-        found = [impurity_of(every["values"], criterion) for criterion in criteria]
-        if is_same(every["impurity"], np.choose(kinds, found) if len(found) > 1 else found[0]):
+        if is_same(every["impurity"], impurity_of(every["values"], criterion)):
             del kept["impurity"]
-    if all(is_same(tree.share, shares_of(tree.size, tree.weight)) for tree in trees):
+    if is_same(every["share"], shares_of(every["size"], every["weight"])):
         del kept["share"]
     return kept
 
@@ -172,15 +227,26 @@ def is_same(values: FloatArray, others: FloatArray) -> bool:
     return np.array_equal(values.view(np.int64), others.view(np.int64))
 
 
+def joined(parts: Sequence[AnyArray]) -> AnyArray:
+    """Narrowed numbers one after the other, narrowed: where some are not whole, there is nothing more to narrow."""
+    every = np.concatenate(parts)
+    return every if any(part.dtype.kind == "f" for part in parts) else narrowed(every)
+
+
 def narrowed(values: AnyArray) -> AnyArray:
     """The same numbers in the narrowest type of whole numbers that holds all of them, if one does."""
-    if values.dtype.kind == "f" and not bool(((values == np.floor(values)) & ~is_negative_zero(values)).all()):
+    if values.dtype.kind == "f" and not (are_whole(values[:FIRST]) and are_whole(values)):
         return values
     low, high = (values.min(), values.max()) if values.size else (0, 0)
     for narrow in NARROW:
         if np.iinfo(narrow).min <= low and high <= np.iinfo(narrow).max:
             return values.astype(narrow)
     return values
+
+
+def are_whole(values: FloatArray) -> bool:
+    """Whether all are whole numbers, without a sign where they are 0."""
+    return bool(((values == np.floor(values)) & ~is_negative_zero(values)).all())
 
 
 def is_negative_zero(values: FloatArray) -> BoolArray:
@@ -193,7 +259,7 @@ def widened(values: AnyArray, wanted: type[np.generic]) -> AnyArray:
     return values.astype(wanted)
 
 
-def _of_nodes(of_trees: list[tuple[Any, ...]], trees: Sequence[Tree]) -> tuple[Any, ...]:
+def _of_nodes(of_trees: list[tuple[Any, ...]], trees: Sequence[MemberPart]) -> tuple[Any, ...]:
     """What each node of all trees has; empty where no tree has any."""
     if not any(of_trees):
         return ()

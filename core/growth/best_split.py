@@ -39,7 +39,7 @@ from core.splits.rare_categories import search_with_rare_as_one
 from core.splits.split import Split, SplitKind
 from core.sums import in_row_order, sums_by, weights_by
 from core.table import BoolArray, Column, FloatArray, RowArray, is_missing
-from core.target import Task
+from core.target import Target, Task
 from core.ties import TIE, first_within_tie
 
 MOST_CELLS = 1_000_000  # of columns that are searched together: rows, times columns, times sums of a row
@@ -80,8 +80,8 @@ class Candidate:
 class NodeSamples:
     """A node's rows with their weights here, in row order, and the weighted statistics of their targets.
 
-    The key names the node's random draws. `tick` is called before each column is searched: in many rows that takes
-    long, and what it raises ends the search.
+    The key names the node's random draws; `undrawn` columns are not searched. `tick` is called before each column is:
+    in many rows that takes long, and what it raises ends the search.
     """
 
     rows: RowArray
@@ -89,6 +89,7 @@ class NodeSamples:
     sums: FloatArray
     key: int = 0
     tick: Callable[[], None] = lambda: None
+    undrawn: frozenset[int] = frozenset()
 
 
 def node_samples(
@@ -100,11 +101,16 @@ def node_samples(
 
 def objective_of(algorithm: Algorithm, samples: Samples) -> Objective:
     """What the algorithm maximises on these samples."""
-    task, impurity = samples.target.task, IMPURITIES[algorithm.criterion.kind]
+    return objective_for(algorithm, samples.target, samples.weights)
+
+
+def objective_for(algorithm: Algorithm, target: Target, weights: FloatArray) -> Objective:
+    """The same for samples with these targets and weights."""
+    task, impurity = target.task, IMPURITIES[algorithm.criterion.kind]
     if task is Task.CLASSIFICATION:
         return Objective(task, impurity)
-    root = node_samples(samples, samples.rows, samples.weights)
-    return Objective(task, impurity, TIE * float(impurity(root.sums.sum(axis=0))))
+    sums = target.statistics(np.arange(len(weights)), weights)
+    return Objective(task, impurity, TIE * float(impurity(sums.sum(axis=0))))
 
 
 def best_split(
@@ -125,7 +131,7 @@ def all_candidates(
 ) -> list[Candidate]:
     """Every attribute that has a valid split, in column order; `spent` ones have nothing more to tell here."""
     found: dict[int, list[Candidate]] = {}
-    together, one_by_one = columns_to_search(samples, algorithm, spent)
+    together, one_by_one = columns_to_search(samples, algorithm, node.undrawn.union(spent))
     n_at_once = max(1, MOST_CELLS // node.sums.size)
     for start in range(0, len(together), n_at_once):
         node.tick()
@@ -136,10 +142,10 @@ def all_candidates(
     return [one for column in sorted(found) for one in found[column]]
 
 
-def columns_to_search(samples: Samples, algorithm: Algorithm, spent: Collection[int]) -> tuple[list[int], list[int]]:
+def columns_to_search(samples: Samples, algorithm: Algorithm, closed: Collection[int]) -> tuple[list[int], list[int]]:
     """The columns whose every midpoint is a candidate, which can be searched together, and the others."""
     schema = samples.attributes.schema
-    left = [column for column in range(len(schema)) if column not in spent]
+    left = [column for column in range(len(schema)) if column not in closed]
     if algorithm.numeric.kind is not NumericKind.EXACT:
         return [], left
     together = [column for column in left if schema[column].has_order]

@@ -36,6 +36,8 @@ def search_bits(problem, rules, work, figures, best):
     for b in range(problem.bit_columns.shape[0]):
         slot, n_right = rules.coded_slots[problem.bit_columns[b]], 0.0
         work.gains[slot], work.scores[slot] = NO_CUT, NO_CUT
+        if not work.is_drawn[slot]:
+            continue
         for k in range(n_classes):
             left[k] = totals[k] - work.bit_counts[b, k]
             n_right += work.bit_counts[b, k]

@@ -49,7 +49,7 @@ def all_candidates(
     found = []
     for column in range(len(samples.attributes.schema)):
         node.tick()
-        found.append(candidate(samples, node, column, algorithm))
+        found.append(None if column in node.undrawn else candidate(samples, node, column, algorithm))
     return [one for one in found if one is not None]
 
 

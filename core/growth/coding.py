@@ -51,8 +51,8 @@ def is_codable(samples: Samples) -> bool:
     return all(len(attribute.categories) <= MOST_LEVELS for attribute in samples.attributes.schema)
 
 
-def coding_of(samples: Samples, algorithm: Algorithm, column: int) -> Coding | None:
-    """The column as codes; None when it is to be a list."""
+def coding_of(samples: Samples, algorithm: Algorithm, column: int, *, few_values: bool = True) -> Coding | None:
+    """The column as codes; None when it is to be a list. Numbers of few values are coded only if told to be."""
     attribute, cells = samples.attributes.schema[column], samples.attributes.columns[column]
     if not attribute.has_order:
         kind = {
@@ -68,7 +68,7 @@ def coding_of(samples: Samples, algorithm: Algorithm, column: int) -> Coding | N
         intervals = Split(column, SplitKind.INTERVALS, len(cuts) + 1, cuts=cuts).branches(values)
         return Coding(kind, len(cuts) + 1, with_missing(intervals, intervals < 0, len(cuts) + 1), cuts=cuts)
     is_chosen_by_list = algorithm.dialect is Dialect.RELEASE8 or algorithm.numeric.kind is not NumericKind.EXACT
-    if is_chosen_by_list or len(values) <= FEW_ROWS:
+    if is_chosen_by_list or not few_values or len(values) <= FEW_ROWS:
         return None
     return coding_of_few(values)
 

@@ -1,7 +1,10 @@
 """What else a node could have been split on: the candidates of a finished tree, computed anew from its samples."""
 
+from dataclasses import replace
+
 from core.config import Algorithm
 from core.growth.best_split import Candidate, node_samples, objective_of
+from core.growth.column_draw import ColumnDraw, searches
 from core.growth.dialects import all_candidates
 from core.growth.routing import Way, divided
 from core.growth.samples import Samples
@@ -10,9 +13,9 @@ from core.tree import Tree, TreeView
 
 
 def candidates_by_node(
-    view: TreeView, samples: Samples, algorithm: Algorithm, *, seed: int = 0
+    view: TreeView, samples: Samples, algorithm: Algorithm, *, seed: int = 0, draw: ColumnDraw | None = None
 ) -> dict[int, list[Candidate]]:
-    """Every attribute with a valid split, for each inner node left, in column order."""
+    """Every attribute with a valid split that was looked at, for each inner node left, in column order."""
     tree, objective = view.tree, objective_of(algorithm, samples)
     considered = {}
     waiting = [(0, samples.rows, samples.weights, root_key(seed))]
@@ -21,7 +24,11 @@ def candidates_by_node(
         if view.is_leaf[node]:
             continue
         here = node_samples(samples, rows, weights, key=key)
-        considered[node] = all_candidates(samples, here, algorithm, objective, spent_above(tree, node))
+        spent = spent_above(tree, node)
+        for undrawn in searches(draw, key, len(samples.attributes.schema), spent):
+            considered[node] = all_candidates(samples, replace(here, undrawn=undrawn), algorithm, objective, spent)
+            if tree.column[node] not in undrawn:
+                break
         children = tree.children(node)
         way = Way(tree.split(node), tree.share[children], tree.surrogates_of(node), key)
         received = divided(samples, algorithm, rows, weights, way)

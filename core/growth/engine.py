@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from core.config import Algorithm
 from core.growth import multivariate_grow, quest_grow
+from core.growth.column_draw import ColumnDraw
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
 from core.growth.samples import Samples
@@ -36,27 +37,29 @@ def grow_with(
     validation: Samples | None,
     seed: int,
     costs: FloatArray | None = None,
+    draw: ColumnDraw | None = None,
     threads: int = 1,
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does, on one thread."""
     if prefers_kernels(engine, samples) and validation is None:
-        if multivariate_grow.is_supported(samples, algorithm):
+        if multivariate_grow.is_supported(samples, algorithm) and draw is None:
             return multivariate_grow.grow_multivariate(samples, algorithm, seed=seed, watch=watch), []
-        if quest_grow.is_supported(algorithm):
+        if quest_grow.is_supported(algorithm) and draw is None:
             return quest_grow.grow_quest(samples, algorithm, watch=watch), []
         if is_supported(samples, algorithm):
-            return grow_fast(samples, algorithm, seed=seed, threads=threads, watch=watch), []
-    return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, watch=watch)
+            return grow_fast(samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch), []
+    return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, draw=draw, watch=watch)
 
 
-def prefers_kernels(engine: Engine, samples: Samples) -> bool:
-    """Whether the kernels are to grow a tree of these samples if they can."""
+def prefers_kernels(engine: Engine, samples: Samples, n_trees: int = 1) -> bool:
+    """Whether the kernels are to grow a tree of these samples, or so many trees, if they can."""
     match engine:
         case Engine.AUTO:
-            return len(samples) > SMALL_ROWS
+            return n_trees * len(samples) > SMALL_ROWS
         case Engine.AUTO_COLD:
-            return for_trees(engine, samples, 1) is Engine.AUTO and prefers_kernels(Engine.AUTO, samples)
+            is_worth = for_trees(engine, samples, n_trees) is Engine.AUTO
+            return is_worth and prefers_kernels(Engine.AUTO, samples, n_trees)
         case _:
             return engine is Engine.KERNELS
 

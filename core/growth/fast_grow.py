@@ -16,6 +16,7 @@ from core.criteria.objective import Objective
 from core.growth.best_first import best_first, deepest_needed
 from core.growth.best_split import objective_of
 from core.growth.coding import is_codable
+from core.growth.column_draw import ColumnDraw
 from core.growth.kernel_columns import Column, Weighing, class_bits_of, columns_of, row_bits_of, weighing_of
 from core.growth.kernel_problem import SORTED, problem_of
 from core.growth.kernel_rules import rules_of
@@ -48,22 +49,24 @@ def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
 
 
 def grow_fast(
-    samples: Samples, algorithm: Algorithm, *, seed: int = 0, threads: int = 1, watch: Watch = nobody
+    samples: Samples,
+    algorithm: Algorithm,
+    *,
+    seed: int = 0,
+    draw: ColumnDraw | None = None,
+    threads: int = 1,
+    watch: Watch = nobody,
 ) -> Tree:
     """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
     from core.growth.grow_kernels import DONE, STOP  # compiles: never in a process that answers requests
 
-    max_leaves = algorithm.stopping.max_leaves
-    if max_leaves is not None:
-        algorithm = without_leaf_limit(algorithm, max_leaves)
-    if algorithm.dialect is Dialect.RELEASE8:
-        algorithm = in_release8(algorithm)
+    max_leaves, algorithm = algorithm.stopping.max_leaves, as_kernels_grow(algorithm)
     weighing = weighing_of(samples)
     columns = columns_of(samples, algorithm, weighing, part_of(watch, 0.0, CODING))
     objective = objective_of(algorithm, samples)
     progress, whole = np.zeros((threads, 3)), float(samples.weights.sum())
     with ThreadPoolExecutor(1) as pool:  # the kernels hold no lock, so this thread can say how far they are
-        growing = pool.submit(grown, samples, algorithm, objective, columns, weighing, seed, threads, progress)
+        growing = pool.submit(grown, samples, algorithm, objective, columns, weighing, seed, draw, threads, progress)
         try:
             while not wait([growing], POLL_SECONDS).done:
                 done = min(1.0, float(progress[:, DONE].sum()) / whole)
@@ -83,15 +86,23 @@ def grown(
     columns: list[Column],
     weighing: Weighing,
     seed: int,
+    draw: ColumnDraw | None,
     threads: int,
     progress: FloatArray,
 ) -> tuple[Any, ...]:
     """The kernels' nodes; see `grown_nodes`. `progress` has a row for each thread."""
     problem = problem_of(samples, algorithm, columns, weighing, threads, progress[0])
-    rules = rules_of(samples, algorithm, objective, columns, weighing, seed)
+    rules = rules_of(samples, algorithm, objective, columns, weighing, seed, draw)
     n_growing = 1 if weighing.has_missing else threads  # copies would have to be kept until their turn
     works = [work_for(samples, algorithm, columns, weighing) for _ in range(n_growing)]
     return grown_nodes(problem, rules, works, progress[:n_growing])
+
+
+def as_kernels_grow(algorithm: Algorithm) -> Algorithm:
+    """The algorithm with what the kernels do not know said in their terms; they grow all leaves that there may be."""
+    if algorithm.stopping.max_leaves is not None:
+        algorithm = without_leaf_limit(algorithm, algorithm.stopping.max_leaves)
+    return in_release8(algorithm) if algorithm.dialect is Dialect.RELEASE8 else algorithm
 
 
 def without_leaf_limit(algorithm: Algorithm, max_leaves: int) -> Algorithm:

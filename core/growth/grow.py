@@ -6,12 +6,14 @@ into intervals, is spent on that path; the others may be used again below.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from core.config import Algorithm, MissingStrategy
 from core.criteria.objective import Objective
 from core.growth.best_split import Candidate, node_samples, objective_of
+from core.growth.column_draw import ColumnDraw, searches
 from core.growth.dialects import best_split
 from core.growth.node import GrowingNode, finished_tree
 from core.growth.routing import Way, divided, surrogates_of
@@ -34,13 +36,15 @@ def grow(
     validation: Samples | None = None,
     seed: int = 0,
     costs: FloatArray | None = None,
+    draw: ColumnDraw | None = None,
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """The full tree, and the splits tried against the validation samples when the algorithm asks for that.
 
-    `watch` hears the part of the work done, from 0 to 1, and may raise to end it.
+    `draw` says how nodes draw the columns that they may ask; without it they may ask all. `watch` hears the part of the
+    work done, from 0 to 1, and may raise to end it.
     """
-    grower = Grower(samples, algorithm, watch)
+    grower = Grower(samples, algorithm, watch, draw)
     root = grower.node(samples.rows, samples.weights, depth=0, share=1.0, spent=frozenset(), parent=None)
     root.key = root_key(seed)
     has_surrogates = algorithm.missing is MissingStrategy.SURROGATE
@@ -58,8 +62,8 @@ def grow(
 class Grower:
     """The samples and rules that all nodes of one tree share."""
 
-    def __init__(self, samples: Samples, algorithm: Algorithm, watch: Watch) -> None:
-        self.samples, self.algorithm, self.watch = samples, algorithm, watch
+    def __init__(self, samples: Samples, algorithm: Algorithm, watch: Watch, draw: ColumnDraw | None = None) -> None:
+        self.samples, self.algorithm, self.watch, self.draw = samples, algorithm, watch, draw
         self.objective: Objective = objective_of(algorithm, samples)
         self.finished_weight = 0.0
         self.whole_weight = float(samples.weights.sum())
@@ -111,8 +115,12 @@ class Grower:
         if is_terminal(stopping, depth=node.depth, weight=node.weight, impurity=node.impurity):
             return None
         here = node_samples(self.samples, node.rows, node.weights, key=node.key, tick=self.tell)
-        found = best_split(self.samples, here, self.algorithm, self.objective, node.spent)
-        return found if found is not None and is_worth_it(stopping, found, self.objective) else None
+        for undrawn in searches(self.draw, node.key, len(self.samples.attributes.schema), node.spent):
+            with_drawn = replace(here, undrawn=undrawn)
+            found = best_split(self.samples, with_drawn, self.algorithm, self.objective, node.spent)
+            if found is not None:
+                return found if is_worth_it(stopping, found, self.objective) else None
+        return None
 
     def divide(self, node: GrowingNode, found: Candidate) -> None:
         """Make the split: give the node its children, and them the rows with known values and the others."""

@@ -28,12 +28,42 @@ from core.growth.division_kernels import (
     settle_copies,
     take_sides,
 )
-from core.growth.growth_state import ASIDE, DEPTH, HAS_COUNTS, N_ASIDE, N_INFOS, NODE, Problem, Rules, Work
+from core.growth.drawing_kernels import draw_another, draw_columns, take_back
+from core.growth.growth_state import (
+    ASIDE,
+    BRANCH,
+    DEPTH,
+    HAS_COUNTS,
+    HIGH,
+    IS_CODED,
+    IS_COMPLETE,
+    IS_SMALL,
+    KEY,
+    LEVELS,
+    LOW,
+    MISSING,
+    N_ALLOWED,
+    N_ASIDE,
+    N_BRANCHES,
+    N_INFOS,
+    N_LINKS,
+    N_MORE,
+    NODE,
+    PARENT,
+    SLOT,
+    SUMS,
+    THRESHOLD,
+    Problem,
+    Rules,
+    Work,
+)
 from core.growth.node_kernels import is_leaf, known_totals, node_figures
 from core.growth.release8_kernels import missing_weight
-from core.growth.renumber_kernels import LIST_ROWS, is_worth_renumbering, original_row, renumbered
+from core.growth.renumber_kernels import LIST_ROWS, is_of_lists, is_worth_renumbering, original_row, renumbered
 from core.growth.room_kernels import longer_list, longer_lists, longer_rows
 from core.growth.search_kernels import search_lists, winner
+from core.growth.small_kernels import grow_small
+from core.growth.small_state import MOST_SMALL
 from core.growth.table_kernels import (
     MULTIWAY,
     ORDERED,
@@ -53,11 +83,6 @@ from core.randomness_kernels import key_of
 from core.splits.candidate_kernels import AT_RANDOM, DISTANT_VALUES
 from core.splits.numeric_kernels import NO_CUT, SQUARED
 
-PARENT, BRANCH, SLOT, IS_CODED, LOW, HIGH, IS_COMPLETE, N_BRANCHES, SUMS, LEVELS, KEY = range(11)  # columns of links
-N_LINKS = 11
-# What stands after the figures of a split's branches: its threshold where that is no midpoint, how many cuts it was the
-# best of, and the weight of rows without the value; each only if the rules look at it.
-THRESHOLD, N_ALLOWED, MISSING, N_MORE = 0, 1, 2, 3
 DONE, STOP = 0, 1  # places in `progress`
 # A piece is a node to be grown: its number, its depth, what its draws are named by, how many rows it has, whether it is
 # more than a leaf; then where its part of each list starts and of the rows, how long each is, and which columns are
@@ -66,15 +91,18 @@ AT_NODE, AT_DEPTH, AT_KEY, AT_SIZE, IS_OPEN, PLACES = range(6)
 
 
 @compiled
-def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_counts, few_rows, progress):
+def grow_subtree(
+    problem, rules, work, piece, root_figures, first_counts, has_counts, few_rows, progress, marks, results, n_small
+):
     """All nodes of a piece of the problem, parents before children.
 
     The counts by level of the node that waits in place i are `work.level_counts[first_counts + i]`, if it has any.
 
     Returns for each node its links (`PARENT` … `LEVELS`; for a cut in a list the original rows on both sides of it
     stand for the threshold) and its figures; then the branch figures and the branches of levels that the links point
-    to; then the pieces that were left for later, because they have no more than `few_rows` rows. `progress[DONE]` grows
-    by the weight of every leaf; a `progress[STOP]` that is not 0 ends growth.
+    to; then the pieces that were left for later, because they have no more than `few_rows` rows; then the nodes of
+    small subtrees, after the `n_small` that there were. `progress[DONE]` grows by the weight of every leaf; a
+    `progress[STOP]` that is not 0 ends growth.
     """
     n_lists, n_coded, m = problem.lengths.shape[0], problem.codes.shape[1], problem.numbers.shape[1]
     n_figures = 1 + 4 * m if rules.criterion == SQUARED else 1 + rules.n_classes
@@ -110,11 +138,43 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
             n_pieces += 1
             continue
         # Where pieces are left for later, they stay as they are.
+        if few_rows == 0 and rules.has_small and n_rows <= MOST_SMALL and is_of_lists(problem):
+            links[node, IS_CODED], links[node, LOW] = IS_SMALL, n_small
+            marks, results, n_small = grow_small(
+                problem,
+                rules,
+                work,
+                lists,
+                rows,
+                starts,
+                lengths,
+                here,
+                node_depth,
+                key,
+                figure,
+                marks,
+                results,
+                n_small,
+            )
+            links[node, HIGH] = n_small - links[node, LOW]
+            progress[DONE] += figure[0]
+            continue
         if few_rows == 0 and is_worth_renumbering(n_rows, problem, rules):
             local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.spare)
             whole, counts_here = whole_piece(local, node_depth, key, spent[here]), first_counts + here
-            below, figures_below, sums_below, levels_below, _ = grow_subtree(
-                local, rules, work, whole, figure, counts_here, infos[here, HAS_COUNTS], few_rows, progress
+            below, figures_below, sums_below, levels_below, _, marks, results, n_small = grow_subtree(
+                local,
+                rules,
+                work,
+                whole,
+                figure,
+                counts_here,
+                infos[here, HAS_COUNTS],
+                few_rows,
+                progress,
+                marks,
+                results,
+                n_small,
             )
             n_below = below.shape[0]
             links, figures = (
@@ -136,20 +196,29 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         if rules.criterion != SQUARED:
             for k in range(rules.n_classes):
                 work.counts[k] = int64(figure[1 + k])
-        best_gain = NO_CUT
         known_totals(problem, rules, rows, row_start, n_rows, figure, work.totals)
-        if n_lists > 0:
-            best_gain = search_lists(problem, rules, work, lists, rows, starts, lengths, here, figure, key)
         if n_coded > 0:
             counts = work.level_counts[min(first_counts + here, last_counts)]
             if rules.is_counted and not infos[here, HAS_COUNTS]:
                 count_levels(problem, rows, row_start, n_rows, counts)
             fill_table(problem, rules, work, counts, rows, row_start, n_rows, figure)
-            best_gain = search_tables(problem, rules, work, spent, here, figure, best_gain)
         if problem.bit_columns.shape[0] > 0:
             count_bits(problem, rows, row_start, n_rows, work.bit_counts)
-            best_gain = search_bits(problem, rules, work, figure, best_gain)
-        slot = winner(problem, rules, work, figure)
+        n_turns, slot, is_drawn = draw_columns(rules, work, spent[here], key), int64(-1), 1
+        while is_drawn:
+            best_gain = NO_CUT
+            if n_lists > 0:
+                best_gain = search_lists(problem, rules, work, lists, rows, starts, lengths, here, figure, key)
+            if n_coded > 0:
+                best_gain = search_tables(problem, rules, work, spent, here, figure, best_gain)
+            if problem.bit_columns.shape[0] > 0:
+                search_bits(problem, rules, work, figure, best_gain)
+            slot = winner(problem, rules, work, figure)
+            if slot >= 0 or n_turns >= rules.open_columns.shape[0]:
+                break
+            n_turns, is_drawn = draw_another(rules, work, spent[here], key, n_turns)
+        if rules.n_drawn > 0:
+            take_back(work.order, work.taken, n_turns)
         if (
             slot < 0
             or work.gains[slot] < rules.min_gain - rules.tolerance
@@ -233,7 +302,8 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         for b in range(n_branches):
             links[n_nodes + b, PARENT], links[n_nodes + b, BRANCH] = node, b
             links[n_nodes + b, SLOT], links[n_nodes + b, SUMS], links[n_nodes + b, LEVELS] = -1, 0, 0
-            if rules.way == AT_RANDOM:
+            links[n_nodes + b, IS_CODED] = 0
+            if rules.way == AT_RANDOM or rules.n_drawn > 0:
                 links[n_nodes + b, KEY] = int64(key_of(key, b))
         is_known = bool(links[node, IS_COMPLETE])
         stack = (starts, lengths, infos, spent)
@@ -302,7 +372,8 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
                 infos[at, ASIDE], infos[at, N_ASIDE] = aside, 0
         n_sums = n_more + N_MORE
         n_nodes += n_branches
-    return links[:n_nodes], figures[:n_nodes], sums[:n_sums], levels[:n_levels], pieces[:n_pieces]
+    tree = links[:n_nodes], figures[:n_nodes], sums[:n_sums], levels[:n_levels]
+    return *tree, pieces[:n_pieces], marks, results, n_small
 
 
 @compiled
@@ -378,11 +449,13 @@ def root_piece(problem_fields, rules_fields, work_fields):
 
 
 @compiled
-def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_rows, progress):
+def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_rows, progress, marks, results):
     """`grow_subtree` for Python; pieces that share no rows may be grown by different threads at the same time."""
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
     nothing = int64(0)  # no literal: this would be compiled once more
-    return grow_subtree(problem, rules, work, piece, figures, nothing, nothing, few_rows, progress)
+    return grow_subtree(
+        problem, rules, work, piece, figures, nothing, nothing, few_rows, progress, marks, results, nothing
+    )
 
 
 @compiled

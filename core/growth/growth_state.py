@@ -4,6 +4,12 @@ from core.compiled_kernels import Struct, StructType, define, structure
 
 NODE, DEPTH, ASIDE, N_ASIDE, HAS_COUNTS = range(5)  # columns of what is known of a waiting node
 N_INFOS = 5
+PARENT, BRANCH, SLOT, IS_CODED, LOW, HIGH, IS_COMPLETE, N_BRANCHES, SUMS, LEVELS, KEY = range(11)  # columns of links
+N_LINKS = 11
+IS_SMALL = -1  # in the place of `IS_CODED`: the nodes from here on are kept apart, LOW is the first, HIGH how many
+# What stands after the figures of a split's branches: its threshold where that is no midpoint, how many cuts it was the
+# best of, and the weight of rows without the value; each only if the rules look at it.
+THRESHOLD, N_ALLOWED, MISSING, N_MORE = 0, 1, 2, 3
 ABOVE_AVERAGE, BETTER_HALF, NO_FILTER = 0, 1, 2
 NO_COSTS, TAN_SCHLIMMER, NUNEZ = 0, 1, 2
 
@@ -25,12 +31,18 @@ class Rules(Struct):
 
     A slot is the place of a candidate in the order of the columns. Coded column j has its slot, what its split is like,
     how many levels it has, and where they start in the table of sums. `way` says which cuts of a list are candidates,
-    `n_parts` how many bins or draws, `is_corrected` whether a threshold's gain pays for the choice.
+    `n_parts` how many bins or draws, `is_corrected` whether a threshold's gain pays for the choice. A node draws
+    `n_drawn` of the `open_columns`; 0 for all. Weights are whole numbers where `is_whole`.
     """
 
 
 class Work(Struct):
-    """Room that nodes use one after the other; nothing in it outlives a node but the counts of those that wait."""
+    """Room that nodes use one after the other; nothing in it outlives a node but the counts of those that wait.
+
+    In a subtree of few rows, numbered from 0, `place[list, row]` is where a row stands in a list, `value` how many
+    distinct values come before, and `by_place` the row in a place; `list_of` is the list of a column. `small_rows` are
+    those of waiting nodes, with their weights there.
+    """
 
 
 @structure
@@ -60,7 +72,8 @@ define(
     "criterion is_ratio needs_all gain_filter n_classes is_counted is_unit max_depth min_split min_leaf min_gain "
     "min_score min_impurity min_copy min_category tolerance cost_kind cost_power slot_costs coded_slots coded_kinds "
     "coded_levels coded_starts reciprocal small_logs large_logs small_unit large_unit way "
-    "n_parts is_corrected slot_columns is_in_average root_key",
+    "n_parts is_corrected slot_columns is_in_average root_key open_columns n_drawn coded_of_column first_slots "
+    "is_whole has_small",
 )
 define(
     Work,
@@ -68,5 +81,7 @@ define(
     "counts left_counts left before blocks lefts long_lefts highs words units scale surely possibly totals gains "
     "scores details passes shares side branch unknown parts spare bit_counts level_counts table level_weights held "
     "n_held bounds is_tight is_in_first branch_of side_of places level_gains open_rows open_sizes open_branches "
-    "parent_starts parent_lengths space thresholds n_allowed gaps gap_thresholds gap_scores",
+    "parent_starts parent_lengths space thresholds n_allowed gaps gap_thresholds gap_scores is_drawn order taken pairs "
+    "place value by_place list_of small_rows small_weights others other_weights row_classes row_numbers row_origin "
+    "row_weights ordered bit_words small_waiting waiting_figures child_sums drawn drawn_gains cuts",
 )

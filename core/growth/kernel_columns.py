@@ -11,21 +11,29 @@ from core.progress import Watch, nobody, watched
 from core.table import CodeArray, FloatArray, RowArray
 from core.target import ClassTarget
 
+MOST_WHOLE = 2.0**31  # the sum of whole weights whose square is a whole number of 64 bits
+
 
 @dataclass(frozen=True)
 class Weighing:
-    """What rows weigh: whether some go down several branches, whether all count one, and whether these are classes."""
+    """What rows weigh: whether some go down several branches, whether all count one, and whether these are classes.
+
+    `is_whole` where weights are whole numbers, and stay so, whose squares are exact.
+    """
 
     has_missing: bool
     is_unit: bool
     is_counted: bool
+    is_whole: bool
 
 
 def weighing_of(samples: Samples) -> Weighing:
     """How the samples are weighed."""
     has_missing = samples.attributes.has_missing
     is_unit = not has_missing and bool((samples.weights == 1).all())
-    return Weighing(has_missing, is_unit, is_unit and isinstance(samples.target, ClassTarget))
+    is_whole = not has_missing and bool((samples.weights == np.floor(samples.weights)).all())
+    is_exact = is_whole and float(samples.weights.max()) * len(samples) < MOST_WHOLE
+    return Weighing(has_missing, is_unit, is_unit and isinstance(samples.target, ClassTarget), is_exact)
 
 
 @dataclass(frozen=True)
@@ -41,13 +49,15 @@ class Column:
     is_bit: bool
 
 
-def columns_of(samples: Samples, algorithm: Algorithm, weighing: Weighing, watch: Watch = nobody) -> list[Column]:
-    """Every column, in order."""
+def columns_of(
+    samples: Samples, algorithm: Algorithm, weighing: Weighing, watch: Watch = nobody, *, has_draws: bool = False
+) -> list[Column]:
+    """Every column, in order. Where nodes draw columns, few values are no reason to code one."""
     columns: list[Column] = []
     slot, is_corrected = 0, algorithm.criterion.numeric_correction is NumericCorrection.RELEASE8
     can_be_bits = weighing.is_counted and not is_corrected
     for column, attribute in enumerate(watched(samples.attributes.schema.columns, watch)):
-        coding = coding_of(samples, algorithm, column)
+        coding = coding_of(samples, algorithm, column, few_values=not has_draws)
         is_one_hot = algorithm.categorical is Categorical.ONE_HOT and not attribute.has_order
         is_bit = can_be_bits and coding is not None and coding.is_one_cut
         columns.append(Column(slot, len(attribute.categories) if is_one_hot else 1, coding, is_bit))

@@ -17,12 +17,14 @@ from core.config import (
     TanSchlimmer,
 )
 from core.criteria.objective import Objective
+from core.growth.column_draw import ColumnDraw
 from core.growth.kernel_columns import Column, Weighing, first_levels, n_classes_of
 from core.growth.release8 import counts_in_average
 from core.growth.samples import Samples
 from core.randomness import root_key
 from core.splits.split import SplitKind
 from core.table import FloatArray
+from core.target import ClassTarget
 
 
 def rules_of(
@@ -32,8 +34,14 @@ def rules_of(
     columns: list[Column],
     weighing: Weighing,
     seed: int,
+    draw: ColumnDraw | None = None,
+    *,
+    keeps_small: bool = False,
 ) -> tuple[Any, ...]:
-    """The algorithm in the kernels' terms: the fields of their `Rules`."""
+    """The algorithm in the kernels' terms: the fields of their `Rules`.
+
+    `keeps_small` where small subtrees are to be kept apart, if `has_small` allows it.
+    """
     from core.growth import growth_state as state
     from core.growth import table_kernels as tables
 
@@ -83,6 +91,10 @@ def rules_of(
         np.repeat(np.arange(len(columns)), n_slots),
         np.repeat(columns_in_average(samples, algorithm), n_slots),
         np.uint64(root_key(seed)),
+        *draw_of(columns, draw),
+        np.append([column.slot for column in columns], sum(n_slots)),
+        weighing.is_whole,
+        keeps_small,
     )
 
 
@@ -114,6 +126,13 @@ def filter_of(algorithm: Algorithm) -> int:
     }.get(algorithm.criterion.filter or GainFilter.NONE, state.NO_FILTER)
 
 
+def draw_of(columns: list[Column], draw: ColumnDraw | None) -> tuple[Any, ...]:
+    """The columns that nodes may ask, how many each draws (0 for all), and by column which coded one it is, or -1."""
+    is_coded = np.array([column.coding is not None for column in columns])
+    every = np.arange(len(columns)) if draw is None else np.array(draw.columns, dtype=np.int64)
+    return every, 0 if draw is None else draw.n_drawn, np.where(is_coded, np.cumsum(is_coded) - 1, -1)
+
+
 def way_of(algorithm: Algorithm) -> tuple[int, int]:
     """Which cuts of a list are candidates, in the kernels' terms, and how many bins or draws there are."""
     from core.splits import candidate_kernels as ways
@@ -141,6 +160,23 @@ def has_look(samples: Samples, algorithm: Algorithm) -> bool:
         and n_classes_of(samples) <= MOST_LANES
         and way_of(algorithm)[0] == EVERY_GAP
     )
+
+
+def has_small(samples: Samples, algorithm: Algorithm, columns: list[Column]) -> bool:
+    """Whether subtrees of few rows can be grown by `small_kernels`: every column a list and every gap a candidate.
+
+    By Gini of few classes, or for one number; what follows from sums, `figure_kernels` then finds as NumPy does.
+    """
+    from core.growth.figure_kernels import MOST_CLASSES
+    from core.splits.candidate_kernels import EVERY_GAP
+
+    target, kinds = samples.target, (CriterionKind.GINI, CriterionKind.SQUARED_ERROR)
+    is_plain = algorithm.criterion.kind in kinds and algorithm.attribute_costs is None
+    is_of_few = n_classes_of(samples) <= MOST_CLASSES and (
+        isinstance(target, ClassTarget) or target.numbers.shape[1] == 1
+    )
+    are_lists = all(column.coding is None for column in columns)
+    return is_plain and is_of_few and are_lists and way_of(algorithm)[0] == EVERY_GAP
 
 
 def columns_in_average(samples: Samples, algorithm: Algorithm) -> list[bool]:

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from core.growth.small_state import room_for_nodes
 from core.table import FloatArray, RowArray
 
 Room = TypeVar("Room")
@@ -51,6 +52,7 @@ def grown_nodes(
 
     root, root_figures = kernels.root_piece(problem, rules, works[0])
     n_rows, rooms = int(root[kernels.AT_SIZE]), Rooms(zip(works, progress, strict=True))
+    apart = room_for_nodes(0, len(root_figures))  # nothing is kept apart where no columns are drawn
 
     def subtree(piece: RowArray, figures: FloatArray) -> tuple[Any, ...]:
         size = int(piece[kernels.AT_SIZE])
@@ -58,8 +60,8 @@ def grown_nodes(
         with rooms.one() as (work, done):
             if done[kernels.STOP]:
                 raise GrowthEnded
-            found: tuple[Any, ...] = kernels.grow_piece(problem, rules, work, piece, figures, few_rows, done)
-            return found
+            found = kernels.grow_piece(problem, rules, work, piece, figures, few_rows, done, *apart)
+            return tuple(found[:5])
 
     subtrees: list[tuple[int, tuple[Any, ...]]] = []
     n_nodes, waiting, growing = 1, [(-n_rows, 0, root, root_figures)], dict[Future[tuple[Any, ...]], int]()
@@ -81,6 +83,7 @@ def grown_nodes(
 def in_one_tree(subtrees: list[tuple[int, tuple[Any, ...]]]) -> tuple[Any, ...]:
     """`grow_kernels.graft` for all of them, each with the node it grows from; the first is the root's."""
     from core.growth import grow_kernels as kernels
+    from core.growth import growth_state as state
 
     if len(subtrees) == 1:
         return subtrees[0][1]
@@ -88,7 +91,7 @@ def in_one_tree(subtrees: list[tuple[int, tuple[Any, ...]]]) -> tuple[Any, ...]:
     links, figures, sums, levels = (
         np.empty((sum(map(len, each)), *each[0].shape[1:]), each[0].dtype) for each in parts
     )
-    links[0, kernels.PARENT], links[0, kernels.BRANCH] = -1, 0
+    links[0, state.PARENT], links[0, state.BRANCH] = -1, 0
     n_nodes, n_sums, n_levels = 1, 0, 0
     for node, subtree in subtrees:
         kernels.graft((links, figures, sums, levels), (n_nodes, n_sums, n_levels), node, subtree)

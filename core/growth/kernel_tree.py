@@ -32,9 +32,10 @@ def assembled(
     levels: NDArray[np.uint16],
 ) -> Tree:
     """The tree from the kernels' nodes: numbered depth first, with thresholds and figures by the definitions."""
-    from core.growth import grow_kernels as kernels
+    from core.growth import growth_state as kernels
+    from core.growth.grow_kernels import depth_first
 
-    sizes, order = kernels.depth_first(links)
+    sizes, order = depth_first(links)
     links, figures = links[order], figures[order]  # the tree's node i was grown as order[i]
     is_inner = links[:, kernels.SLOT] >= 0
     first_slots = np.array([column.slot for column in columns])
@@ -77,7 +78,7 @@ def split_figures(
     order: RowArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Gain and score of every split, as the definitions have them, NaN in leaves; every node's share."""
-    from core.growth import grow_kernels as kernels
+    from core.growth import growth_state as kernels
 
     gain, score, share = np.full(len(links), np.nan), np.full(len(links), np.nan), np.ones(len(links))
     number = np.empty(len(order), dtype=np.int64)
@@ -114,7 +115,7 @@ def split_figures(
 
 def after_branches(samples: Samples, links: Any, sums: FloatArray) -> FloatArray:
     """`[node, :]`: what the kernels say of a split beyond the figures of its branches; NaN in leaves."""
-    from core.growth import grow_kernels as kernels
+    from core.growth import growth_state as kernels
 
     more, is_inner = np.full((len(links), kernels.N_MORE), np.nan), links[:, kernels.SLOT] >= 0
     begin = links[is_inner, kernels.SUMS] + links[is_inner, kernels.N_BRANCHES] * (1 + n_sums_of(samples))
@@ -149,7 +150,7 @@ def branches_of(
     columns: list[Column], column: RowArray, links: Any, levels: NDArray[np.uint16]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The branch of each declared category in every split by categories, and where those of each node start."""
-    from core.growth import grow_kernels as kernels
+    from core.growth import growth_state as kernels
 
     by_categories = (SplitKind.MULTIWAY, SplitKind.GROUPS, SplitKind.ONE_VS_REST)
     codings = [each.coding if each.coding and each.coding.kind in by_categories else None for each in columns]
@@ -169,7 +170,7 @@ def thresholds_of(
     samples: Samples, columns: list[Column], column: RowArray, links: Any, given: FloatArray
 ) -> FloatArray:
     """The threshold of each cut: the one given, or else from the rows or the levels on both sides; NaN for no cut."""
-    from core.growth import grow_kernels as kernels
+    from core.growth import growth_state as kernels
 
     thresholds = np.full(len(column), np.nan)
     for number, each in enumerate(columns):

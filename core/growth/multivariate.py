@@ -99,7 +99,7 @@ class LearningRows:
 
 def learning_rows(samples: Samples, node: NodeSamples) -> LearningRows:
     """What a direction is learnt on, as the module says."""
-    columns = columns_for_sums(samples)
+    columns = [column for column in columns_for_sums(samples) if column not in node.undrawn]
     known = {c: ~is_missing(samples.attributes.columns[c][node.rows]) for c in columns}
     by_weight = sorted(columns, key=lambda column: (-weight_of(known[column], node.weights), column))
     taken, is_complete = list[int](), np.ones(len(node.rows), dtype=np.bool_)

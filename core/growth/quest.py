@@ -1,6 +1,7 @@
 """QUEST: which attribute to split on is asked of tests first, and where to split it of discriminant analysis then.
 
-M attributes, M1 of them with an order, on the rows whose value is known; weights count as numbers of rows:
+M attributes (those drawn, where a node draws some), M1 of them with an order, on the rows whose value is known; weights
+count as numbers of rows:
 
     1. analysis of variance for attributes with an order, chi-squared for categories: take the smallest p if p < alpha/M
     2. else Levene's test for those with an order: take the smallest p if p < alpha/(M + M1)
@@ -110,6 +111,8 @@ def tests_of(samples: Samples, node: NodeSamples) -> list[AttributeTests]:
     classes, n_classes, found = samples.target.codes[node.rows], len(samples.target.classes), []
     for column, attribute in enumerate(samples.attributes.schema):
         node.tick()
+        if column in node.undrawn:
+            continue
         values = samples.attributes.columns[column][node.rows]
         is_known = ~is_missing(values)
         known, levene = values[is_known], None

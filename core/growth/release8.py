@@ -56,7 +56,7 @@ def all_candidates(
     for column, attribute in enumerate(samples.attributes.schema):
         node.tick()
         values = samples.attributes.columns[column][node.rows]
-        if column not in spent and not is_missing(values).all():
+        if column not in node.undrawn.union(spent) and not is_missing(values).all():
             search = threshold_candidate if attribute.has_order else multiway_candidate
             found.append(search(column, attribute, values, node, algorithm, objective))
     return [one for one in found if one is not None]

@@ -33,6 +33,12 @@ def has_ordered_codes(problem, rules):
 
 
 @compiled
+def is_of_lists(problem):
+    """Whether every column is a list."""
+    return problem.codes.shape[1] == 0 and problem.bit_columns.shape[0] == 0
+
+
+@compiled
 def original_row(problem, row):
     """The row's number in the whole table."""
     return problem.origin[row] if problem.origin.shape[0] > 0 else row

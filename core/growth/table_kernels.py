@@ -212,6 +212,8 @@ def search_tables(problem, rules, work, spent, at, figures, best):
         a = problem.coded[j]
         clear_candidates(rules, work, a)
         bounds[j], is_tight[j] = NO_CUT, False
+        if not work.is_drawn[rules.coded_slots[a]]:
+            continue
         if not rules.needs_all and rules.coded_kinds[a] == GROUPS:
             levels, weights, known = levels_of(problem, rules, work, j)
             bounds[j] = known / figures[0] * multiway_gain(levels, weights, rules.criterion, work.space)

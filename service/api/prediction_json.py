@@ -220,18 +220,26 @@ class _ManyLeaves:
 
 
 def parts_asked_for(task: Task, fields: tuple[str, ...] | None, explain: bool) -> tuple[Part, ...]:
-    """The parts of an answer, in the order in which they are written; InvalidBody where the task has no such part."""
+    """The parts of a tree's answer, in the order in which they are written; InvalidBody where the task has no such."""
     every = (*(OF_CLASSES if task is Task.CLASSIFICATION else OF_NUMBERS), *OF_ALL)
+    return asked_among(every, fields, explain, EXPLAINING, task)
+
+
+def asked_among(
+    every: tuple[Part, ...], fields: tuple[str, ...] | None, explain: bool, explaining: tuple[Part, ...], task: Task
+) -> tuple[Part, ...]:
+    """Those of all parts that are asked for, in their order; InvalidBody where one is asked for that is not there."""
     if fields is None:
         return tuple(part for part in every if part is not Part.LEAVES)
+    called = "an isolation forest" if task is Task.ANOMALY_DETECTION else f"a {task.replace('_', ' ')} model"
     faults = [
-        Fault(f"a {task.replace('_', ' ')} model has no {field}", ("fields", place), f"it has {', '.join(every)}")
+        Fault(f"{called} has no {field}", ("fields", place), f"it has {', '.join(every)}")
         for place, field in enumerate(fields)
         if field not in every
     ]
     if faults:
         raise InvalidBody("the body does not fit", *faults)
-    return tuple(part for part in every if part in fields or (explain and part in EXPLAINING))
+    return tuple(part for part in every if part in fields or (explain and part in explaining))
 
 
 def _object(*members: bytes) -> bytes:

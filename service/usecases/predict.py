@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.answers import Answers
+from core.ensembles.voting import Voting
 from core.errors import Fault
 from core.explanation import Explainer, Path, holes_of
 from core.prediction import MissingPolicy, policy_as_grown
@@ -20,7 +21,7 @@ from core.records import EncodedRecords, Value, encode_columns, encode_records
 from core.sentences import Sentences
 from core.table import RowArray
 from service.errors import InvalidBody
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import Loaded, LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,13 @@ class Predicted:
         return self.states is None and self.rest is None
 
 
-def order_of(loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | None) -> Order:
+def order_of(
+    loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | None, voting: Voting | None = None
+) -> Order:
     """The order that a client means, or InvalidBody where the model has nothing for it."""
+    if voting is not None:
+        detail = "this model has a single tree, and nobody to vote"
+        raise InvalidBody(detail, Fault(detail, ("voting",), "leave it out"))
     if policy is MissingPolicy.SURROGATE and not loaded.model.tree.surrogates:
         detail = "this model has no surrogates"
         hint = 'train it with "missing": "surrogate", or use another policy'
@@ -86,7 +92,7 @@ def order_of(loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | No
 
 
 def encode(
-    loaded: LoadedModel,
+    loaded: Loaded,
     *,
     records: Sequence[Mapping[str, Value]] | None,
     columns: Mapping[str, Sequence[Value]] | None,

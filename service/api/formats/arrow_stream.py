@@ -286,7 +286,8 @@ def array_of(column: AnswerColumn) -> "pa.Array[Any]":
     match column:
         case Words(places, words):
             short: type[np.signedinteger[Any]] = np.int8 if len(words) <= MOST_SHORT else np.int32
-            return pa.DictionaryArray.from_arrays(places.astype(short), pa.array(words, pa.utf8()), safe=False)
+            taken: pa.Array[Any] = pa.array(places.astype(short), mask=places < 0)
+            return pa.DictionaryArray.from_arrays(taken, pa.array(words, pa.utf8()), safe=False)
         case Numbers(values) | Flags(values):
             return pa.array(values)
         case Lists(starts, places, words):

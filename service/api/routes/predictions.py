@@ -30,7 +30,7 @@ from service.api.schemas.predictions import (
 )
 from service.errors import ModelNotFound, ModelNotReady, NotAcceptable, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import Loaded, LoadedModel
 from service.usecases.predict import Order, Predicted, order_of, predict_few, predict_table
 
 INLINE_WORK = 10_000  # records that lack something times nodes; more is answered in a thread, so that nobody waits
@@ -94,8 +94,8 @@ async def predict(request: Request) -> Response:
     app = request.app.state
     body = await request.body()
     own, shown = formats_of(request, body)
-    loaded: LoadedModel = await app.models.get(request.path_params["model"])
-    if not own is shown is Format.JSON:
+    loaded: Loaded = await app.models.get(request.path_params["model"])
+    if not own is shown is Format.JSON or not isinstance(loaded, LoadedModel):
         return await answer_batch(request, body, loaded, own, shown)
     started = time.perf_counter()
     kernels = compiled_code_is_ready(app.settings)
@@ -172,7 +172,7 @@ def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
 
 
 def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, *, kernels: bool) -> Written:
-    order = order_of(loaded, step=asked.step, policy=asked.missing)
+    order = order_of(loaded, step=asked.step, policy=asked.missing, voting=asked.voting)
     predicted = predict_table(loaded, order, records, kernels=kernels)
     return _written(loaded, order, asked, predicted, kernels=kernels)
 

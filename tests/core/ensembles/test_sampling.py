@@ -7,7 +7,6 @@ import pytest
 
 from core.config import Committee, FeatureShare
 from core.ensembles.sampling import (
-    column_order,
     columns_of_tree,
     n_drawn,
     n_features,
@@ -69,10 +68,3 @@ def test_columns_of_a_tree_are_drawn_without_repeats():
     times = np.bincount(np.concatenate(drawn), minlength=12)
     assert times.min() > 50  # of 83 on average
     assert columns_of_tree(committee(), 3, seed=0, tree=1).tolist() == [0, 1, 2]
-
-
-def test_a_node_draws_every_order_equally_often():
-    orders = [tuple(column_order(key, 4)) for key in range(24_000)]
-    distinct, times = np.unique(orders, axis=0, return_counts=True)
-    assert len(distinct) == 24
-    assert ((times - 1000) ** 2 / 1000).sum() < 49.7  # chi-squared, 23 degrees of freedom, p = 0.001

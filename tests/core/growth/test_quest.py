@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.config import MissingStrategy, NoDivision, QuestTests, TrainingConfig, WhenInsignificant, from_json, to_json
+from core.config import MissingStrategy, NoDivision, QuestTests, TrainingConfig, WhenInsignificant
+from core.config_json import from_json, to_json
 from core.criteria.significance import Significance
 from core.growth.best_split import best_split as textbook_split
 from core.growth.best_split import node_samples, objective_of

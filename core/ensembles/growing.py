@@ -1,0 +1,117 @@
+"""The trees of a committee, each grown from what chance gives it.
+
+A tree's sample has every drawn row once, and it weighs as much as it was drawn: sums of whole numbers are exact, so
+this is the tree of a sample in which rows stand several times. In every node columns are drawn, and the best split of
+those is made. What CHAID, QUEST and multivariate trees do with it: their tests look at the drawn columns only, QUEST
+shares its alpha among these, and a weighted sum has no other terms.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.config import Committee
+from core.ensembles.forest import Forest, MemberPart, forest_of_parts, part_of_forest, part_of_nodes
+from core.ensembles.sampling import column_draw, times_drawn, tree_samples, tree_seed
+from core.growth.engine import Engine, grow_with, prefers_kernels
+from core.growth.fast_grow import is_supported
+from core.growth.finished_nodes import FinishedNodes
+from core.growth.many_trees import TreeSample, grow_many
+from core.growth.precut import with_cuts
+from core.growth.samples import Samples
+from core.progress import Watch, nobody, part_of
+from core.table import FloatArray
+from core.tree import Tree
+
+
+def grow_committee(
+    samples: Samples,
+    committee: Committee,
+    *,
+    seed: int,
+    costs: FloatArray | None = None,
+    engine: Engine,
+    threads: int = 1,
+    watch: Watch = nobody,
+) -> Forest:
+    """All trees of a committee: the same ones whatever the engine and the number of threads.
+
+    `samples` are those of the first member, as `training_samples` makes them. `watch` hears the part of the work done,
+    from 0 to 1, and may raise to end it.
+    """
+    if prefers_kernels(engine, samples, committee.n_trees):
+        engine = Engine.KERNELS
+    n_kinds, parts, cuts = len(committee.members), dict[int, MemberPart](), []
+    for kind in range(n_kinds):
+        of_kind = samples_of_kind(samples, committee, kind)
+        trees = range(kind, committee.n_trees, n_kinds)
+        cuts.append(of_kind.cuts)
+        watch_kind = part_of(watch, kind / n_kinds, (kind + 1) / n_kinds)
+        if trees:
+            parts |= grow_kind(of_kind, committee, trees, seed=seed, engine=engine, threads=threads, watch=watch_kind)
+    kinds = [kind_of(committee, tree) for tree in range(committee.n_trees)]
+    criteria = [each.criterion.kind for each in committee.members]
+    forest = forest_of_parts([parts[tree] for tree in range(committee.n_trees)], kinds, criteria, cuts)
+    return replace(forest, costs=costs)
+
+
+def kind_of(committee: Committee, tree: int) -> int:
+    """The place of a tree's method among the members, which take turns."""
+    return tree % len(committee.members)
+
+
+def samples_of_kind(samples: Samples, committee: Committee, kind: int) -> Samples:
+    """The samples of the first member as another one takes them: cut as its own method cuts them before growth."""
+    if kind == 0:
+        return samples
+    algorithm = committee.members[kind]
+    uncut = replace(samples, cuts=())
+    return with_cuts(uncut, algorithm.numeric, numbers_only=algorithm.chaid is not None)
+
+
+def grow_kind(
+    samples: Samples,
+    committee: Committee,
+    trees: Sequence[int],
+    *,
+    seed: int,
+    engine: Engine,
+    threads: int,
+    watch: Watch,
+) -> dict[int, MemberPart]:
+    """The trees of one kind, side by side where the kernels can grow them; `samples` are those of that kind."""
+    algorithm = committee.members[kind_of(committee, trees[0])]
+    parts = dict[int, MemberPart]()
+
+    def keep(tree: int, grown: Tree | FinishedNodes) -> None:
+        if isinstance(grown, FinishedNodes):
+            parts[tree] = part_of_nodes(grown)
+        else:
+            parts[tree] = part_of_forest(grown, algorithm.criterion.kind)
+
+    def sample_of(tree: int) -> TreeSample:
+        counts = times_drawn(committee, len(samples), seed=seed, tree=tree)
+        rows = np.flatnonzero(counts)
+        draw = column_draw(committee, len(samples.attributes.schema), seed=seed, tree=tree)
+        return TreeSample(rows, samples.weights[rows] * counts[rows], tree_seed(seed, tree), draw)
+
+    is_of_given_rows = committee.imbalance is None
+    if is_of_given_rows and engine is Engine.KERNELS and is_supported(samples, algorithm):
+        grow_many(
+            samples, algorithm, trees, sample_of, keep, has_repeats=committee.bootstrap, threads=threads, watch=watch
+        )
+        return parts
+    for place, tree in enumerate(trees):
+        grown, _ = grow_with(
+            engine,
+            tree_samples(samples, committee, seed=seed, tree=tree),
+            algorithm,
+            validation=None,
+            seed=tree_seed(seed, tree),
+            draw=column_draw(committee, len(samples.attributes.schema), seed=seed, tree=tree),
+            threads=threads,
+            watch=part_of(watch, place / len(trees), (place + 1) / len(trees)),
+        )
+        keep(tree, grown)
+    return parts

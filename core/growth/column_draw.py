@@ -1,0 +1,43 @@
+"""Which columns a node may ask where chance decides: some are drawn in every node of a tree."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from core.randomness import FOR_COLUMNS, key_of, splitmix64
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDraw:
+    """The columns that a tree may ask, ascending, and how many of them each node draws."""
+
+    columns: tuple[int, ...]
+    n_drawn: int
+
+
+def column_order(node_key: int, n_columns: int) -> list[int]:
+    """The columns in the order in which a node draws them: every order is equally likely (Fisher and Yates)."""
+    key, order = key_of(node_key, FOR_COLUMNS), list(range(n_columns))
+    for place in range(n_columns - 1):
+        # The high half of a product of 64 bits: as good as uniform for so few columns.
+        other = place + ((splitmix64(key_of(key, place)) >> 32) * (n_columns - place) >> 32)
+        order[place], order[other] = order[other], order[place]
+    return order
+
+
+def searches(
+    draw: ColumnDraw | None, node_key: int, n_columns: int, spent: Collection[int]
+) -> Iterator[frozenset[int]]:
+    """The columns that a node leaves out, search by search: it makes them one after the other until one finds a split.
+
+    First all but those drawn; columns spent on the way to the node are not drawn. Then, since no drawn one had a valid
+    split, each of the others is searched by itself, in the order of the draw (as scikit-learn does).
+    """
+    if draw is None:
+        yield frozenset()
+        return
+    every = frozenset(range(n_columns))
+    order = [draw.columns[place] for place in column_order(node_key, len(draw.columns))]
+    left = [column for column in order if column not in spent]
+    yield every.difference(left[: draw.n_drawn])
+    for column in left[draw.n_drawn :]:
+        yield every - {column}

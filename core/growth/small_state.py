@@ -1,0 +1,54 @@
+"""The room that small subtrees are grown in, and where their nodes are kept."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.table import FloatArray
+
+MOST_SMALL = 255  # rows
+UNKNOWN = 255  # the place of a row that is not in a list
+N_WORDS = 4
+# What is kept of a node: how many nodes its subtree has, the slot of its split or -1, the rows on both sides of a cut.
+SIZE, SLOT, LOW, HIGH, N_MARKS = 0, 1, 2, 3, 4
+# Its figures: what its split gains, its part of its parent's known weight; then those of `node_figures`.
+GAIN, SHARE, FIGURES = 0, 1, 2
+
+NodeRoom = tuple[NDArray[np.int32], FloatArray]
+
+
+def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: bool) -> tuple[Any, ...]:
+    """Room to grow subtrees of few rows in: the last fields of the kernels' `Work`, from `place` on.
+
+    With copies too a node has fewer rows than its parent, so that 255 + 254 + ... rows wait at the most.
+    """
+    n = min(MOST_SMALL, n_rows) + 1
+    n_waiting = n * (n + 1) // 2 if has_missing else n
+    return (
+        np.empty((n_columns, n), dtype=np.uint8),
+        np.empty((n_columns, n), dtype=np.uint8),
+        np.empty((n_columns, n), dtype=np.uint8),
+        np.zeros(n_columns, dtype=np.int64),
+        np.empty(n_waiting, dtype=np.uint8),
+        np.empty(n_waiting),
+        np.empty(n, dtype=np.uint8),
+        np.empty(n),
+        np.empty(n, dtype=np.int64),
+        np.empty(n),
+        np.empty(n, dtype=np.int32),
+        np.empty(n),
+        np.empty(n, dtype=np.uint8),
+        np.zeros(N_WORDS, dtype=np.uint64),
+        np.empty((n + 2, 4), dtype=np.int64),
+        np.empty((n + 2, FIGURES + 5 * n_sums)),
+        np.zeros(2 + 5 * n_sums),
+        np.zeros(n_columns, dtype=np.int64),
+        np.zeros(n_columns),
+        np.zeros((n_columns, 4), dtype=np.int64),
+    )
+
+
+def room_for_nodes(n_nodes: int, n_figures: int) -> NodeRoom:
+    """Room for the nodes of small subtrees, each subtree depth first."""
+    return np.empty((n_nodes, N_MARKS), dtype=np.int32), np.empty((n_nodes, FIGURES + n_figures))
