@@ -16,12 +16,13 @@ from starlette.datastructures import QueryParams
 from core.errors import RecordsDoNotFit
 from core.predictor import FEW_RECORDS
 from service.api import batches
-from service.api.batches import Format, order_of
+from service.api.batches import Format
 from service.api.formats.arrow_quick import QuickReader, answered_quickly
 from service.api.formats.blocks import ROWS_PER_BLOCK
 from service.errors import MalformedBody
 from service.serving.loaded_models import LoadedModel
 from service.settings import Settings
+from service.usecases.predict import order_of
 from tests.service.api.formats.test_formats import models_of
 from tests.service.api.formats.written import stream_of
 from tests.service.api.trained import Workshop, workshop_on
