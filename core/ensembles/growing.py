@@ -105,7 +105,7 @@ def grow_kind(
     for place, tree in enumerate(trees):
         grown, _ = grow_with(
             engine,
-            tree_samples(samples, committee, seed=seed, tree=tree),
+            tree_samples(samples, committee, seed=seed, tree=tree, kernels=prefers_kernels(engine, samples)),
             algorithm,
             validation=None,
             seed=tree_seed(seed, tree),
