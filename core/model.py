@@ -62,6 +62,11 @@ class Model(Trained):
     def tree(self) -> Tree:
         return self.history.tree
 
+    @property
+    def costs(self) -> FloatArray | None:
+        """`[actual, predicted]` of wrong answers; None when all cost the same."""
+        return self.tree.costs
+
     def cuts_of(self, column: int) -> tuple[float, ...] | None:
         """Where an attribute was cut before growth, ascending; None when it was not."""
         return self.tree.cuts[column] if self.tree.cuts else None

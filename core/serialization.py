@@ -20,6 +20,8 @@ import numpy as np
 from core.config import CriterionKind, MissingStrategy
 from core.ensembles.forest import Forest
 from core.ensembles.forest_model import ForestModel
+from core.ensembles.isolation_model import IsolationModel
+from core.ensembles.isolation_stored import isolation_arrays, isolation_header, read_isolation
 from core.ensembles.stored_forest import forest_arrays, read_forest
 from core.missing.surrogates import Surrogate
 from core.model import Model
@@ -31,7 +33,7 @@ from core.tree import RaisedBranch, Tree
 
 MAGIC = b"NIWAKI"
 FORMAT = 1
-FOREST = "forest"  # what the header of many trees says in `model`
+FOREST, ISOLATION = "forest", "isolation_forest"  # what the header of many trees says in `model`
 ArrayOf = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 NOT_ARRAYS = ("task", "cuts", "surrogates", "costs", "gone", "terms")  # or not always there, or never stored
@@ -45,9 +47,18 @@ class UnknownFormatError(ValueError):
     """The bytes are not a model, or of a format this version does not read."""
 
 
-def dump(model: Model | ForestModel) -> bytes:
+AnyModel = Model | ForestModel | IsolationModel
+
+
+def dump(model: AnyModel) -> bytes:
     """The model in the newest format."""
-    of_trees, arrays = of_forest(model) if isinstance(model, ForestModel) else of_tree(model)
+    match model:
+        case Model():
+            of_trees, arrays = of_tree(model)
+        case ForestModel():
+            of_trees, arrays = of_forest(model)
+        case IsolationModel():
+            of_trees, arrays = of_isolation(model)
     arrays = {name: np.ascontiguousarray(values, values.dtype.newbyteorder("<")) for name, values in arrays.items()}
     header: dict[str, Any] = {
         "task": model.task,
@@ -92,7 +103,12 @@ def of_forest(model: ForestModel) -> tuple[dict[str, Any], dict[str, ArrayOf]]:
     return {"model": FOREST, "kinds": kinds}, arrays
 
 
-def attribute_header(model: Model | ForestModel, column: int) -> dict[str, Any]:
+def of_isolation(model: IsolationModel) -> tuple[dict[str, Any], dict[str, ArrayOf]]:
+    """What only an isolation forest has in the header, and its arrays."""
+    return {"model": ISOLATION, **isolation_header(model.isolation)}, isolation_arrays(model.isolation)
+
+
+def attribute_header(model: AnyModel, column: int) -> dict[str, Any]:
     """An attribute in the header; `cuts` and `fill` only where there are some to tell."""
     attribute = model.attributes[column]
     described: dict[str, Any] = {
@@ -109,7 +125,7 @@ def attribute_header(model: Model | ForestModel, column: int) -> dict[str, Any]:
     return described
 
 
-def load(content: bytes) -> Model | ForestModel:
+def load(content: bytes) -> AnyModel:
     """The model that `dump` wrote, now or in any earlier release; UnknownFormatError for anything else."""
     try:
         return _load(content)
@@ -124,7 +140,7 @@ def load_tree(content: bytes) -> Model:
     return model
 
 
-def _load(content: bytes) -> Model | ForestModel:
+def _load(content: bytes) -> AnyModel:
     if content[: len(MAGIC)] != MAGIC:
         raise UnknownFormatError("these bytes are not a Niwaki model")
     if content[len(MAGIC)] != FORMAT:
@@ -146,6 +162,9 @@ def _load(content: bytes) -> Model | ForestModel:
     if header.get("model") == FOREST:
         forest = read_trees(header, arrays, described["attributes"])
         return ForestModel(**described, forest=forest, prior=arrays["forest.prior"])
+    if header.get("model") == ISOLATION:
+        found = read_isolation(header, arrays)
+        return IsolationModel(described["attributes"], described["ranges"], found)
     tree = read_tree(header, arrays)
     data_thresholds = arrays.get("tree.data_threshold")
     return Model(**described, history=read_history(tree, header, arrays), data_thresholds=data_thresholds)

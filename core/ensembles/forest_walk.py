@@ -153,6 +153,25 @@ class ForestWalk:
                 weights[:, start + row] = ends.total(layout.weights(ends.nodes)[:, None])[:, 0]
         return TreeAnswers(answers, weights)
 
+    def leaves(self, table: Table) -> tuple[NDArray[np.uint32], BoolArray]:
+        """`[tree, row]`: the place of the leaf that a row comes to, and which rows meet a value without a branch.
+
+        What stands there for the latter means nothing.
+        """
+        from core.ensembles.forest_prediction_kernels import reach_block
+
+        places = np.empty((self._n_trees, table.n_rows), dtype=np.uint32)
+        is_open = np.empty(table.n_rows, dtype=np.bool_)
+        for start in range(0, table.n_rows, BLOCK_ROWS):
+            n_rows = min(BLOCK_ROWS, table.n_rows - start)
+            rows, room = slice(start, start + n_rows), self._room(n_rows)
+            columns = self._columns(table, rows)
+            reached = np.zeros((self._n_trees, len(room.is_open)), dtype=np.uint32)
+            reach_block(addresses(columns), n_rows, self._levels, self._nodes, self._only_thresholds, room, reached)
+            places[:, rows] = reached[:, :n_rows]
+            is_open[rows] = room.is_open[:n_rows]
+        return places, is_open
+
     def one(self, cells: Sequence[float], policy: MissingPolicy) -> tuple[float, ...]:
         """`forest_predictor.average_of_trees` of one record; NaN where a value is missing."""
         if self._only_thresholds:
