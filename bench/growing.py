@@ -7,7 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,6 +80,8 @@ class AsAccurate(Claim):
 class TreeRow:
     """One tree each, in turn: rival, ours, rival, ours, …; every round on another table."""
 
+    threads: ClassVar[int] = 1
+
     name: str
     title: str
     tables: Tables
@@ -93,7 +95,7 @@ class TreeRow:
         warm_up(list(measured))
         order = [entry for rival in dict.fromkeys(rivals) for entry in (rival, mine)]
         for seed in range(setting.repeat):
-            one_round(order, measured, seed, quick=setting.quick)
+            one_round(order, measured, seed, quick=setting.quick, threads=self.threads)
         findings = [
             claim.finding(measured[mine], measured[rival]) for claim, rival in zip(self.claims, rivals, strict=True)
         ]
@@ -109,13 +111,13 @@ def warm_up(entries: list[Entry]) -> None:
         entry.contestant.fit(prepared(entry, entry.tables.division(0, quick=True)))
 
 
-def one_round(order: list[Entry], measured: dict[Entry, Measured], seed: int, *, quick: bool) -> None:
+def one_round(order: list[Entry], measured: dict[Entry, Measured], seed: int, *, quick: bool, threads: int = 1) -> None:
     """Everyone's tree of the table of a seed, one after the other in this order."""
     divisions = {tables: tables.division(seed, quick=quick) for tables in {entry.tables for entry in order}}
     inputs = {entry: prepared(entry, divisions[entry.tables]) for entry in dict.fromkeys(order)}
     models: dict[Entry, Any] = {}
     for entry in order:
-        seconds, models[entry] = cpu_seconds(partial(entry.contestant.fit, inputs[entry]))
+        seconds, models[entry] = cpu_seconds(partial(entry.contestant.fit, inputs[entry]), threads=threads)
         measured[entry].seconds.append(seconds)
     for entry, model in models.items():
         held_out = divisions[entry.tables].held_out

@@ -11,6 +11,7 @@ from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
 from bench.chaid import ChaidRow
 from bench.forest_asking import ForestManyRows, ForestOneRecord, ForestSize
 from bench.forest_importance import PermutationImportance
+from bench.forests import ForestRow, OurForest, ScikitForest, YDFForest
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
 from bench.isolation import IsolationScores
 from bench.kinds import (
@@ -23,6 +24,8 @@ from bench.kinds import (
     NUMERIC_100K,
     NUMERIC_200K,
     REGRESSION,
+    REGRESSION_100K,
+    SEVEN_CLASSES_100K,
     SLANTED_100K,
     missing,
     weighted,
@@ -58,6 +61,7 @@ Row = (
     | CrossValidationRow
     | DeepSequenceRow
     | ChaidRow
+    | ForestRow
     | ForestManyRows
     | ForestOneRecord
     | ForestSize
@@ -242,6 +246,32 @@ ROWS: tuple[Row, ...] = (
         SLANTED_100K,
         OurMultivariate(),
         (Within(FULL, 20, 10, label="our axis-parallel tree"), AsAccurate(FULL, label="our axis-parallel tree")),
+    ),
+    *(
+        ForestRow(
+            name,
+            f"forest of 100 trees, {title}, fully grown, √d attributes, two threads",
+            tables,
+            OurForest(),
+            (
+                Faster(ScikitForest(), floor, goal),
+                Faster(YDFForest(), floor, goal),
+                AsAccurate(ScikitForest()),
+                AsAccurate(YDFForest()),
+            ),
+        )
+        for name, title, tables, floor, goal in (
+            ("forest-3", "100k x 20, 3 classes", NUMERIC_100K, 7, 11),
+            ("forest-7", "100k x 20, 7 classes", SEVEN_CLASSES_100K, 6, 9),
+            ("forest-regression", "100k x 20, regression", REGRESSION_100K, 6, 9),
+        )
+    ),
+    ForestRow(
+        "forest-missing",
+        "the forest of 3 classes with 15 % missing",
+        missing(NUMERIC_100K, 0.15),
+        OurForest(),
+        (Within(OurForest(), 5.2, 4.2, on=NUMERIC_100K, label="our complete table"),),
     ),
     ThreadsRow("threads", "two threads, 1M x 20, depth 12, wall", NUMERIC_1M, DEEP, floor=1.5, goal=1.65),
     MemoryRow("memory", "peak memory above the input, 1M x 20, depth 12", "complete", floor=7, goal=6),

@@ -95,10 +95,10 @@ def score(numbers: FloatArray, chance: Generator) -> FloatArray:
     return a * b + np.sin(2 * c) + d / 2 + np.where(e > 0, f, 0) + 0.7 * chance.normal(size=len(numbers))
 
 
-def numeric(chance: Generator, n_rows: int) -> Data:
-    """20 normal columns, every value distinct, in 3 classes."""
+def numeric(chance: Generator, n_rows: int, *, n_classes: int = 3) -> Data:
+    """20 normal columns, every value distinct, in so many classes."""
     numbers = chance.normal(size=(n_rows, 20))
-    return classified(numbers, score(numbers, chance), n_classes=3)
+    return classified(numbers, score(numbers, chance), n_classes=n_classes)
 
 
 def slanted(chance: Generator, n_rows: int) -> Data:

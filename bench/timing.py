@@ -1,4 +1,4 @@
-"""Clocks: CPU time of runs that are to keep to one thread, of all threads together, and wall time."""
+"""Clocks: CPU time of runs that are to keep to a number of threads, of all threads together, and wall time."""
 
 import os
 import time
@@ -15,24 +15,24 @@ IDLE_SHARE = 0.9
 
 
 class MoreThanOneThread(Exception):
-    """A library used more CPU time than one thread can."""
+    """A library used more CPU time than the threads it was given can."""
 
 
-def cpu_seconds(run: Callable[[], Answer], patience: int = 3) -> tuple[float, Answer]:
-    """How long it computes on one thread, and what it gives; once more if something had to be compiled.
+def cpu_seconds(run: Callable[[], Answer], patience: int = 3, *, threads: int = 1) -> tuple[float, Answer]:
+    """How long it computes on so many threads, and what it gives; once more if something had to be compiled.
 
-    Also once more, so many times, if it took more CPU time than one thread can: the threads of another library may
-    still have been running.
+    Also once more, so many times, if it took more CPU time than they can: the threads of another library may still have
+    been running.
     """
     with event.install_recorder("numba:compile") as compilations:
         wall, cpu = time.perf_counter(), time.process_time()
         answer = run()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     if compilations.buffer:
-        return cpu_seconds(run, patience)
-    if wall > SHORT_SECONDS and cpu > 1.1 * wall:
+        return cpu_seconds(run, patience, threads=threads)
+    if wall > SHORT_SECONDS and cpu > 1.1 * threads * wall:
         if patience:
-            return cpu_seconds(run, patience - 1)
+            return cpu_seconds(run, patience - 1, threads=threads)
         raise MoreThanOneThread(f"{cpu:.2f} s of CPU time in {wall:.2f} s")
     return cpu, answer
 

@@ -18,6 +18,7 @@ from core.columns_in_memory import ColumnsInMemory, NumbersInMemory, TextsInMemo
 from core.config import (
     Algorithm,
     Categorical,
+    Committee,
     ConfidencePruning,
     Cost,
     CriterionKind,
@@ -30,6 +31,7 @@ from core.config import (
 )
 from core.ensembles.forest import forest_of
 from core.ensembles.forest_predictor import ForestPredictor
+from core.ensembles.growing import grow_committee
 from core.ensembles.isolation import grow_isolation
 from core.ensembles.isolation_scores import IsolationPredictor
 from core.ensembles.permutation import ShuffledAnswers
@@ -74,6 +76,7 @@ def run_every_kernel() -> None:
     for samples, algorithm in orders():
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
+    run_committee_kernels()
     run_quest_kernels()
     run_multivariate_kernels()
     run_balancing_kernels()
@@ -88,6 +91,15 @@ def run_usual_kernels() -> None:
     for target in targets():
         samples = chosen(samples_of(target, weighted=False, holes=False), ("number",))
         grow_with(Engine.KERNELS, samples, algorithm_of(target, {}), validation=None, seed=0, threads=2)
+
+
+def run_committee_kernels() -> None:
+    """What trees of a committee need beyond those that grow alone."""
+    forest_targets: tuple[Target, ...] = class_target(3), number_target(1)
+    for target, holes in product(forest_targets, (False, True)):
+        samples = chosen(samples_of(target, weighted=False, holes=holes), ("number", "few numbers", "binary"))
+        committee = Committee("random_forest", (algorithm_of(target, {}),), n_trees=2, max_features=1)
+        grow_committee(samples, committee, seed=0, engine=Engine.KERNELS, threads=2)
 
 
 def run_quest_kernels() -> None:
@@ -124,8 +136,8 @@ def run_prediction_kernels() -> None:
     for samples, algorithm in prediction_orders():
         tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
         run_predictions(tree, samples.attributes)
-    run_forest_kernels()
     run_isolation_kernels()
+    run_forest_kernels()
     run_scans()
     run_columns_in_memory()
     TextsSideBySide([b"one", b"two"]).of(np.array([1, 0]), b"", b"")
@@ -139,20 +151,6 @@ def run_predictions(tree: Tree, records: Table) -> None:
             walk.answers(records, policy)
             walk.ends(records, policy)
         list(walk.arrivals(records, MissingPolicy.WEIGHTED))
-
-
-def run_forest_kernels() -> None:
-    """Ask a forest in every way: the same kernels serve all forests."""
-    samples, algorithm = next(prediction_orders())
-    tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
-    predictor, records = ForestPredictor(forest_of([tree], [0], [algorithm.criterion.kind], [()])), samples.attributes
-    predictor.average(records, kernels=True)
-    predictor.by_tree(records, kernels=True)
-    for cells in ([0.0, 0.0], [0.0, np.nan]):
-        predictor.one(cells, kernels=True)
-        predictor.ends(cells, kernels=True)
-        predictor.possible_ends(cells, kernels=True)
-    list(predictor.running_sums(records, [np.ones(records.n_rows, dtype=np.bool_)], kernels=True))
 
 
 def run_permutation_kernels() -> None:
@@ -172,6 +170,20 @@ def run_isolation_kernels() -> None:
     table = samples_of(class_target(2), weighted=False, holes=False).attributes
     isolation = grow_isolation(table, Isolation(n_trees=2), seed=0)
     IsolationPredictor(isolation).path_lengths(table, kernels=True)
+
+
+def run_forest_kernels() -> None:
+    """Ask a forest in every way: the same kernels serve all forests."""
+    samples, algorithm = next(prediction_orders())
+    tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+    predictor, records = ForestPredictor(forest_of([tree], [0], [algorithm.criterion.kind], [()])), samples.attributes
+    predictor.average(records, kernels=True)
+    predictor.by_tree(records, kernels=True)
+    for cells in ([0.0, 0.0], [0.0, np.nan]):
+        predictor.one(cells, kernels=True)
+        predictor.ends(cells, kernels=True)
+        predictor.possible_ends(cells, kernels=True)
+    list(predictor.running_sums(records, [np.ones(records.n_rows, dtype=np.bool_)], kernels=True))
 
 
 def run_scans() -> None:

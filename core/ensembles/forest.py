@@ -100,12 +100,12 @@ class Forest:
         )
 
 
-@dataclass(frozen=True)
+@dataclass
 class MemberPart:
     """A tree as a forest keeps it: the fields of its nodes, without those that follow, each in its narrowest type."""
 
     task: Task
-    columns: Mapping[str, AnyArray]
+    columns: dict[str, AnyArray]
     n_codes: AnyArray
     branch_of: AnyArray
     costs: FloatArray | None
@@ -155,15 +155,20 @@ def forest_of(
 def forest_of_parts(
     parts: Sequence[MemberPart], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
 ) -> Forest:
-    """The same from what is kept of each tree; a field is left out where it follows in all of them."""
+    """The same from what is kept of each tree, which is used up; a field is left out where it follows in all of them.
+
+    Fields that only some trees lack are found again first. Then each is taken out of the trees once it is in the
+    forest, so that both together take little more memory than one.
+    """
     names = [name for name in NODE_TYPES if any(name in part.columns for part in parts)]
-    of_parts = list(zip(parts, (criteria[member] for member in members), strict=True))
+    for part, member in zip(parts, members, strict=True):
+        part.columns |= {name: part.column(name, criteria[member]) for name in names if name not in part.columns}
     return Forest(
         task=parts[0].task,
         start=np.cumsum([0, *map(len, parts)]),
         member=narrowed(np.array(members)),
         criteria=tuple(criteria),
-        columns={name: joined([part.column(name, by) for part, by in of_parts]) for name in names},
+        columns={name: joined([part.columns.pop(name) for part in parts]) for name in names},
         n_codes=joined([part.n_codes for part in parts]),
         branch_of=joined([part.branch_of for part in parts]),
         cuts=tuple(cuts),

@@ -14,7 +14,7 @@ import numpy as np
 from core.config import Committee
 from core.ensembles.forest import Forest, MemberPart, forest_of_parts, part_of_forest, part_of_nodes
 from core.ensembles.sampling import column_draw, times_drawn, tree_samples, tree_seed
-from core.growth.engine import Engine, for_trees, grow_with, prefers_kernels
+from core.growth.engine import Engine, grow_with, prefers_kernels
 from core.growth.fast_grow import is_supported
 from core.growth.finished_nodes import FinishedNodes
 from core.growth.many_trees import TreeSample, grow_many
@@ -40,7 +40,8 @@ def grow_committee(
     `samples` are those of the first member, as `training_samples` makes them. `watch` hears the part of the work done,
     from 0 to 1, and may raise to end it.
     """
-    engine = for_trees(engine, samples, committee.n_trees)
+    if prefers_kernels(engine, samples, committee.n_trees):
+        engine = Engine.KERNELS
     n_kinds, parts, cuts = len(committee.members), dict[int, MemberPart](), []
     for kind in range(n_kinds):
         of_kind = samples_of_kind(samples, committee, kind)
@@ -96,7 +97,7 @@ def grow_kind(
         return TreeSample(rows, samples.weights[rows] * counts[rows], tree_seed(seed, tree), draw)
 
     is_of_given_rows = committee.imbalance is None
-    if is_of_given_rows and prefers_kernels(engine, samples) and is_supported(samples, algorithm):
+    if is_of_given_rows and engine is Engine.KERNELS and is_supported(samples, algorithm):
         grow_many(
             samples, algorithm, trees, sample_of, keep, has_repeats=committee.bootstrap, threads=threads, watch=watch
         )

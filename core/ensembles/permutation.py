@@ -10,7 +10,7 @@ one tree after the other, in this order, whoever adds it.
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,14 +21,14 @@ from core.compilation import KernelNotCompiled
 from core.ensembles.forest import Forest
 from core.ensembles.forest_layout import ForestLayout
 from core.ensembles.forest_predictor import policy_as_grown
-from core.ensembles.forest_walk import ROOM, ForestWalk, addresses, waiting_room
+from core.ensembles.forest_walk import ROOM, ForestWalk, waiting_room
+from core.ensembles.levels import MISSING_LEVEL, levels_of
 from core.importance import columns_read
 from core.prediction import MissingPolicy, predict
 from core.table import BoolArray, Column, FloatArray, RowArray, Table
 from core.tree import full_view
-from core.tree_layout import IN_FLIGHT
 
-INTERVAL = np.dtype([("low", np.float64), ("high", np.float64)])
+INTERVAL = np.dtype([("low", np.uint32), ("high", np.uint32)])
 BLOCK_ROWS = 4_096  # that stand near the processor while all trees come by
 
 
@@ -57,7 +57,7 @@ class Asked(NamedTuple):
     """What the trees ask of a column.
 
     first       by leaf: the first place on the way to it that asks the column
-    holds       by leaf: the values of the column that lead to it for sure if the others do, as an interval (low, high]
+    holds       by leaf: the levels of the column that lead to it for sure if the others do, as an interval (low, high]
     is_asked    by tree: whether any place does
     """
 
@@ -67,10 +67,10 @@ class Asked(NamedTuple):
 
 
 class ShuffleRoom(NamedTuple):
-    """What the kernel works in: the values of a block, row by row, the rows that are on their way, and two answers."""
+    """What the kernel works in: the levels of a block, row by row, the rows that are on their way, and two answers."""
 
-    cells: FloatArray
-    values: FloatArray
+    cells: NDArray[np.uint32]
+    levels: NDArray[np.uint32]
     moving: NDArray[np.uint32]
     places: NDArray[np.uint32]
     answers: NDArray[np.uint32]
@@ -91,7 +91,9 @@ class ShuffledAnswers:
         self._answering = np.ones((len(forest), 1), dtype=np.bool_) if answering is None else answering
         n_trees = np.broadcast_to(self._answering, (len(forest), table.n_rows)).sum(axis=0)
         self._n_trees: FloatArray = n_trees.astype(np.float64)[:, None]
-        self._uses_kernels = kernels and self.policy is MissingPolicy.WEIGHTED and not forest.terms
+        self._layout = ForestLayout(forest)
+        suits_kernels = self.policy is MissingPolicy.WEIGHTED and not forest.terms and self._layout.suits_keys
+        self._uses_kernels = kernels and suits_kernels
 
     def plain(self) -> FloatArray:
         """`[row, output]`: the answers with every value in its place."""
@@ -102,11 +104,18 @@ class ShuffledAnswers:
 
         What does not depend on the order is found here, once.
         """
-        change: Callable[[Column], FloatArray] = partial(self._changed, column)
+        by_kernel: Callable[[RowArray], FloatArray] | None = None
         if self._uses_kernels:
             with suppress(KernelNotCompiled):
-                change = self._change_by_kernel(column)
-        return lambda order: change(self.table.columns[column][order]) / self._n_trees
+                by_kernel = self._change_by_kernel(column)
+
+        def answers(order: RowArray) -> FloatArray:
+            if by_kernel is not None:
+                with suppress(KernelNotCompiled):
+                    return by_kernel(order) / self._n_trees
+            return self._changed(column, self.table.columns[column][order]) / self._n_trees
+
+        return answers
 
     @cached_property
     def _sums(self) -> FloatArray:
@@ -151,7 +160,7 @@ class ShuffledAnswers:
                 sums += np.where(self._answering[tree][:, None], change, 0.0)
         return sums
 
-    def _change_by_kernel(self, column: int) -> Callable[[Column], FloatArray]:
+    def _change_by_kernel(self, column: int) -> Callable[[RowArray], FloatArray]:
         """The same: complete rows go on from the first test of the column on their way."""
         from core.ensembles.permutation_kernels import add_changes
 
@@ -160,38 +169,32 @@ class ShuffledAnswers:
             return lambda _: self._sums
         at, asked = layout.tested.index(column), self._asked(layout.tested.index(column))
 
-        def changed(cells: Column) -> FloatArray:
-            numbers = as_numbers(cells)
-            places = addresses([*self._columns[:at], numbers, *self._columns[at + 1 :]])
-            has_open = bool(self._rows.has_open or np.isnan(numbers).any())
-            rows = self._rows._replace(has_open=has_open)
-            room, waiting = self._room(), waiting_room(ROOM)
+        def changed(order: RowArray) -> FloatArray:
+            after = self._levels[order, at]
+            rows = self._rows._replace(has_open=bool(self._rows.has_open or (after == MISSING_LEVEL).any()))
+            nodes, only_thresholds, room, waiting = (
+                layout.nodes,
+                layout.only_thresholds,
+                self._room(),
+                waiting_room(ROOM),
+            )
             while True:
                 sums = self._sums.copy()
-                if add_changes(
-                    places,
-                    self._columns[at],
-                    at,
-                    layout.nodes,
-                    layout.only_thresholds,
-                    rows,
-                    asked,
-                    room,
-                    waiting,
-                    sums,
-                ):
+                if add_changes(self._levels, after, at, nodes, only_thresholds, rows, asked, room, waiting, sums):
                     return sums
                 waiting = waiting.larger()
 
         return changed
 
     @cached_property
-    def _layout(self) -> ForestLayout:
-        return ForestLayout(self.forest)
-
-    @cached_property
-    def _columns(self) -> list[FloatArray]:
-        return [as_numbers(self.table.columns[column]) for column in self._layout.tested]
+    def _levels(self) -> NDArray[np.uint32]:
+        """`[row, place of the column among those tested]`: all values as kernels compare them."""
+        layout = self._layout
+        columns = [
+            levels_of(as_numbers(self.table.columns[column]), thresholds) << np.uint32(layout.column_bits)
+            for column, thresholds in zip(layout.tested, layout.thresholds, strict=True)
+        ]
+        return np.stack(columns, axis=1)
 
     @cached_property
     def _leaves(self) -> tuple[NDArray[np.uint32], BoolArray]:
@@ -240,15 +243,15 @@ class ShuffledAnswers:
             np.empty(len(self.forest), dtype=np.bool_),
         )
         nodes, only_thresholds = self._layout.nodes, self._layout.only_thresholds
-        mark_all_asked(nodes, only_thresholds, at * IN_FLIGHT, self._leaf_at, *of_places, found)
+        mark_all_asked(nodes, only_thresholds, at, self._leaf_at, *of_places, found)
         return found
 
     def _room(self) -> ShuffleRoom:
-        n_columns, n_outputs = len(self._layout.tested) + 1, self._sums.shape[1]
+        n_columns, n_outputs = len(self._layout.tested), self._sums.shape[1]
         moving, places, answers, at = (np.empty(BLOCK_ROWS + 1, dtype=np.uint32) for _ in range(4))
         return ShuffleRoom(
-            cells=np.zeros((BLOCK_ROWS, n_columns)),
-            values=np.empty(BLOCK_ROWS),
+            cells=np.zeros((BLOCK_ROWS, n_columns), dtype=np.uint32),
+            levels=np.empty(BLOCK_ROWS, dtype=np.uint32),
             moving=moving,
             places=places,
             answers=answers,

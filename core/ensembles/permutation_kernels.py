@@ -1,49 +1,50 @@
 """The compiled twin of `permutation.ShuffledAnswers`: only rows whose new value leads away from their leaf go again.
 
-Which values of a column lead to a leaf is known beforehand: an interval. Rows whose value is outside go on from where
-their way first asks the column, those of a block together, level by level, until the last of them is in a leaf.
+Values are levels, as in `levels`, and which levels of a column lead to a leaf is known beforehand: an interval. Rows
+whose level is outside go on from where their way first asks the column, those of a block together, some at a time,
+until the last of these is in a leaf.
 """
 
 from numba import int32, uint32, uint64
 
-from core.compiled_kernels import compiled, numbers_at
-from core.ensembles.forest_prediction_kernels import branch_at, record_ends
+from core.compiled_kernels import compiled
+from core.ensembles.forest_prediction_kernels import MISSING, branch_at, column_mask, record_ends
 from core.prediction_kernels import WEIGHTED
-from core.tree_layout import IN_FLIGHT, THRESHOLD
+from core.tree_layout import THRESHOLD
 
-INFINITY = float("inf")
+LOWEST, HIGHEST = uint32(0), uint32(0xFFFFFFFF)  # below every level that is known, and above every level
 LANES = 8  # independent walks that the processor can work on at once with what it has at hand
 NOT_ASKED = uint32(0xFFFFFFFF)  # no place
 
 
 @compiled
 def narrow(held, test, branch, is_threshold, child):
-    """Tell a child which values of the column lead from its parent's way to it; none do for sure by other tests."""
+    """Tell a child which levels of the column lead to it from those that lead to its parent; by other tests none do."""
     low, high = held.low, held.high
     if not is_threshold:
-        low, high = INFINITY, -INFINITY
+        low, high = HIGHEST, LOWEST
     elif branch == uint32(0):
-        high = min(high, test.threshold)
+        high = min(high, test.key)
     else:
-        low = max(low, test.threshold)
+        low = max(low, test.key)
     child.low, child.high = low, high
 
 
 @compiled
-def mark_asked(nodes, tree, only_thresholds, offset, first, holds):
-    """The first place on the way to each place of a tree that asks the column, and the values that lead there.
+def mark_asked(nodes, tree, only_thresholds, column, first, holds):
+    """The first place on the way to each place of a tree that asks the column, and the levels that lead there.
 
-    The column is that at an offset of tiles. Parents stand before their children. Whether the tree asks it at all.
+    Parents stand before their children. Whether the tree asks it at all.
     """
-    tests, is_asked, root = nodes.tests, False, nodes.start[tree]
-    first[root], holds[root].low, holds[root].high = NOT_ASKED, -INFINITY, INFINITY
+    tests, mask, is_asked, root = nodes.tests, column_mask(nodes), False, nodes.start[tree]
+    first[root], holds[root].low, holds[root].high = NOT_ASKED, LOWEST, HIGHEST
     for place in range(uint64(root), uint64(nodes.start[tree + 1])):
         test = tests[place]
         if uint64(test.first) == place:
             continue
         n_branches = uint32(2) if only_thresholds else nodes.n_branches[place]
         is_threshold = only_thresholds or nodes.kind[place] == THRESHOLD
-        asks = test.offset == offset
+        asks = test.key & mask == uint32(column)
         is_asked |= asks
         for branch in range(n_branches):
             child = test.first + uint32(branch)
@@ -56,10 +57,10 @@ def mark_asked(nodes, tree, only_thresholds, offset, first, holds):
 
 
 @compiled
-def mark_all_asked(nodes, only_thresholds, offset, leaf_at, first, holds, asked):
+def mark_all_asked(nodes, only_thresholds, column, leaf_at, first, holds, asked):
     """`permutation.Asked` of every tree; `leaf_at` is the place of each leaf, `first` and `holds` memory by place."""
     for tree in range(asked.is_asked.shape[0]):
-        asked.is_asked[tree] = mark_asked(nodes, tree, only_thresholds, offset, first, holds)
+        asked.is_asked[tree] = mark_asked(nodes, tree, only_thresholds, column, first, holds)
     for leaf in range(leaf_at.shape[0]):
         asked.first[leaf] = first[leaf_at[leaf]]
         asked.holds[leaf].low, asked.holds[leaf].high = holds[leaf_at[leaf]].low, holds[leaf_at[leaf]].high
@@ -105,11 +106,11 @@ def add_answers(leaves, answers, rows, sums):
 
 @compiled
 def list_moving(rows, tree, begin, asked, room):
-    """List the rows of a block whose new value leads away from their leaf in a tree; how many.
+    """List the rows of a block whose new level leads away from their leaf in a tree; how many.
 
     Each with the place where its way first asks the column, and with the answer of its leaf.
     """
-    moving, places, answers, values = room.moving, room.places, room.answers, room.values
+    moving, places, answers, levels = room.moving, room.places, room.answers, room.levels
     order, ends, n_moving, start = rows.order[tree], rows.ends[begin // uint64(rows.n_block)], uint64(0), uint64(0)
     for leaf in range(uint64(rows.leaf_start[tree]), uint64(rows.leaf_start[tree + uint64(1)])):
         end, first = uint64(ends[leaf]), asked.first[leaf]
@@ -117,27 +118,27 @@ def list_moving(rows, tree, begin, asked, room):
             low, high, answer = asked.holds[leaf].low, asked.holds[leaf].high, rows.answer_of[leaf]
             for place in range(begin + start, begin + end):
                 row = order[place]
-                value = values[row]
+                level = levels[row]
                 moving[n_moving], places[n_moving], answers[n_moving] = row, first, answer
-                n_moving += uint64(not ((low < value) & (value <= high)))
+                n_moving += uint64(not ((low < level) & (level <= high)))
         start = end
     return n_moving
 
 
 @compiled
-def below(tests, place, cells, at):
-    """Where a row goes from a place; `at` is where its values begin. A leaf leads to itself."""
+def below(tests, mask, place, cells, at):
+    """Where a row goes from a place; `at` is where its levels begin. A leaf leads to itself."""
     test = tests[place]
-    return test.first + uint32(cells[at + test.offset // uint32(IN_FLIGHT)] > test.threshold)
+    return test.first + uint32(cells[at + (test.key & mask)] > test.key)
 
 
 @compiled
-def go_on_by_thresholds(tests, room, n):
+def go_on_by_thresholds(tests, mask, room, n):
     """Send the n moving rows, at least one, on to their leaves: LANES at a time, until none of them moves."""
     moving, places, at, cells, last = room.moving, room.places, room.at, room.cells, n - uint64(1)
     for j in range(n):
         at[j] = moving[j] * uint32(cells.shape[1])
-    values = cells.ravel()
+    levels = cells.ravel()
     for j0 in range(uint64(0), n, uint64(LANES)):
         j1, j2, j3 = min(j0 + uint64(1), last), min(j0 + uint64(2), last), min(j0 + uint64(3), last)
         j4, j5, j6 = min(j0 + uint64(4), last), min(j0 + uint64(5), last), min(j0 + uint64(6), last)
@@ -147,14 +148,14 @@ def go_on_by_thresholds(tests, room, n):
         r0, r1, r2, r3, r4, r5, r6, r7 = at[j0], at[j1], at[j2], at[j3], at[j4], at[j5], at[j6], at[j7]
         while True:
             before = a + b + c + d + e + f + g + h  # of places, which only grow on the way
-            a = below(tests, a, values, r0)
-            b = below(tests, b, values, r1)
-            c = below(tests, c, values, r2)
-            d = below(tests, d, values, r3)
-            e = below(tests, e, values, r4)
-            f = below(tests, f, values, r5)
-            g = below(tests, g, values, r6)
-            h = below(tests, h, values, r7)
+            a = below(tests, mask, a, levels, r0)
+            b = below(tests, mask, b, levels, r1)
+            c = below(tests, mask, c, levels, r2)
+            d = below(tests, mask, d, levels, r3)
+            e = below(tests, mask, e, levels, r4)
+            f = below(tests, mask, f, levels, r5)
+            g = below(tests, mask, g, levels, r6)
+            h = below(tests, mask, h, levels, r7)
             if a + b + c + d + e + f + g + h == before:
                 break
         places[j0], places[j1], places[j2], places[j3] = a, b, c, d
@@ -163,15 +164,16 @@ def go_on_by_thresholds(tests, room, n):
 
 @compiled
 def go_on_by_branches(nodes, only_thresholds, room, n):
-    """The same, whatever the tests and values; a row that meets a value without a branch has no place then."""
+    """The same, whatever the tests and levels; a row that meets a value without a branch has no place then."""
+    mask = column_mask(nodes)
     for j in range(n):
         row, place = room.moving[j], room.places[j]
         while nodes.tests[place].first != place:
             test = nodes.tests[place]
-            value = room.cells[row, test.offset // uint32(IN_FLIGHT)]
-            branch = int32(value > test.threshold) - int32(value != value)
+            level = room.cells[row, test.key & mask]
+            branch = int32(level > test.key) - int32(level == MISSING)
             if not only_thresholds:
-                branch = branch_at(nodes, place, value)
+                branch = branch_at(nodes, place, test.key, level)
             if branch < int32(0):
                 place = NOT_ASKED
                 break
@@ -199,14 +201,14 @@ def answer_to(nodes, tree, only_thresholds, cells, waiting, answer):
 
 
 @compiled
-def add_change_of_open(nodes, tree, only_thresholds, answer, column, value, cells, room, waiting, sums):
+def add_change_of_open(nodes, tree, only_thresholds, answer, column, level, cells, room, waiting, sums):
     """Add what the answer to a record changes by where it lacks a branch, now or before; False where there is no room.
 
-    `answer` is the row of its answer before, or NOT_ASKED; then `value` is what stood in the column before.
+    `answer` is the row of its answer before, or NOT_ASKED; then `level` is what stood in the column before.
     """
     has_room = answer_to(nodes, tree, only_thresholds, cells, waiting, room.after)
     if answer == NOT_ASKED:
-        now, cells[column] = cells[column], value
+        now, cells[column] = cells[column], level
         has_room &= answer_to(nodes, tree, only_thresholds, cells, waiting, room.before)
         cells[column] = now
     else:
@@ -223,9 +225,9 @@ def add_changes_of_open(nodes, tree, only_thresholds, column, before, begin, n, 
     for i in range(n):
         row = begin + i
         if rows.is_open[row] and (is_of_all or rows.answering[tree, row]):
-            cells, value = room.cells[i], before[row]
+            cells, level = room.cells[i], before[row]
             if not add_change_of_open(
-                nodes, tree, only_thresholds, NOT_ASKED, column, value, cells, room, waiting, sums[row]
+                nodes, tree, only_thresholds, NOT_ASKED, column, level, cells, room, waiting, sums[row]
             ):  # fmt: skip
                 return False
     return True
@@ -238,7 +240,7 @@ def add_changes_in_tree(nodes, tree, only_thresholds, column, begin, rows, asked
     if n_moving == uint64(0):
         return True
     if only_thresholds and not rows.has_open:
-        go_on_by_thresholds(nodes.tests, room, n_moving)
+        go_on_by_thresholds(nodes.tests, column_mask(nodes), room, n_moving)
     else:
         go_on_by_branches(nodes, only_thresholds, room, n_moving)
     for j in range(n_moving):
@@ -246,39 +248,35 @@ def add_changes_in_tree(nodes, tree, only_thresholds, column, begin, rows, asked
         if place != NOT_ASKED:
             add_change(nodes.answers, answer, nodes.answer_of[place], sums, begin + i)
         elif not add_change_of_open(
-            nodes, tree, only_thresholds, answer, column, 0.0, room.cells[i], room, waiting, sums[begin + i]
+            nodes, tree, only_thresholds, answer, column, MISSING, room.cells[i], room, waiting, sums[begin + i]
         ):
             return False
     return True
 
 
 @compiled
-def read_block(columns, n_rows, begin, n, cells):
-    """Bring n rows near, each with all its values side by side."""
-    for column in range(uint64(columns.shape[0])):
-        values = numbers_at(columns[column], n_rows)
-        for i in range(n):
-            cells[i, column] = values[begin + i]
+def read_block(levels, after, column, begin, n, room):
+    """Bring n rows near, each with all its levels side by side, and those of the shuffled column besides."""
+    for i in range(n):
+        for each in range(uint64(levels.shape[1])):
+            room.cells[i, each] = levels[begin + i, each]
+        room.cells[i, column] = room.levels[i] = after[begin + i]
 
 
 @compiled
-def add_changes(columns, before, column, nodes, only_thresholds, rows, asked, room, waiting, sums):
+def add_changes(levels, after, column, nodes, only_thresholds, rows, asked, room, waiting, sums):
     """Add what all answers change by to `sums`; False where there is no room, and then they are not to be used.
 
-    `columns` are where the values are, the shuffled ones among them, `before` is that column as it was.
+    `levels[row, column]` are those of all values in their places, `after` is the column shuffled.
     """
-    n_rows, n_block, after = uint64(sums.shape[0]), uint64(rows.n_block), numbers_at(columns[column], sums.shape[0])
+    n_rows, n_block, before = uint64(sums.shape[0]), uint64(rows.n_block), levels[:, column]
     for begin in range(uint64(0), n_rows, n_block):
         n = min(n_block, n_rows - begin)
-        read_block(columns, n_rows, begin, n, room.cells)
-        for i in range(n):
-            room.values[i] = after[begin + i]
+        read_block(levels, after, column, begin, n, room)
         for tree in range(uint64(asked.is_asked.shape[0])):
             if not asked.is_asked[tree]:
                 continue
-            if not add_changes_in_tree(
-                nodes, tree, only_thresholds, column, begin, rows, asked, room, waiting, sums
-            ):  # fmt: skip
+            if not add_changes_in_tree(nodes, tree, only_thresholds, column, begin, rows, asked, room, waiting, sums):
                 return False
             if rows.has_open and not add_changes_of_open(
                 nodes, tree, only_thresholds, column, before, begin, n, rows, room, waiting, sums

@@ -52,13 +52,14 @@ def grow_with(
     return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, draw=draw, watch=watch)
 
 
-def prefers_kernels(engine: Engine, samples: Samples) -> bool:
-    """Whether the kernels are to grow a tree of these samples if they can."""
+def prefers_kernels(engine: Engine, samples: Samples, n_trees: int = 1) -> bool:
+    """Whether the kernels are to grow a tree of these samples, or so many trees, if they can."""
     match engine:
         case Engine.AUTO:
-            return len(samples) > SMALL_ROWS
+            return n_trees * len(samples) > SMALL_ROWS
         case Engine.AUTO_COLD:
-            return for_trees(engine, samples, 1) is Engine.AUTO and prefers_kernels(Engine.AUTO, samples)
+            is_worth = for_trees(engine, samples, n_trees) is Engine.AUTO
+            return is_worth and prefers_kernels(Engine.AUTO, samples, n_trees)
         case _:
             return engine is Engine.KERNELS
 

@@ -47,7 +47,9 @@ def finished_nodes(samples: Samples, columns: NumberColumns, criterion: int, nod
     (links, figures, sums, _), (marks, results), target = nodes, apart, samples.target
     n_classes = len(target.classes) if isinstance(target, ClassTarget) else 1
     n = int(kernels.count_nodes(links))
-    whole, parts, numbers = np.empty((n, 2), dtype=np.int32), np.empty((6, n)), np.empty((n, n_classes))
+    whole, numbers = np.empty((n, 2), dtype=np.int32), np.empty((n, n_classes))
+    n_errors = n if target.task is Task.REGRESSION else 0
+    parts = (np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n_errors), np.empty(n_errors))
     kernels.finish_nodes(
         links,
         figures,

@@ -33,7 +33,7 @@ def finish_nodes(links, figures, sums, marks, results, criterion, n_classes, add
     """Fill the fields of a tree.
 
     whole    `[node, :]` size and column, -1 in a leaf
-    parts    `[field, node]` threshold, gain, share, weight, impurity and variance; the last two only of numbers
+    parts    by node: threshold, gain, share, weight, and of numbers impurity and variance
     numbers  `[node, :]` class weights, or the mean
     """
     sizes, places = sizes_and_places(links)
@@ -110,7 +110,8 @@ def put_thresholds(whole, sides, addresses, n_rows, thresholds):
 def put_figures(row, criterion, n_classes, to, parts, numbers):
     """The figures of a node, as `kernel_tree.node_values` has them."""
     weight = row[FIGURES]
-    parts[1, to], parts[2, to], parts[3, to] = row[GAIN], row[SHARE], weight
+    _, gains, shares, weights, impurities, variances = parts
+    gains[to], shares[to], weights[to] = row[GAIN], row[SHARE], weight
     if criterion != SQUARED:
         for k in range(n_classes):
             numbers[to, k] = row[FIGURES + 1 + k]
@@ -118,14 +119,15 @@ def put_figures(row, criterion, n_classes, to, parts, numbers):
     divisor = weight if weight > 0.0 else 1.0
     centre, moment, square, around = row[FIGURES + 1], row[FIGURES + 2], row[FIGURES + 3], row[FIGURES + 4]
     numbers[to, 0] = centre + moment / divisor
-    parts[4, to] = squared_error(weight, moment, square) if weight > 0.0 else 0.0
-    parts[5, to] = around / divisor
+    impurities[to] = squared_error(weight, moment, square) if weight > 0.0 else 0.0
+    variances[to] = around / divisor
 
 
 @compiled
 def what_follows(whole, parts, numbers):
     """Whether the weight of every node is the sum of its numbers, and each share the part of the parent's weight."""
-    is_sum, is_part, share, weight = True, parts[2, 0] == 1.0, parts[2], parts[3]
+    share, weight = parts[2], parts[3]
+    is_sum, is_part = True, share[0] == 1.0
     for node in range(whole.shape[0]):
         total = 0.0
         for k in range(numbers.shape[1]):

@@ -9,11 +9,14 @@ from core.growth.kernel_columns import Column, Weighing, n_classes_of, n_sums_of
 from core.growth.kernel_rules import has_look, way_of
 from core.growth.samples import Samples
 from core.growth.small_state import room_for_small
+from core.target import ClassTarget
 
 MOST_COUNTS = 4_000_000  # kept for waiting nodes
 
 
-def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weighing: Weighing) -> tuple[Any, ...]:
+def work_for(
+    samples: Samples, algorithm: Algorithm, columns: list[Column], weighing: Weighing, *, has_draws: bool = False
+) -> tuple[Any, ...]:
     """Room for the kernels to work in: the fields of their `Work`."""
     from core.growth.search_kernels import MOST_AT_ONCE
     from core.lane_kernels import WIDTH
@@ -82,8 +85,15 @@ def work_for(samples: Samples, algorithm: Algorithm, columns: list[Column], weig
         np.ones(n_slots, dtype=np.bool_),
         np.arange(len(columns)),
         np.zeros(len(columns), dtype=np.int64),
+        np.empty((n_rows if has_draws and has_pairs(samples, weighing) else 0, 2)),
         *room_for_small(len(columns), n_rows, n_sums, has_missing=weighing.has_missing),
     )
+
+
+def has_pairs(samples: Samples, weighing: Weighing) -> bool:
+    """Whether the weights and numbers of rows are looked at together: where there is one number, and weights differ."""
+    target = samples.target
+    return not isinstance(target, ClassTarget) and target.numbers.shape[1] == 1 and not weighing.is_unit
 
 
 def counts_for(weighing: Weighing, n_rows: int, n_classes: int, n_levels: int) -> tuple[int, int, int]:

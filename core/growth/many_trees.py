@@ -91,7 +91,10 @@ def grow_many(
     told_of_columns = part_of(watch, 0.0, CODING / len(trees))
     columns = columns_of(samples, algorithm, weighing, told_of_columns, has_draws=has_draws)
     progress, done = np.zeros((threads, 3)), list[int]()
-    rooms = Rooms(Room(work_for(samples, algorithm, columns, weighing), progress[thread]) for thread in range(threads))
+    rooms = Rooms(
+        Room(work_for(samples, algorithm, columns, weighing, has_draws=has_draws), progress[thread])
+        for thread in range(threads)
+    )
 
     def share() -> Shared:
         problem = problem_of(samples, algorithm, columns, weighing, threads, progress[0])
@@ -168,7 +171,8 @@ def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:
     numbering = np.zeros(len(shared.samples), dtype=np.uint32)
     numbering[rows] = np.arange(1, n_rows + 1)
     room = room_for(n_rows, has_missing)
-    taken, n_taken = np.empty((len(lists), room), dtype=np.uint32), np.zeros(len(lists), dtype=np.int64)
+    # One entry more: what is not taken is written too, and then overwritten.
+    taken, n_taken = np.empty((len(lists), room + 1), dtype=np.uint32), np.zeros(len(lists), dtype=np.int64)
     distinct = np.zeros(len(lists), dtype=np.bool_)
     take_lists(lists, lengths, numbering, shift, taken, n_taken, distinct)
     return (

@@ -9,7 +9,8 @@ from core.compiled_kernels import compiled
 def take_lists(lists, lengths, numbering, shift, taken, taken_lengths, distinct):
     """Fill `taken` with the entries of rows that have a new number, `numbering` being one more than that, else 0.
 
-    An entry is new when any entry since the last one taken was new; the first of a list never is.
+    It has room for one entry more than are taken. An entry is new when any entry since the last one taken was new; the
+    first of a list never is.
     """
     for i in range(lists.shape[0]):
         n, n_new = take_list(lists[i], uint64(lengths[i]), numbering, uint32(shift), taken[i])
@@ -26,8 +27,7 @@ def take_list(entries, n, numbering, shift, taken):
         number = numbering[entry & mask]
         is_new |= entry & flag
         is_taken = uint32(number > uint32(0))
-        if to < taken.shape[0]:
-            taken[to] = (entry & rest) | is_new | (number - uint32(1)) & mask
+        taken[to] = (entry & rest) | is_new | (number - uint32(1)) & mask
         n_new += (is_new >> uint32(31)) & is_taken
         to += uint64(is_taken)
         is_new &= is_taken - uint32(1)  # all ones when it was not taken

@@ -8,6 +8,7 @@ from numba import int64, uint32, uint64
 from core.compiled_kernels import compiled
 from core.growth.growth_state import ABOVE_AVERAGE, BETTER_HALF, NO_FILTER, NUNEZ, TAN_SCHLIMMER
 from core.growth.node_kernels import impurity_of
+from core.growth.pair_kernels import fill_pairs, scan_pairs
 from core.growth.place_kernels import best_place, count_allowed
 from core.growth.release8_kernels import choose_in_sequence, figures_of_threshold, ratios_of_categories
 from core.growth.table_kernels import ORDERED
@@ -63,7 +64,11 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
     tolerance, least = rules.tolerance * known, rules.min_leaf - TIE
     bar = whole + bar_gain if bar_gain > NO_CUT else NO_CUT
     if rules.criterion == SQUARED:
-        if n_outputs == 1:
+        if work.pairs.shape[0] > 0:
+            score, place = scan_pairs(
+                entries, start, n, problem.shift, totals[0], totals[1], work.pairs, least, tolerance, bar
+            )
+        elif n_outputs == 1:
             score, place = scan_numbers(
                 entries,
                 start,
@@ -284,6 +289,8 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
     if work.units.shape[0] > 0:
         row_start, n_rows = starts[at, n_lists], lengths[at, n_lists]
         fill_units(problem.weights, problem.classes, rows, row_start, n_rows, weight, work.units, work.scale)
+    if work.pairs.shape[0] > 0:
+        fill_pairs(problem, rows, starts[at, n_lists], lengths[at, n_lists], figures[1], work.pairs)
     if is_small:
         surely = look_at_lists(problem, rules, work, lists, starts, lengths, at)
     most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # when children are pure

@@ -168,7 +168,7 @@ def search_small(rules, work, i, begin, n, figure, cut):
         return NO_CUT
     value, totals, centre = work.value[i], work.before, figure[FIGURES + 1]
     if known < n:
-        total_known(rules, work, known, centre, totals)
+        total_known(rules, work, i, begin, n, centre, totals)
     elif is_squared:
         totals[0], totals[1] = figure[FIGURES], figure[FIGURES + 2]
     else:
@@ -179,7 +179,7 @@ def search_small(rules, work, i, begin, n, figure, cut):
     elif rules.is_whole:
         gain, j = best_of_counts(work, value, known, rules.n_classes, totals, least, rules.tolerance)
     else:
-        gain, j = best_of_weights(work, value, known, rules.n_classes, totals, least, rules.tolerance)
+        gain, j = best_of_weights(work, value, known, rules.criterion, rules.n_classes, totals, least, rules.tolerance)
     if j == 0:
         return NO_CUT
     cut[LIST], cut[LOW_ROW], cut[HIGH_ROW] = i, work.ordered[j - 1], work.ordered[j]
@@ -188,18 +188,20 @@ def search_small(rules, work, i, begin, n, figure, cut):
 
 
 @compiled
-def total_known(rules, work, n, centre, totals):
-    """The class weights of the rows in order, or their weight and the sum of their centred numbers."""
-    ordered, weights, numbers, is_squared = work.ordered, work.row_weights, work.row_numbers, rules.criterion == SQUARED
+def total_known(rules, work, i, begin, n, centre, totals):
+    """The class weights of the node's rows in list i, or their weight and the sum of their centred numbers."""
+    rows, weights, place, numbers = work.small_rows, work.small_weights, work.place[i], work.row_numbers
+    is_squared = rules.criterion == SQUARED
     for k in range(2 if is_squared else rules.n_classes):
         totals[k] = 0.0
-    for j in range(n):
-        row = ordered[j]
+    for j in range(begin, begin + n):
+        row = rows[j]
+        weight = weights[j] * (place[row] != UNKNOWN)
         if is_squared:
-            totals[0] += weights[row]
-            totals[1] += weights[row] * (numbers[row] - centre)
+            totals[0] += weight
+            totals[1] += weight * (numbers[row] - centre)
         else:
-            totals[work.row_classes[row]] += weights[row]
+            totals[work.row_classes[row]] += weight
 
 
 @compiled

@@ -6,7 +6,7 @@ Whether a cut may be better than the best is told without a division, which take
 from numba import int64
 
 from core.compiled_kernels import compiled
-from core.splits.numeric_kernels import NO_CUT, just_below, ratio
+from core.splits.numeric_kernels import NO_CUT, just_below, ratio, rounding, score_of_sides
 
 NEARLY = 1e-14  # what rounding may take of a product
 
@@ -61,39 +61,41 @@ def best_of_counts(work, value, n, n_classes, totals, least, tolerance):
 
 
 @compiled
-def best_of_weights(work, value, n, n_classes, totals, least, tolerance):
-    """The same for any weights: the right side is the whole less the left."""
+def best_of_weights(work, value, n, criterion, n_classes, totals, least, tolerance):
+    """The same for any weights: the right side is the whole less the left.
+
+    Squares are kept on the way here too, and tell nearly always that a cut is no better; else they are summed anew. The
+    criterion is Gini, but no literal, for which other kernels would be compiled once more.
+    """
     ordered, classes, weights, left = work.ordered, work.row_classes, work.row_weights, work.left
     whole, squares, bar, last = 0.0, 0.0, NO_CUT, last_cut(work, n, least)
     for k in range(n_classes):
         whole += totals[k]
         squares += totals[k] * totals[k]
-    undivided, tie = squares / whole, tolerance * whole
+    undivided, tie, margin = squares / whole, tolerance * whole, rounding(whole, n, n_classes, criterion)
     for is_second in range(2):
         best, chosen, place, is_unclear = bar, NO_CUT, int64(0), False
-        passed, before = 0.0, value[ordered[0]]
+        squares_left, squares_right, passed, before = 0.0, squares, 0.0, value[ordered[0]]
         for k in range(n_classes):
             left[k] = 0.0
         for j in range(min(n, last + 1)):
             row = ordered[j]
-            here = value[row]
-            if here != before and passed >= least:
-                squares_left, squares_right, right = 0.0, 0.0, whole - passed
-                for k in range(n_classes):
-                    behind = totals[k] - left[k]
-                    squares_left += left[k] * left[k]
-                    squares_right += behind * behind
-                if may_exceed(best, squares_left, squares_right, passed, right):
-                    score = squares_left / passed + ratio(squares_right, right)
-                    if score > best:
-                        if is_second:
-                            return score - undivided, int64(j)
-                        if score - tie > chosen:
-                            is_unclear |= best >= score - tie
-                            chosen, place = score, int64(j)
-                        best = score
-            left[classes[row]] += weights[row]
-            passed += weights[row]
+            here, right = value[row], whole - passed
+            is_high = squares_left * right + squares_right * passed > best * (passed * right) - margin
+            if is_high and here != before and passed >= least:
+                score = score_of_sides(left, totals[:n_classes], passed, right, criterion)
+                if score > best:
+                    if is_second:
+                        return score - undivided, int64(j)
+                    if score - tie > chosen:
+                        is_unclear |= best >= score - tie
+                        chosen, place = score, int64(j)
+                    best = score
+            k, weight = classes[row], weights[row]
+            squares_left += weight * (2.0 * left[k] + weight)
+            squares_right -= weight * (2.0 * (totals[k] - left[k]) - weight)
+            left[k] += weight
+            passed += weight
             before = here
         if not is_unclear:
             break

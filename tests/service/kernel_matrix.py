@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import core
-from core.config import Categorical
+from core.config import Algorithm, Categorical, Committee, FeatureShare
+from core.ensembles.growing import grow_committee
 from core.growth.engine import Engine, grow_with
 from core.growth.samples import Samples
 from core.prediction import predict
@@ -41,9 +42,17 @@ def train_all() -> None:
                 algorithm = resolve("cart", options, target.task)
                 tree, _ = grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
             predict(TreeView(tree, tree.size == 1), samples.attributes)
+            grow_forests(samples, algorithm)
             if isinstance(target, ClassTarget):
                 algorithm = resolve("multivariate", {"stopping": {"max_depth": 1}}, target.task)
                 grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
+
+
+def grow_forests(samples: Samples, algorithm: Algorithm) -> None:
+    """Two trees, of columns drawn in each node and of all."""
+    for max_features, bootstrap in ((FeatureShare.SQRT, True), (FeatureShare.ALL, False)):
+        committee = Committee("bagging", (algorithm,), n_trees=2, max_features=max_features, bootstrap=bootstrap)
+        grow_committee(samples, committee, seed=0, engine=Engine.KERNELS)
 
 
 def targets() -> list[Target]:

@@ -1,5 +1,7 @@
 """Rules that many trees found, judged by rows those have not seen."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -28,17 +30,30 @@ def rows(seed=0, target=None):
     return samples_of(columns, answers, classes=("low", "high"))
 
 
-def rules_of(samples, algorithm=None, n_trees=15, **options):
-    committee = Committee("random_forest", (algorithm or cart(max_depth=4),), n_trees=n_trees, max_features=2)
+ALGORITHMS = {"cart": cart(max_depth=4), "c45": c45(max_depth=3), "numbers": cart_for_numbers(max_depth=4)}
+
+
+@cache
+def grown(kind="cart"):
+    """Rows, a forest of them, and which of them its trees have not seen."""
+    samples = rows(target=some_numbers if kind == "numbers" else None)
+    committee = Committee("random_forest", (ALGORITHMS[kind],), n_trees=15, max_features=2)
     forest = grow_committee(samples, committee, seed=0, engine=Engine.DEFINITION)
-    unseen = out_of_bags(committee, len(samples), seed=0)
-    return forest, unseen, strongest_rules(forest, samples, unseen, **options)
+    return samples, forest, out_of_bags(committee, N_ROWS, seed=0)
+
+
+def some_numbers(is_high, chance):
+    return (5.0 * is_high + chance.normal(size=N_ROWS)).tolist()
+
+
+def rules_of(kind="cart", **options):
+    samples, forest, unseen = grown(kind)
+    return strongest_rules(forest, samples, unseen, **options)
 
 
 def test_the_strongest_rule_is_the_one_that_made_the_rows():
-    samples = rows()
-    _, _, found = rules_of(samples)
-    strongest = found[0]
+    samples, _, _ = grown()
+    strongest = rules_of()[0]
     assert samples.target.classes[strongest.rule.label] == "high"
     (x, colour) = strongest.rule.conditions
     assert isinstance(x, Above)
@@ -51,10 +66,9 @@ def test_the_strongest_rule_is_the_one_that_made_the_rows():
     assert "colour = red" in text
 
 
-@pytest.mark.parametrize("algorithm", [cart(max_depth=4), c45(max_depth=3)])
-def test_figures_are_those_of_the_rows(algorithm):
-    samples = rows(1)
-    forest, unseen, found = rules_of(samples, algorithm)
+@pytest.mark.parametrize("kind", ["cart", "c45"])
+def test_figures_are_those_of_the_rows(kind):
+    (samples, forest, unseen), found = grown(kind), rules_of(kind)
     trees_of = occurrences(forest, samples.attributes.schema, cells_of(samples))
     assert len(found) > 3
     n_checked = 0
@@ -84,12 +98,11 @@ def test_figures_are_those_of_the_rows(algorithm):
 
 
 def test_no_two_rules_are_of_the_same_rows_and_no_more_are_told_than_asked_for():
-    samples = rows(2)
-    _, _, found = rules_of(samples, most=200)
+    (samples, _, _), found = grown(), rules_of(most=200)
     of_rows = {covered_by(one.rule.conditions, samples.attributes).tobytes() for one in found}
     assert len(of_rows) == len(found)
     assert len({one.rule.id for one in found}) == len(found)
-    assert rules_of(samples, most=4)[2] == found[:4]
+    assert rules_of(most=4) == found[:4]
 
 
 def test_a_forest_of_noise_has_hardly_a_strong_rule():
@@ -99,13 +112,11 @@ def test_a_forest_of_noise_has_hardly_a_strong_rule():
     forest = grow_committee(noise, committee, seed=0, engine=Engine.DEFINITION)
     found = strongest_rules(forest, noise, out_of_bags(committee, 200, seed=0))
     assert all(one.strength < 0.15 for one in found)
-    assert rules_of(rows())[2][0].strength > 0.25
+    assert rules_of()[0].strength > 0.25
 
 
 def test_rules_for_numbers_tell_means_of_rows_out_of_the_bag():
-    samples = rows(3, lambda is_high, chance: (5.0 * is_high + chance.normal(size=N_ROWS)).tolist())
-    _, _, found = rules_of(samples, cart_for_numbers(max_depth=4))
-    strongest = found[0]
+    (samples, _, _), strongest = grown("numbers"), rules_of("numbers")[0]
     assert strongest.rule.label is None
     assert strongest.confidence is None
     assert strongest.lift is None
@@ -117,8 +128,7 @@ def test_rules_for_numbers_tell_means_of_rows_out_of_the_bag():
 
 
 def test_rows_without_anything_out_of_the_bag_give_no_rules():
-    samples = rows()
-    forest, unseen, _ = rules_of(samples)
+    samples, forest, unseen = grown()
     assert strongest_rules(forest, samples, np.zeros_like(unseen)) == []
 
 

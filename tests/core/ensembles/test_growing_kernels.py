@@ -1,5 +1,7 @@
 """The kernels grow the trees of the definition, bit for bit, on any number of threads."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,9 @@ from core.ensembles.growing import grow_committee
 from core.growth.engine import Engine
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
+from core.schema import Attribute, Kind, Schema
+from core.table import Table
+from core.target import ClassTarget
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.test_fast_grow import CRITERIA, algorithms, generated
 
@@ -34,6 +39,10 @@ def assert_same_forest(one: Forest, other: Forest) -> None:
     assert len(one) == len(other)
     for tree in range(len(one)):
         assert_same_bytes(one.tree(tree), other.tree(tree))
+    assert set(one.columns) == set(other.columns)  # also what is left out, and how the rest is kept
+    for name, values in one.columns.items():
+        assert values.dtype == other.columns[name].dtype, name
+        assert values.tobytes() == other.columns[name].tobytes(), name
 
 
 def by_both(samples: Samples, committee: Committee, seed: int = 0) -> None:
@@ -67,6 +76,38 @@ def test_extra_trees_give_the_bytes_of_the_definition(criterion: Criterion, draw
     for seed in range(10):
         samples = generated(seed, 90, criterion)
         by_both(samples, Committee("extra_trees", (algorithm,), n_trees=2, max_features=2, bootstrap=False), seed)
+
+
+def large(n_rows: int, n_columns: int) -> Samples:
+    chance = np.random.default_rng(3)
+    schema = Schema(tuple(Attribute(f"x{column}", Kind.NUMERIC) for column in range(n_columns)))
+    table = Table(schema, tuple(chance.normal(size=n_rows) for _ in range(n_columns)))
+    return Samples(table, ClassTarget(("a", "b"), chance.integers(0, 2, n_rows).astype(np.int32)), np.ones(n_rows))
+
+
+def test_growth_says_how_far_it_is() -> None:
+    heard: list[float] = []
+    committee = Committee("random_forest", (Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS),), n_trees=4)
+    grow_committee(large(20_000, 5), committee, seed=0, engine=Engine.KERNELS, threads=2, watch=heard.append)
+    assert heard == sorted(heard)
+    assert heard[-1] == 1.0
+
+
+class Ended(Exception):
+    pass
+
+
+def test_who_no_longer_waits_ends_growth_soon() -> None:
+    def give_up(done: float) -> None:
+        if done > 0:
+            raise Ended
+
+    algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS)
+    committee = Committee("random_forest", (algorithm,), n_trees=2_000, max_features=FeatureShare.SQRT)
+    begun = time.monotonic()
+    with pytest.raises(Ended):
+        grow_committee(large(20_000, 5), committee, seed=0, engine=Engine.KERNELS, threads=2, watch=give_up)
+    assert time.monotonic() - begun < 10  # all of it takes a minute
 
 
 def test_kinds_take_turns() -> None:

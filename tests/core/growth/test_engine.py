@@ -30,6 +30,13 @@ def test_kernels_that_are_there_are_used_from_then_on() -> None:
     assert prefers_kernels(Engine.AUTO, samples(SMALL_ROWS + 1, 1))
 
 
+def test_many_trees_of_few_rows_are_much_work_too() -> None:
+    assert not prefers_kernels(Engine.AUTO, samples(SMALL_ROWS // 2, 20))
+    assert prefers_kernels(Engine.AUTO, samples(SMALL_ROWS // 2, 20), n_trees=100)
+    assert not prefers_kernels(Engine.AUTO_COLD, samples(SMALL_ROWS // 2, 20), n_trees=100)
+    assert prefers_kernels(Engine.AUTO_COLD, samples(5_000, 20), n_trees=100)
+
+
 def test_until_they_are_there_the_definition_does_what_takes_it_no_longer_than_compiling() -> None:
     assert not prefers_kernels(Engine.AUTO_COLD, samples(5_000, 20))
     assert not prefers_kernels(Engine.AUTO_COLD, samples(5_000, 20, holes=True))

@@ -9,7 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pydantic import TypeAdapter
 
+from service.api.schemas.predictions import Predictions
 from service.settings import Settings
 from tests.service.api.trained import Workshop, places, workshop_on
 
@@ -271,6 +273,18 @@ async def test_only_what_is_asked_for_is_answered(workshop: Workshop) -> None:
     for field in ("paths", "leaves", "score", "mean"):
         problem = await workshop.post(f"{model}/predict", {"records": [{}], "fields": [field]}, status=422)
         assert places(problem) == ["#/fields/0"]
+
+
+async def test_answers_are_those_of_the_document(workshop: Workshop) -> None:
+    shape: TypeAdapter[Any] = TypeAdapter(Predictions)
+    for target, of_one in (("y", ("leaves", "paths")), ("z", ("count", "leaves", "paths"))):
+        model = await forest(workshop, target=target, attributes=["a", "c"])
+        for explain in (False, True):
+            answer = await workshop.post(f"{model}/predict", {"records": [{}, {"a": 0.5}], "explain": explain})
+            for prediction in answer["predictions"]:
+                assert not set(of_one) & set(prediction)
+                prediction |= {"leaves": [], "paths": None} | ({"count": 0.0} if "count" in of_one else {})
+            assert shape.validate_json(json.dumps(answer), strict=True)
 
 
 async def test_all_formats_say_the_same(workshop: Workshop) -> None:
