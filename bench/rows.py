@@ -4,27 +4,33 @@
 time. `AsAccurate(rival)`: at most 0.2 points of held-out accuracy below.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from bench.asking import AnotherStep, Limit, ManyRows, OneRecord, RowsWithHoles
 from bench.chaid import ChaidRow
+from bench.forest_asking import ForestManyRows, ForestOneRecord, ForestSize
+from bench.forest_importance import PermutationImportance
 from bench.forests import ForestRow, OurForest, ScikitForest, YDFForest
 from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
+from bench.isolation import IsolationScores
 from bench.kinds import (
     COVER_TYPES,
     HUNDRED_VALUES,
     MIXED_2,
     MIXED_4,
+    MIXED_FEW_LEVELS,
     NUMERIC_1M,
     NUMERIC_100K,
     NUMERIC_200K,
     REGRESSION,
     REGRESSION_100K,
     SEVEN_CLASSES_100K,
+    SLANTED_100K,
     missing,
     weighted,
 )
-from bench.ours import OurQuest, Ours
+from bench.ours import OurMultivariate, OurQuest, Ours
 from bench.peers import YDF, LightGBM, ScikitLearn, XGBoost
 from bench.pruning import CrossValidationRow, DeepSequenceRow, SequenceRow
 from bench.serving.kinds import (
@@ -38,6 +44,7 @@ from bench.serving.kinds import (
 )
 from bench.serving.requests import arrow, columns, open_inference, records
 from bench.serving.servers import mlserver, plain
+from bench.tables import Tables
 
 Row = (
     TreeRow
@@ -48,11 +55,16 @@ Row = (
     | OneRecord
     | RowsWithHoles
     | AnotherStep
+    | IsolationScores
+    | PermutationImportance
     | SequenceRow
     | CrossValidationRow
     | DeepSequenceRow
     | ChaidRow
     | ForestRow
+    | ForestManyRows
+    | ForestOneRecord
+    | ForestSize
     | AboveConstant
     | ExplainedAbovePlain
     | Throughput
@@ -63,6 +75,13 @@ Row = (
 
 DEEP, FULL, MIXED = Ours(depth=12), Ours(), Ours(depth=12, min_leaf=50)
 COMPLETE = "our complete table"
+
+
+def quest_row(name: str, title: str, tables: Tables, depth: int | None = None, min_leaf: int = 1) -> TreeRow:
+    """QUEST beside CART with the same limits."""
+    cart = Within(Ours(depth=depth, min_leaf=min_leaf), 1.0, 0.9, label="our CART")
+    return TreeRow(name, f"QUEST, {title}", tables, OurQuest(depth=depth, min_leaf=min_leaf), (cart,))
+
 
 ROWS: tuple[Row, ...] = (
     TreeRow(
@@ -196,38 +215,37 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     ChaidRow(
-        "chaid-few-levels",
-        "CHAID, mixed 200k, 5 categoricals of 2-20 levels and 6 numerics, depth 3, 2 classes",
-        MIXED_2,
-        depth=3,
-        most_levels=20,
-        most_seconds=300,
-        floor=10,
-        goal=20,
-    ),
-    ChaidRow(
         "chaid",
-        "CHAID, mixed 200k, 8 categoricals of 2-200 levels and 6 numerics, depth 1, 2 classes, stopped after 60 s",
+        "CHAID, mixed 200k x 14 (8 categoricals of 2-200 levels, 6 numerics), depth 1, 2 classes",
         MIXED_2,
         depth=1,
-        most_levels=200,
-        most_seconds=60,
+        most_seconds=200,
         floor=10,
         goal=100,
     ),
-    TreeRow(
-        "quest",
-        "QUEST, 200k x 20, 3 classes, depth 12",
-        NUMERIC_200K,
-        OurQuest(depth=12),
-        (Faster(DEEP, 1, 1.5, label="our CART"),),
+    ChaidRow(
+        "chaid-few-levels",
+        "CHAID, mixed 200k x 14 (8 categoricals of 2-20 levels, 6 numerics), depth 3, 2 classes",
+        MIXED_FEW_LEVELS,
+        depth=3,
+        most_seconds=200,
+        floor=10,
+        goal=20,
     ),
+    quest_row("quest", "200k x 20, 3 classes, depth 12", NUMERIC_200K, depth=12),
+    quest_row("quest-full", "200k x 20, 3 classes, fully grown", NUMERIC_200K),
+    quest_row("quest-missing", "the first with 15 % missing", missing(NUMERIC_200K, 0.15), depth=12),
+    quest_row("quest-missing-full", "the second with 15 % missing", missing(NUMERIC_200K, 0.15)),
+    quest_row("quest-mixed-2", "mixed 200k, min leaf 50, depth 12, 2 classes", MIXED_2, depth=12, min_leaf=50),
+    quest_row("quest-mixed-4", "the same, 4 classes", MIXED_4, depth=12, min_leaf=50),
+    quest_row("quest-mixed-2-missing", "2 classes, 15 % missing", missing(MIXED_2, 0.15), depth=12, min_leaf=50),
+    quest_row("quest-mixed-4-missing", "4 classes, 15 % missing", missing(MIXED_4, 0.15), depth=12, min_leaf=50),
     TreeRow(
-        "quest-mixed",
-        "QUEST, mixed 200k (8 categoricals of 2-200 levels, 6 numerics), min leaf 50, depth 12, 4 classes",
-        MIXED_4,
-        OurQuest(depth=12, min_leaf=50),
-        (Faster(MIXED, 1, 1.5, label="our CART"),),
+        "oblique",
+        "an oblique tree, 100k x 20, 2 classes on both sides of a slanted plane, fully grown",
+        SLANTED_100K,
+        OurMultivariate(),
+        (Within(FULL, 20, 10, label="our axis-parallel tree"), AsAccurate(FULL, label="our axis-parallel tree")),
     ),
     *(
         ForestRow(
@@ -295,6 +313,19 @@ ROWS: tuple[Row, ...] = (
         floor=1.05,
         goal=1.02,
     ),
+    IsolationScores(
+        "isolation",
+        "isolation forest of 100 trees, score 200k x 20, two threads",
+        NUMERIC_200K,
+        Limit("scikit-learn", 4, 5),
+    ),
+    PermutationImportance(
+        "permutation-importance",
+        "permutation importance, 10k rows x 20, 100 trees of depth 12, 5 repeats, two threads",
+        NUMERIC_100K,
+        12,
+        Limit("scikit-learn", 10, 20),
+    ),
     SequenceRow(
         "pruning-sequence",
         "the whole cost-complexity sequence, 200k x 20, fully grown",
@@ -313,6 +344,30 @@ ROWS: tuple[Row, ...] = (
     ),
     DeepSequenceRow(
         "pruning-deep", "a sequence of up to 50,000 steps: no faster than n log n", sizes=(2_500, 10_000, 50_000)
+    ),
+    ForestManyRows(
+        "forest-predict-many",
+        "predict 100k rows x 20 with 100 trees, depth 12, two threads each",
+        replace(NUMERIC_200K, n_rows=100_000),
+        depth=12,
+        floor=4,
+        goal=7,
+    ),
+    ForestOneRecord(
+        "forest-predict-one",
+        "predict one record with 100 trees, depth 12, wall",
+        replace(NUMERIC_200K, n_rows=100_000),
+        depth=12,
+        floor=4.5,
+        goal=9,
+    ),
+    ForestSize(
+        "forest-size",
+        "how large 100 trees are stored, fully grown on 100k x 20",
+        replace(NUMERIC_200K, n_rows=100_000),
+        depth=None,
+        floor=1 / 4,
+        goal=1 / 6,
     ),
     AboveConstant("serving-one", "one record over HTTP, CPU", partial(records, 1), floor=1.35, goal=1.2),
     AboveConstant("serving-hundred", "100 JSON records over HTTP, CPU", partial(records, 100), floor=3, goal=2.3),

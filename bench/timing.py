@@ -1,4 +1,4 @@
-"""Clocks: CPU time of runs that are to keep to a number of threads, wall time of those that are not."""
+"""Clocks: CPU time of runs that are to keep to a number of threads, of all threads together, and wall time."""
 
 import os
 import time
@@ -35,6 +35,15 @@ def cpu_seconds(run: Callable[[], Answer], patience: int = 3, *, threads: int = 
             return cpu_seconds(run, patience - 1, threads=threads)
         raise MoreThanOneThread(f"{cpu:.2f} s of CPU time in {wall:.2f} s")
     return cpu, answer
+
+
+def threads_seconds(run: Callable[[], object]) -> float:
+    """How long all threads together compute; once more if something had to be compiled."""
+    with event.install_recorder("numba:compile") as compilations:
+        start = time.process_time()
+        run()
+        seconds = time.process_time() - start
+    return threads_seconds(run) if compilations.buffer else seconds
 
 
 def wall_seconds(run: Callable[[], object]) -> float:

@@ -1,11 +1,13 @@
 """Whether a configuration makes sense by itself and with a table; every fault is found at once, each with its place."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from core.config import (
     Bound,
     Categorical,
     ColumnDivision,
+    Committee,
     ConfidencePruning,
     Cost,
     CostComplexityPruning,
@@ -13,6 +15,7 @@ from core.config import (
     CriterionKind,
     Dialect,
     GainFilter,
+    Isolation,
     MissingStrategy,
     NumericCorrection,
     NumericKind,
@@ -20,6 +23,8 @@ from core.config import (
     TrainingConfig,
 )
 from core.division import Part
+from core.ensemble_checks import committee_faults, isolation_faults, missing_target_fault, of_members
+from core.ensemble_presets import of_member
 from core.errors import Fault, InvalidConfig, Path, raise_any
 from core.misclassification import MisclassificationCosts, cost_faults
 from core.preparation import (
@@ -48,30 +53,59 @@ MOST_CATEGORIES = 2_000  # that CHAID compares pair by pair
 
 
 def check(
-    config: TrainingConfig, columns: Sequence[ColumnSummary], others: Mapping[Part, Sequence[ColumnSummary]]
+    config: TrainingConfig,
+    columns: Sequence[ColumnSummary],
+    others: Mapping[Part, Sequence[ColumnSummary]],
+    *,
+    members_listed: bool = False,
 ) -> None:
-    """Refuse a configuration that does not fit this table (and those that validate or test), naming every fault."""
+    """Refuse a configuration that does not fit this table (and those that validate or test), naming every fault.
+
+    `members_listed` tells that the methods of a committee were listed, each with its own options; else what is wrong
+    with one of them was said beside its name.
+    """
     known = {column.name: column for column in columns}
+    raise_any(InvalidConfig, missing_target_fault(config))
     raise_any(InvalidConfig, column_faults(config, known))
-    raise_any(
-        InvalidConfig,
-        [
-            *target_faults(config, known),
-            *attribute_faults(config, known),
-            *weight_faults(config, known),
-            *division_faults(config, known),
-            *attribute_cost_faults(config, known),
-            *missing_faults(config, known),
-            *category_faults(config),
-            *dialect_faults(config),
-            *linear_faults(config),
-            *quest_faults(config, known),
-            *chaid_faults(config, known),
-            *stopping_faults(config),
-            *pruning_faults(config, known),
-            *other_table_faults(config, known, others),
-        ],
-    )
+    faults = [
+        *method_faults(config, known, members_listed=members_listed),
+        *attribute_faults(config, known),
+        *weight_faults(config, known),
+        *division_faults(config, known),
+        *other_table_faults(config, known, others),
+    ]
+    raise_any(InvalidConfig, dict.fromkeys(faults))
+
+
+def method_faults(config: TrainingConfig, columns: Columns, *, members_listed: bool) -> Iterator[Fault]:
+    """What is wrong with the method, or with those of a committee, for this target and these attributes."""
+    match config.ensemble:
+        case None:
+            yield from tree_faults(config, columns)
+        case Isolation():
+            yield from isolation_faults(config)
+        case Committee() as committee:
+            for place, member in enumerate(committee.members):
+                for fault in tree_faults(replace(config, algorithm=member), columns):
+                    yield of_member(place, fault) if members_listed else fault
+            task = task_of(schema_of(columns.values()), config.target, config.target_kind)
+            for fault in committee_faults(committee, task, columns[config.targets[0]]):
+                yield of_members(fault) if members_listed else fault
+
+
+def tree_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """What is wrong with the method of a tree."""
+    yield from target_faults(config, columns)
+    yield from attribute_kind_faults(config, columns)
+    yield from attribute_cost_faults(config, columns)
+    yield from missing_faults(config, columns)
+    yield from category_faults(config)
+    yield from dialect_faults(config)
+    yield from linear_faults(config)
+    yield from quest_faults(config, columns)
+    yield from chaid_faults(config, columns)
+    yield from stopping_faults(config)
+    yield from pruning_faults(config, columns)
 
 
 def schema_of(columns: Iterable[ColumnSummary]) -> Schema:
@@ -130,11 +164,9 @@ def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
 
 
 def target_list_faults(config: TrainingConfig) -> Iterator[Fault]:
-    """A list of targets with nothing in it, with one twice, or meant to be classes."""
+    """A list of targets with one twice, or meant to be classes."""
     if isinstance(config.target, str):
         return
-    if not config.target:
-        yield Fault("no target is listed", ("target",), "name at least one column")
     for place, name in enumerate(config.target):
         if name in config.target[:place]:
             yield Fault(f"{quoted(name)} is listed twice", ("target", place), "list every target once")
@@ -208,8 +240,7 @@ def class_weight_faults(class_weights: Mapping[str, float], column: ColumnSummar
 
 
 def attribute_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
-    """Attributes that something else uses, that are listed twice, or that the preset cannot take."""
-    preset = PRESETS[config.algorithm.kind]
+    """Attributes that something else uses, or that are listed twice."""
     names = attribute_names(schema_of(columns.values()), config)
     if not names:
         hint = "post a dataset with more columns, or list the attributes to learn from"
@@ -219,19 +250,26 @@ def attribute_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault
         config.sample_weight: "the sample weight",
         division_column(config): "the division",
     }
-    able = ", ".join(name for name, other in PRESETS.items() if other.attribute_kinds != preset.attribute_kinds)
     for place, name in enumerate(names):
         path: Path = ("attributes",) if config.attributes is None else ("attributes", place)
-        kind = columns[name].kind
         if name in taken:
             yield Fault(f"{quoted(name)} is {taken[name]}, it cannot be an attribute too", path, "take it off the list")
         elif name in names[:place]:
             yield Fault(f"{quoted(name)} is listed twice", path, "list every attribute once")
-        elif kind is Kind.IGNORE:
+        elif columns[name].kind is Kind.IGNORE:
             yield Fault(
                 f"{quoted(name)} was declared as ignored", path, "take it off, or post the dataset with its kind"
             )
-        elif not preset.takes(kind, config.algorithm.numeric):
+
+
+def attribute_kind_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
+    """Attributes of a kind that the preset cannot take."""
+    preset = PRESETS[config.algorithm.kind]
+    able = ", ".join(name for name, other in PRESETS.items() if other.attribute_kinds != preset.attribute_kinds)
+    for place, name in enumerate(attribute_names(schema_of(columns.values()), config)):
+        path: Path = ("attributes",) if config.attributes is None else ("attributes", place)
+        kind = columns[name].kind
+        if kind is not Kind.IGNORE and name not in config.targets and not preset.takes(kind, config.algorithm.numeric):
             way_out = 'cut it into intervals with "numeric": {"kind": "mdlp", "as": "intervals"}'
             hint = f"use {able}, list the attributes without it, or {way_out}"
             yield Fault(f"{preset.title} takes categorical attributes, and {quoted(name)} is {kind}", path, hint)

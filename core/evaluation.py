@@ -7,9 +7,10 @@ import numpy as np
 
 from core.curve import CurvePoint, Parts, curve, shared_out
 from core.division import Part
+from core.ensembles.forest_model import ForestModel
 from core.growth.samples import Samples
 from core.measures import Measures, measure_classes, measure_numbers
-from core.model import Model
+from core.model import Model, Trained
 from core.predictor import Predictor
 from core.progress import Watch, nobody, part_of, watched
 from core.table import FloatArray, Table
@@ -67,14 +68,14 @@ def answers_to(predictor: Predictor, records: Table, *, kernels: bool, watch: Wa
     return np.concatenate([predictor.batch(block, kernels=kernels) for block in blocks])
 
 
-def as_trained(model: Model, samples: Samples) -> Samples:
+def as_trained(model: Trained, samples: Samples) -> Samples:
     """The samples as records of this model: their missing values filled, if it fills those of records."""
     return replace(samples, attributes=model.as_trained(samples.attributes))
 
 
-def measure(model: Model, answers: FloatArray, samples: Samples) -> Measures:
+def measure(model: Model | ForestModel, answers: FloatArray, samples: Samples) -> Measures:
     """All measures of answers to these samples, whose target is the model's."""
     target, weights = samples.target, samples.weights
     if isinstance(target, ClassTarget):
-        return measure_classes(answers, target.codes, weights, target.classes, model.tree.costs)
+        return measure_classes(answers, target.codes, weights, target.classes, model.costs)
     return measure_numbers(answers, target.numbers, weights, () if isinstance(model.target, str) else model.target)

@@ -1,6 +1,7 @@
 """Which attributes a tree relies on: how often it asks them, what they tell apart, and what it loses without them."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -88,7 +89,7 @@ def falls_when_shuffled(
     a row is lost. Breiman 2001. None where there is no measure: the target of these rows does not vary.
     """
     records, predictor = as_trained(model, samples), Predictor(model.view(step))
-    asked = _columns_read(predictor.view)
+    asked = columns_read(predictor.view)
     falls = [Fall(0.0, 0.0)] * len(model.attributes)  # an attribute that nobody asks changes nothing
 
     def measured(table: Table) -> float | None:
@@ -99,10 +100,35 @@ def falls_when_shuffled(
     if whole is None:
         return None
     for column in watched(asked, watch):
-        shuffles = (_with_shuffled(records.attributes, column, seed, repeat) for repeat in range(repeats))
-        lost = np.array([whole - (measured(table) or 0.0) for table in shuffles])
-        falls[column] = Fall(float(lost.mean()), float(lost.std()))
+        shuffles = (with_shuffled(records.attributes, column, seed, repeat) for repeat in range(repeats))
+        falls[column] = fall_from(whole, [measured(table) for table in shuffles])
     return falls
+
+
+def falls_when_trained_again(
+    worth_after: Callable[[Samples], float | None], samples: Samples, *, repeats: int, seed: int, watch: Watch = nobody
+) -> list[Fall] | None:
+    """For each attribute, how far the measure falls when a model is trained without what it tells.
+
+    `worth_after(samples)` trains on samples and says how good that is, on rows of its own; here it gets the training
+    rows with the attribute's values handed out at random. Other attributes may then tell what this one told, so falls
+    are smaller than of a model that relies on it. It takes a training for every attribute and repeat. None where there
+    is no measure.
+    """
+    whole, n_columns = worth_after(samples), len(samples.attributes.schema)
+    if whole is None:
+        return None
+    falls = []
+    for column in watched(range(n_columns), watch):
+        shuffles = (with_shuffled(samples.attributes, column, seed, repeat) for repeat in range(repeats))
+        falls.append(fall_from(whole, [worth_after(replace(samples, attributes=table)) for table in shuffles]))
+    return falls
+
+
+def fall_from(whole: float, after: Sequence[float | None]) -> Fall:
+    """From a measure to what is left of it in some repeats."""
+    lost = np.array([whole - (left or 0.0) for left in after])
+    return Fall(float(lost.mean()), float(lost.std()))
 
 
 def worth(measures: Measures) -> float | None:
@@ -112,7 +138,7 @@ def worth(measures: Measures) -> float | None:
     return measures.accuracy if measures.mean_cost is None else -measures.mean_cost
 
 
-def _columns_read(view: TreeView) -> list[int]:
+def columns_read(view: TreeView) -> list[int]:
     """The attributes that can change an answer: those that nodes ask, and those that stand in for them."""
     tree, asking = view.tree, _asking(view)
     columns, _, _ = _asked(view)
@@ -120,9 +146,13 @@ def _columns_read(view: TreeView) -> list[int]:
     return sorted({*columns.tolist(), *stand_ins})
 
 
-def _with_shuffled(table: Table, column: int, seed: int, repeat: int) -> Table:
-    """The table with one column in random order; another one for every repeat."""
-    order = shuffled(np.arange(table.n_rows), stream(seed, f"permutation {repeat} of column {column}"))
+def shuffled_order(n_rows: int, column: int, seed: int, repeat: int) -> RowArray:
+    """Whose value of a column each row is given; another order for every repeat."""
+    return shuffled(np.arange(n_rows), stream(seed, f"permutation {repeat} of column {column}"))
+
+
+def with_shuffled(table: Table, column: int, seed: int, repeat: int) -> Table:
+    """The table with one column in random order."""
     columns = list(table.columns)
-    columns[column] = columns[column][order]
+    columns[column] = columns[column][shuffled_order(table.n_rows, column, seed, repeat)]
     return Table(table.schema, tuple(columns))

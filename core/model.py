@@ -16,8 +16,31 @@ from core.tree import Tree, TreeView
 Range = tuple[float, float] | None
 
 
+class Trained:
+    """What one tree and many tell alike of what they were trained for."""
+
+    target: str | tuple[str, ...]
+    missing: MissingStrategy
+    fills: Fills
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """What is predicted: one name, or those of the list."""
+        return (self.target,) if isinstance(self.target, str) else self.target
+
+    def as_trained(self, records: Table) -> Table:
+        """The records as trees take them unless told otherwise: filled, if the training rows were."""
+        return filled(records, self.fills) if self.missing.fills_records else records
+
+    def number_words(self, numbers: Iterable[str]) -> str:
+        """Numbers for the targets, in words: `1.5`, or `height = 1.5, width = 2` where the target is a list."""
+        if isinstance(self.target, str):
+            return next(iter(numbers))
+        return ", ".join(f"{name} = {number}" for name, number in zip(self.target, numbers, strict=True))
+
+
 @dataclass(frozen=True)
-class Model:
+class Model(Trained):
     """`attributes` in the order they were searched; `ranges` are the smallest and largest known training values.
 
     `target` is a list of names where several numbers are predicted at once. `fills` are what missing values of records
@@ -36,27 +59,17 @@ class Model:
     data_thresholds: FloatArray | None = None
 
     @property
-    def targets(self) -> tuple[str, ...]:
-        """What is predicted: one name, or those of the list."""
-        return (self.target,) if isinstance(self.target, str) else self.target
-
-    @property
     def tree(self) -> Tree:
         return self.history.tree
 
-    def as_trained(self, records: Table) -> Table:
-        """The records as the tree takes them unless told otherwise: filled, if its training rows were."""
-        return filled(records, self.fills) if self.missing.fills_records else records
+    @property
+    def costs(self) -> FloatArray | None:
+        """`[actual, predicted]` of wrong answers; None when all cost the same."""
+        return self.tree.costs
 
     def cuts_of(self, column: int) -> tuple[float, ...] | None:
         """Where an attribute was cut before growth, ascending; None when it was not."""
         return self.tree.cuts[column] if self.tree.cuts else None
-
-    def number_words(self, numbers: Iterable[str]) -> str:
-        """Numbers for the targets, in words: `1.5`, or `height = 1.5, width = 2` where the target is a list."""
-        if isinstance(self.target, str):
-            return next(iter(numbers))
-        return ", ".join(f"{name} = {number}" for name, number in zip(self.target, numbers, strict=True))
 
     def with_data_thresholds(self) -> "Model":
         """The model to report with thresholds lowered to training values; records are still divided at midpoints."""

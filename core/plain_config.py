@@ -19,7 +19,9 @@ from core.config import (
     Cost,
     CriterionKind,
     Dialect,
+    FeatureShare,
     GainFilter,
+    Isolation,
     LinearFit,
     MissingStrategy,
     NumericCorrection,
@@ -27,11 +29,13 @@ from core.config import (
     TableStatistic,
     TrainingConfig,
     WhenInsignificant,
-    division_from_json,
 )
+from core.config_json import division_from_json
+from core.ensemble_checks import NO_TARGET
+from core.ensemble_presets import COMMITTEES, pruning_of, resolve_method
 from core.errors import Fault, InvalidConfig, Path, raise_any
 from core.preparation import has_validation, task_of
-from core.presets import PRESETS, pruning_for, resolve
+from core.presets import PRESETS
 from core.schema import Kind, Schema
 from core.suggestion import did_you_mean, quoted
 from core.target import Task
@@ -49,11 +53,11 @@ def config_from_plain(plain: Plain, schema: Schema, *, validated_elsewhere: bool
     """
     raise_any(InvalidConfig, order_faults(plain))
     said = without_nulls(plain)
-    target = said["target"] if isinstance(said["target"], str) else tuple(said["target"])
+    target = said["target"] if isinstance(said.get("target"), str) else tuple(said.get("target", ()))
     is_unknown = isinstance(target, str) and target not in schema  # the checks against the table will say so
     task = Task.CLASSIFICATION if is_unknown else task_of(schema, target, said.get("target_kind"))
     preset, overrides = said["algorithm"]["kind"], {k: v for k, v in said["algorithm"].items() if k != "kind"}
-    algorithm = resolve(preset, overrides, task)
+    algorithm, ensemble = resolve_method(preset, overrides, task)
     division = division_from_json(said.get("division", {"kind": "random"}))
     is_validated = validated_elsewhere or has_validation(division, schema)
     return TrainingConfig(
@@ -66,7 +70,8 @@ def config_from_plain(plain: Plain, schema: Schema, *, validated_elsewhere: bool
         seed=said.get("seed", 0),
         division=division,
         algorithm=algorithm,
-        pruning=pruning_for(algorithm, said.get("pruning"), has_validation=is_validated),
+        ensemble=ensemble,
+        pruning=pruning_of(algorithm, ensemble, said.get("pruning"), has_validation=is_validated),
     )
 
 
@@ -75,16 +80,21 @@ def without_nulls(value: Value) -> Value:
     if isinstance(value, Mapping):
         said = {key: inner for key, inner in value.items() if inner is not None or key in SAYING_NULL}
         return {key: without_nulls(inner) for key, inner in said.items()}  # type: ignore[return-value]
+    if isinstance(value, list):
+        return [without_nulls(inner) for inner in value]  # type: ignore[return-value]
     return value
 
 
 def order_faults(plain: object) -> Iterator[Fault]:
     """Everything wrong with an order, by itself."""
     yield from section(ORDER)(plain, ())
-    if isinstance(plain, Mapping):
-        for name in ("target", "algorithm"):
-            if plain.get(name) is None:
-                yield Fault(f"a training needs {quoted(name)}", (name,))
+    if not isinstance(plain, Mapping):
+        return
+    method = plain.get("algorithm")
+    if method is None:
+        yield Fault('a training needs "algorithm"', ("algorithm",))
+    elif plain.get("target") is None and not (isinstance(method, Mapping) and method.get("kind") == Isolation.kind):
+        yield NO_TARGET
 
 
 def section(fields: Fields) -> Check:
@@ -121,8 +131,25 @@ def one_of(members: Mapping[str, Fields]) -> Check:
 
 def word(words: type[StrEnum]) -> Check:
     """One of the words of an enumeration."""
-    known = [member.value for member in words]
+    return any_of(words)
+
+
+def any_of(*words: type[StrEnum]) -> Check:
+    """One of the words of several enumerations."""
+    known = list(dict.fromkeys(member.value for each in words for member in each))
     return _claim(lambda value: isinstance(value, str) and value in known, "must be one of " + ", ".join(known))
+
+
+def list_of(each: Check) -> Check:
+    """A list of at least one."""
+
+    def check(value: Any, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, list | tuple) or not value:
+            yield Fault("must be a list with at least one entry", path)
+        else:
+            yield from chain.from_iterable(each(inner, (*path, place)) for place, inner in enumerate(value))
+
+    return check
 
 
 def number(low: float, high: float = float("inf"), *, whole: bool = False) -> Check:
@@ -174,11 +201,33 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(name, str) for name in value)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_features(value: Any) -> bool:
+    is_share_or_count = _is_number(value) and (0 < value < 1 or (isinstance(value, int) and value >= 1))
+    return is_share_or_count or value in tuple(FeatureShare)
+
+
+def _is_sample_size(value: Any) -> bool:
+    return _is_number(value) and (0 < value <= 1 or (value >= 2 and value == int(value)))
+
+
+def _are_kinds(value: Any) -> bool:
+    kinds = [value] if isinstance(value, str) else value
+    return isinstance(kinds, list | tuple) and bool(kinds) and all(kind in PRESETS for kind in kinds)
+
+
 LARGEST = 1e9
+MOST_TREES = 10_000
 SAYING_NULL = ("alpha_split",)  # None here means that no group is divided again
 flag = _claim(lambda value: isinstance(value, bool), "must be true or false")
 name = _claim(lambda value: isinstance(value, str), "must be the name of a column")
 names = _claim(_are_names, "must be a list of names of columns")
+kind_or_kinds = _claim(_are_kinds, f"must be one of {', '.join(PRESETS)}, or a list of them")
+features = _claim(_is_features, "must be sqrt, log2, all, a whole number from 1, or a share between 0 and 1")
+sample_size = _claim(_is_sample_size, "must be a share above 0 and up to 1, or a whole number from 2")
 name_or_names = _claim(lambda value: isinstance(value, str) or _are_names(value), "must be a name, or a list of names")
 
 BINS: Fields = {"bins": number(2, 1_000_000, whole=True), "as": word(BinsAs)}
@@ -222,6 +271,52 @@ PARTS: Fields = {
 SHARE = number(0, 1)
 LEVEL = number(1e-9, 1)
 MOST_BINS = 1_000  # for CHAID, which compares them pair by pair
+METHODS: Mapping[str, Fields] = dict.fromkeys(PRESETS, PARTS) | {
+    "c45": {**PARTS, "dialect": word(Dialect), "collapse": flag},
+    "chaid": {
+        "alpha": LEVEL,
+        "alpha_merge": LEVEL,
+        "alpha_split": LEVEL,
+        "bonferroni": flag,
+        "exhaustive": flag,
+        "bins": number(2, MOST_BINS, whole=True),
+        "binning": word(Binning),
+        "statistic": word(TableStatistic),
+        "missing": word(ChaidMissing),
+        "stopping": PARTS["stopping"],
+    },
+    "quest": {
+        "alpha": LEVEL,
+        "when_insignificant": word(WhenInsignificant),
+        "missing": PARTS["missing"],
+        "stopping": PARTS["stopping"],
+    },
+    "multivariate": {**PARTS, "fit": word(LinearFit), "max_terms": number(2, 1_000, whole=True)},
+}
+RATIO: Fields = {"ratio": number(1e-9, LARGEST)}
+N_TREES = number(1, MOST_TREES, whole=True)
+COMMITTEE: Fields = {
+    **{name: check for fields in METHODS.values() for name, check in fields.items()},
+    "missing": any_of(MissingStrategy, ChaidMissing),
+    "base": kind_or_kinds,
+    "members": list_of(one_of(METHODS)),
+    "n_trees": N_TREES,
+    "max_features": features,
+    "features_per_tree": features,
+    "sample_size": sample_size,
+    "bootstrap": flag,
+    "imbalance": one_of(
+        {
+            "undersample": RATIO,
+            "parts": {"n_parts": number(2, MOST_TREES, whole=True)},
+            "cluster_undersample": RATIO,
+            "oversample": RATIO,
+            "interpolate": RATIO,
+            "smote": {**RATIO, "neighbours": number(1, 1_000, whole=True)},
+        }
+    ),
+}
+ISOLATION: Fields = {"n_trees": N_TREES, "sample_size": sample_size, "threshold": SHARE}
 ORDER: Fields = {
     "target": name_or_names,
     "target_kind": _claim(
@@ -239,31 +334,7 @@ ORDER: Fields = {
             "column": {"column": name},
         }
     ),
-    "algorithm": one_of(
-        dict.fromkeys(PRESETS, PARTS)
-        | {
-            "c45": {**PARTS, "dialect": word(Dialect), "collapse": flag},
-            "chaid": {
-                "alpha": LEVEL,
-                "alpha_merge": LEVEL,
-                "alpha_split": LEVEL,
-                "bonferroni": flag,
-                "exhaustive": flag,
-                "bins": number(2, MOST_BINS, whole=True),
-                "binning": word(Binning),
-                "statistic": word(TableStatistic),
-                "missing": word(ChaidMissing),
-                "stopping": PARTS["stopping"],
-            },
-            "quest": {
-                "alpha": LEVEL,
-                "when_insignificant": word(WhenInsignificant),
-                "missing": PARTS["missing"],
-                "stopping": PARTS["stopping"],
-            },
-            "multivariate": {**PARTS, "fit": word(LinearFit), "max_terms": number(2, 1_000, whole=True)},
-        }
-    ),
+    "algorithm": one_of({**METHODS, **dict.fromkeys(COMMITTEES, COMMITTEE), "isolation_forest": ISOLATION}),
     "pruning": one_of(
         {
             "none": {},

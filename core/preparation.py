@@ -1,7 +1,7 @@
 """From a table and a configuration to the samples that train, validate and test."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,10 +28,14 @@ MOST_CLASSES = 1_000
 
 @dataclass(frozen=True)
 class Prepared:
-    """The samples of each part (None where it has no rows) and what was left out on the way."""
+    """The samples of each part (None where it has no rows) and what was left out on the way.
+
+    `rows` are the places of a part's samples in the table that they come from.
+    """
 
     parts: Mapping[Part, Samples | None]
     warnings: tuple[str, ...]
+    rows: Mapping[Part, RowArray] = field(default_factory=dict)
 
     @property
     def train(self) -> Samples:
@@ -57,7 +61,8 @@ def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) 
     for part, other in others.items():
         aside = samples_of(other, table, names, config)
         is_usable = aside.target.is_known & (aside.weights > 0)
-        parts[part] = take(aside, np.flatnonzero(is_usable))
+        rows[part] = np.flatnonzero(is_usable)
+        parts[part] = take(aside, rows[part])
         what = f"{target_words(config)} is missing, not a class of the training dataset, or without weight"
         warnings.append(_left_out(int(np.count_nonzero(~is_usable)), f"in the {part} dataset, {what}"))
     if parts[Part.TRAIN] is None:
@@ -76,10 +81,10 @@ def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) 
                 )
             )
     said = [warning for warning in [*warnings, part_warning] if warning is not None]
-    prepared = Prepared(parts, tuple(said))
+    prepared = Prepared(parts, tuple(said), rows)
     if isinstance(whole.target, ClassTarget) and prepared.train.target.is_pure(prepared.train.rows):
         said.append("all training rows have one class: the tree is a single leaf")
-    return Prepared(parts, tuple(said))
+    return Prepared(parts, tuple(said), rows)
 
 
 def is_left_to_chance(config: TrainingConfig) -> bool:
@@ -127,7 +132,12 @@ def samples_of(table: Table, reference: Table, names: tuple[str, ...], config: T
 
 
 def target_of(table: Table, reference: Table, config: TrainingConfig) -> Target:
-    """The target as numbers or as classes; classes in declared order, else in that of first appearance."""
+    """The target as numbers or as classes; classes in declared order, else in that of first appearance.
+
+    Where nothing is predicted, there are no numbers.
+    """
+    if not config.targets:
+        return NumberTarget(np.empty((table.n_rows, 0)))
     if task_of(reference.schema, config.target, config.target_kind) is Task.REGRESSION:
         return NumberTarget(np.stack([numbers(table.values(name)) for name in config.targets], axis=1))
     (name,) = config.targets
@@ -154,6 +164,8 @@ def too_many_classes(target: str, n_classes: int) -> Fault:
 
 def task_of(schema: Schema, target: str | tuple[str, ...], target_kind: str | None) -> Task:
     """Numbers are predicted for a list of targets and where the one target is meant to be numeric, else classes."""
+    if not target:
+        return Task.ANOMALY_DETECTION
     if not isinstance(target, str):
         return Task.REGRESSION
     meant = schema[schema.column(target)].kind if target_kind is None else Kind(target_kind)

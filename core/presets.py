@@ -28,6 +28,8 @@ from core.config import (
     Pruning,
     ReducedErrorPruning,
     Stopping,
+)
+from core.config_json import (
     attribute_costs_from_json,
     chaid_from_json,
     numeric_from_json,

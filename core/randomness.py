@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 
-from core.table import RowArray
+from core.table import FloatArray, RowArray
 
 ALL_BITS = 0xFFFFFFFFFFFFFFFF
 
@@ -26,6 +26,11 @@ def stream(seed: int, purpose: str) -> np.random.PCG64:
 def shuffled(rows: RowArray, bits: np.random.PCG64) -> RowArray:
     """The rows in random order."""
     return rows[np.argsort(bits.random_raw(len(rows)), kind="stable")]
+
+
+def fractions(bits: np.random.PCG64, n: int) -> FloatArray:
+    """n numbers from 0 on and below 1, each a multiple of 2^-53."""
+    return (bits.random_raw(n) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def splitmix64(state: int) -> int:

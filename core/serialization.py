@@ -3,7 +3,8 @@
     "NIWAKI" | format, one byte | length of the header, 8 bytes | header | arrays
 
 All numbers are little-endian. The header is JSON (UTF-8, keys sorted, no blanks): the task, target, classes and
-attributes, and for each array its name, type and shape; the arrays follow in that order, one after the other. Nothing
+attributes, and for each array its name, type and shape; the arrays follow in that order, one after the other. That of
+many trees says so: its `model` is `forest`. Nothing
 in it depends on when, where or under which name a model was trained, so the same data, configuration and seed give the
 same bytes. Readers for every format ever released stay.
 """
@@ -16,17 +17,23 @@ from typing import Any
 
 import numpy as np
 
-from core.config import MissingStrategy
+from core.config import CriterionKind, MissingStrategy
+from core.ensembles.forest import Forest
+from core.ensembles.forest_model import ForestModel
+from core.ensembles.isolation_model import IsolationModel
+from core.ensembles.isolation_stored import isolation_arrays, isolation_header, read_isolation
+from core.ensembles.stored_forest import forest_arrays, read_forest
 from core.missing.surrogates import Surrogate
 from core.model import Model
 from core.pruning.history import DECISIONS, METHODS, CrossValidation, Decision, History, Method, Steps
 from core.schema import Attribute, Kind, Schema
-from core.splits.split import Split, SplitKind, Term
+from core.splits.split import Cuts, Split, SplitKind, Term
 from core.target import Task
 from core.tree import RaisedBranch, Tree
 
 MAGIC = b"NIWAKI"
 FORMAT = 1
+FOREST, ISOLATION = "forest", "isolation_forest"  # what the header of many trees says in `model`
 ArrayOf = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 NOT_ARRAYS = ("task", "cuts", "surrogates", "costs", "gone", "terms")  # or not always there, or never stored
@@ -40,8 +47,36 @@ class UnknownFormatError(ValueError):
     """The bytes are not a model, or of a format this version does not read."""
 
 
-def dump(model: Model) -> bytes:
+AnyModel = Model | ForestModel | IsolationModel
+
+
+def dump(model: AnyModel) -> bytes:
     """The model in the newest format."""
+    match model:
+        case Model():
+            of_trees, arrays = of_tree(model)
+        case ForestModel():
+            of_trees, arrays = of_forest(model)
+        case IsolationModel():
+            of_trees, arrays = of_isolation(model)
+    arrays = {name: np.ascontiguousarray(values, values.dtype.newbyteorder("<")) for name, values in arrays.items()}
+    header: dict[str, Any] = {
+        "task": model.task,
+        "target": model.target,
+        "classes": model.classes,
+        "attributes": [attribute_header(model, column) for column in range(len(model.attributes))],
+        "arrays": [{"name": n, "type": v.dtype.str, "shape": v.shape} for n, v in arrays.items()],
+        **of_trees,
+    }
+    if model.missing is not MissingStrategy.WEIGHTED:
+        header["missing"] = model.missing
+    text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    start = MAGIC + bytes([FORMAT]) + len(text).to_bytes(8, "little") + text
+    return start + b"".join(values.tobytes() for values in arrays.values())
+
+
+def of_tree(model: Model) -> tuple[dict[str, Any], dict[str, ArrayOf]]:
+    """What only one tree has in the header, and its arrays."""
     arrays = {f"tree.{name}": getattr(model.tree, name) for name in TREE_ARRAYS} | surrogate_arrays(model.tree)
     arrays |= term_arrays(model.tree)
     if model.tree.costs is not None:
@@ -49,28 +84,31 @@ def dump(model: Model) -> bytes:
     if model.data_thresholds is not None:
         arrays["tree.data_threshold"] = model.data_thresholds
     arrays |= history_arrays(model.history)  # last, so that all of a tree stands together
-    arrays = {name: np.ascontiguousarray(values, values.dtype.newbyteorder("<")) for name, values in arrays.items()}
-    header: dict[str, Any] = {
-        "task": model.task,
-        "target": model.target,
-        "classes": model.classes,
-        "attributes": [attribute_header(model, column) for column in range(len(model.attributes))],
-        "methods": methods_of(model.history),
-        "decisions": decisions_of(model.history),
-        "arrays": [{"name": n, "type": v.dtype.str, "shape": v.shape} for n, v in arrays.items()],
-    }
-    if model.missing is not MissingStrategy.WEIGHTED:
-        header["missing"] = model.missing
+    header: dict[str, Any] = {"methods": methods_of(model.history), "decisions": decisions_of(model.history)}
     if model.history.selected != len(model.history.steps):
         header["selected"] = model.history.selected
     if model.history.cross_validation is not None:
         header["folds"] = model.history.cross_validation.n_folds
-    text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
-    start = MAGIC + bytes([FORMAT]) + len(text).to_bytes(8, "little") + text
-    return start + b"".join(values.tobytes() for values in arrays.values())
+    return header, arrays
 
 
-def attribute_header(model: Model, column: int) -> dict[str, Any]:
+def of_forest(model: ForestModel) -> tuple[dict[str, Any], dict[str, ArrayOf]]:
+    """What only a forest has in the header, and its arrays."""
+    forest = model.forest
+    arrays = {f"forest.{name}": values for name, values in forest_arrays(forest).items()}
+    arrays |= surrogate_arrays(forest) | term_arrays(forest) | {"forest.prior": model.prior}
+    if forest.costs is not None:
+        arrays["forest.costs"] = forest.costs
+    kinds = [{"criterion": each, "cuts": cuts} for each, cuts in zip(forest.criteria, forest.cuts, strict=True)]
+    return {"model": FOREST, "kinds": kinds}, arrays
+
+
+def of_isolation(model: IsolationModel) -> tuple[dict[str, Any], dict[str, ArrayOf]]:
+    """What only an isolation forest has in the header, and its arrays."""
+    return {"model": ISOLATION, **isolation_header(model.isolation)}, isolation_arrays(model.isolation)
+
+
+def attribute_header(model: AnyModel, column: int) -> dict[str, Any]:
     """An attribute in the header; `cuts` and `fill` only where there are some to tell."""
     attribute = model.attributes[column]
     described: dict[str, Any] = {
@@ -79,7 +117,7 @@ def attribute_header(model: Model, column: int) -> dict[str, Any]:
         "categories": attribute.categories,
         "range": model.ranges[column],
     }
-    cuts = model.cuts_of(column)
+    cuts = model.cuts_of(column) if isinstance(model, Model) else None  # kinds of trees have each their own
     if cuts is not None:
         described["cuts"] = cuts
     if model.fills:
@@ -87,15 +125,22 @@ def attribute_header(model: Model, column: int) -> dict[str, Any]:
     return described
 
 
-def load(content: bytes) -> Model:
+def load(content: bytes) -> AnyModel:
     """The model that `dump` wrote, now or in any earlier release; UnknownFormatError for anything else."""
     try:
         return _load(content)
-    except (IndexError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise UnknownFormatError(f"these bytes are not a whole Niwaki model: {error}") from error
 
 
-def _load(content: bytes) -> Model:
+def load_tree(content: bytes) -> Model:
+    """The same where it is known to be the model of one tree."""
+    model = load(content)
+    assert isinstance(model, Model)
+    return model
+
+
+def _load(content: bytes) -> AnyModel:
     if content[: len(MAGIC)] != MAGIC:
         raise UnknownFormatError("these bytes are not a Niwaki model")
     if content[len(MAGIC)] != FORMAT:
@@ -105,26 +150,64 @@ def _load(content: bytes) -> Model:
     header = json.loads(content[start:end])
     arrays = read_arrays(header["arrays"], content, end)
     attributes = header["attributes"]
-    cuts = tuple(None if a.get("cuts") is None else tuple(a["cuts"]) for a in attributes)
-    tree = Tree(
+    described: dict[str, Any] = {
+        "task": Task(header["task"]),
+        "target": header["target"] if isinstance(header["target"], str) else tuple(header["target"]),
+        "classes": tuple(header["classes"]),
+        "attributes": Schema(tuple(Attribute(a["name"], Kind(a["kind"]), tuple(a["categories"])) for a in attributes)),
+        "ranges": tuple(None if a["range"] is None else (a["range"][0], a["range"][1]) for a in attributes),
+        "missing": MissingStrategy(header.get("missing", MissingStrategy.WEIGHTED)),
+        "fills": tuple(a["fill"] for a in attributes if "fill" in a),
+    }
+    if header.get("model") == FOREST:
+        forest = read_trees(header, arrays, described["attributes"])
+        return ForestModel(**described, forest=forest, prior=arrays["forest.prior"])
+    if header.get("model") == ISOLATION:
+        found = read_isolation(header, arrays)
+        return IsolationModel(described["attributes"], described["ranges"], found)
+    tree = read_tree(header, arrays)
+    data_thresholds = arrays.get("tree.data_threshold")
+    return Model(**described, history=read_history(tree, header, arrays), data_thresholds=data_thresholds)
+
+
+def read_tree(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> Tree:
+    """The one tree of a model."""
+    return Tree(
         task=Task(header["task"]),
         **{name: arrays[f"tree.{name}"] for name in TREE_ARRAYS},
-        cuts=cuts if any(a is not None for a in cuts) else (),
+        cuts=read_cuts([attribute.get("cuts") for attribute in header["attributes"]]),
         surrogates=read_surrogates(arrays),
         costs=arrays.get("tree.costs"),
         terms=read_terms(arrays),
     )
-    return Model(
-        task=tree.task,
-        target=header["target"] if isinstance(header["target"], str) else tuple(header["target"]),
-        classes=tuple(header["classes"]),
-        attributes=Schema(tuple(Attribute(a["name"], Kind(a["kind"]), tuple(a["categories"])) for a in attributes)),
-        ranges=tuple(None if a["range"] is None else (a["range"][0], a["range"][1]) for a in attributes),
-        history=read_history(tree, header, arrays),
-        missing=MissingStrategy(header.get("missing", MissingStrategy.WEIGHTED)),
-        fills=tuple(a["fill"] for a in attributes if "fill" in a),
-        data_thresholds=arrays.get("tree.data_threshold"),
+
+
+def read_trees(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf], schema: Schema) -> Forest:
+    """The trees of a forest."""
+    stored = {n.removeprefix("forest."): v for n, v in arrays.items() if n.startswith("forest.")}
+    task, criteria = Task(header["task"]), tuple(CriterionKind(kind["criterion"]) for kind in header["kinds"])
+    cuts = tuple(read_cuts(kind["cuts"]) for kind in header["kinds"])
+    start, columns, n_codes = read_forest(stored, criteria, cuts, schema)
+    return Forest(
+        task=task,
+        start=start,
+        member=stored["member"],
+        criteria=criteria,
+        columns=columns,
+        n_codes=n_codes,
+        branch_of=stored["branch_of"],
+        cuts=cuts,
+        costs=stored.get("costs"),
+        surrogates=read_surrogates(arrays),
+        terms=read_terms(arrays),
     )
+
+
+def read_cuts(cuts: list[list[float] | None]) -> Cuts:
+    """Where each attribute was cut before growth; empty when none was."""
+    if all(of_attribute is None for of_attribute in cuts):
+        return ()
+    return tuple(None if of_attribute is None else tuple(of_attribute) for of_attribute in cuts)
 
 
 def read_arrays(described: list[dict[str, Any]], content: bytes, start: int) -> dict[str, ArrayOf]:
@@ -141,7 +224,7 @@ def read_arrays(described: list[dict[str, Any]], content: bytes, start: int) -> 
     return arrays
 
 
-def surrogate_arrays(tree: Tree) -> dict[str, ArrayOf]:
+def surrogate_arrays(tree: Tree | Forest) -> dict[str, ArrayOf]:
     """The surrogates of all nodes, one after the other; nothing for a tree grown without them."""
     if not tree.surrogates:
         return {}
@@ -178,7 +261,7 @@ def _surrogate_split(columns: Mapping[str, ArrayOf], place: int) -> Split:
     return Split(int(columns["column"][place]), kind, 2, threshold=threshold, branch_of=branch_of)
 
 
-def term_arrays(tree: Tree) -> dict[str, ArrayOf]:
+def term_arrays(tree: Tree | Forest) -> dict[str, ArrayOf]:
     """The terms of all linear tests, one after the other; nothing for a tree without such tests."""
     if not tree.terms:
         return {}

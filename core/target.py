@@ -10,10 +10,11 @@ from core.table import BoolArray, CodeArray, FloatArray, RowArray
 
 
 class Task(StrEnum):
-    """What a tree answers with: a class, or one or several numbers."""
+    """What a model answers with: a class, one or several numbers, or how unlike the others a row is."""
 
     CLASSIFICATION = "classification"
     REGRESSION = "regression"
+    ANOMALY_DETECTION = "anomaly_detection"
 
 
 @dataclass(frozen=True)

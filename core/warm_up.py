@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.block_walk import BlockWalk
+from core.columns_in_memory import ColumnsInMemory, NumbersInMemory, TextsInMemory
 from core.config import (
     Algorithm,
     Categorical,
@@ -23,11 +24,18 @@ from core.config import (
     CriterionKind,
     Dialect,
     GainFilter,
+    Isolation,
     MissingStrategy,
     NumericCorrection,
     NumericKind,
 )
+from core.ensembles.forest import forest_of
+from core.ensembles.forest_predictor import ForestPredictor
 from core.ensembles.growing import grow_committee
+from core.ensembles.isolation import grow_isolation
+from core.ensembles.isolation_scores import IsolationPredictor
+from core.ensembles.permutation import ShuffledAnswers
+from core.ensembles.synthetic import near_rows
 from core.growth.coding import coding_of_few
 from core.growth.engine import Engine, grow_with
 from core.growth.fast_grow import is_supported
@@ -40,7 +48,9 @@ from core.presets import resolve
 from core.pruning.confidence import Expectation, steps_without_raising
 from core.pruning.cost_complexity import weakest_link_steps
 from core.pruning.held_out_tree import HeldOutTree
+from core.raw_memory import END, address_of
 from core.schema import Attribute, Kind, Schema
+from core.side_by_side import TextsSideBySide
 from core.table import MISSING_CODE, Column, Table
 from core.target import ClassTarget, NumberTarget, Target
 from core.tree import Tree, TreeView, full_view
@@ -66,8 +76,11 @@ def run_every_kernel() -> None:
     for samples, algorithm in orders():
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
-    run_forest_kernels()
+    run_committee_kernels()
     run_quest_kernels()
+    run_multivariate_kernels()
+    run_balancing_kernels()
+    run_permutation_kernels()
     run_pruning_kernels()
     run_prediction_kernels()
 
@@ -80,7 +93,7 @@ def run_usual_kernels() -> None:
         grow_with(Engine.KERNELS, samples, algorithm_of(target, {}), validation=None, seed=0, threads=2)
 
 
-def run_forest_kernels() -> None:
+def run_committee_kernels() -> None:
     """What trees of a committee need beyond those that grow alone."""
     forest_targets: tuple[Target, ...] = class_target(3), number_target(1)
     for target, holes in product(forest_targets, (False, True)):
@@ -94,6 +107,18 @@ def run_quest_kernels() -> None:
     samples = samples_of(class_target(3), weighted=True, holes=True)
     algorithm = resolve("quest", {"stopping": {"max_depth": 3}}, samples.target.task)
     grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
+
+
+def run_multivariate_kernels() -> None:
+    """What looks for sums too: one kernel for all tables."""
+    samples = samples_of(class_target(3), weighted=True, holes=True)
+    algorithm = resolve("multivariate", {"stopping": {"max_depth": 3}}, samples.target.task)
+    grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
+
+
+def run_balancing_kernels() -> None:
+    """What finds the neighbours of rows."""
+    near_rows(samples_of(class_target(2), weighted=False, holes=True).attributes, 5, kernels=True)
 
 
 def run_pruning_kernels() -> None:
@@ -111,7 +136,11 @@ def run_prediction_kernels() -> None:
     for samples, algorithm in prediction_orders():
         tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
         run_predictions(tree, samples.attributes)
+    run_isolation_kernels()
+    run_forest_kernels()
     run_scans()
+    run_columns_in_memory()
+    TextsSideBySide([b"one", b"two"]).of(np.array([1, 0]), b"", b"")
 
 
 def run_predictions(tree: Tree, records: Table) -> None:
@@ -124,11 +153,53 @@ def run_predictions(tree: Tree, records: Table) -> None:
         list(walk.arrivals(records, MissingPolicy.WEIGHTED))
 
 
+def run_permutation_kernels() -> None:
+    """Ask small forests with a column shuffled: of thresholds only, and of all kinds of tests."""
+    for samples, algorithm in prediction_orders():
+        if algorithm.missing is MissingStrategy.SURROGATE:
+            continue
+        tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+        forest = forest_of([tree], [0], [algorithm.criterion.kind], [samples.cuts])
+        answers = ShuffledAnswers(forest, samples.attributes, kernels=True)
+        column = int(tree.column[0])
+        answers.when_shuffled(column)(np.arange(N_ROWS)[::-1])
+
+
+def run_isolation_kernels() -> None:
+    """Ask an isolation forest: one kernel for all tables."""
+    table = samples_of(class_target(2), weighted=False, holes=False).attributes
+    isolation = grow_isolation(table, Isolation(n_trees=2), seed=0)
+    IsolationPredictor(isolation).path_lengths(table, kernels=True)
+
+
+def run_forest_kernels() -> None:
+    """Ask a forest in every way: the same kernels serve all forests."""
+    samples, algorithm = next(prediction_orders())
+    tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
+    predictor, records = ForestPredictor(forest_of([tree], [0], [algorithm.criterion.kind], [()])), samples.attributes
+    predictor.average(records, kernels=True)
+    predictor.by_tree(records, kernels=True)
+    for cells in ([0.0, 0.0], [0.0, np.nan]):
+        predictor.one(cells, kernels=True)
+        predictor.ends(cells, kernels=True)
+        predictor.possible_ends(cells, kernels=True)
+    list(predictor.running_sums(records, [np.ones(records.n_rows, dtype=np.bool_)], kernels=True))
+
+
 def run_scans() -> None:
     """Read a body of records and one of columns."""
     scanner = RecordScanner(Schema((Attribute("number", Kind.NUMERIC), levels("category", Kind.CATEGORICAL, 2))), ())
     scanner.records(b'[{"number": 1.5, "category": "1"}, {"number": null, "category": 0}]', 0)
     scanner.columns(b'{"number": [1.5, 12345678901234567890], "category": ["1", "2"]}', 0)
+
+
+def run_columns_in_memory() -> None:
+    """Read a column of numbers and one of text."""
+    offsets, text = np.array([0, 1, 2], dtype=np.int32), np.frombuffer(END + b"10" + END, dtype=np.uint8)
+    attributes = Schema((Attribute("number", Kind.NUMERIC), levels("category", Kind.CATEGORICAL, 2)))
+    texts = TextsInMemory(int(address_of(offsets)), int(address_of(text)) + len(END), 2)
+    numbers = np.zeros(2)
+    ColumnsInMemory(attributes).as_numbers([NumbersInMemory(int(address_of(numbers))), texts], 2)
 
 
 def orders() -> Iterator[Order]:

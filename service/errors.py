@@ -2,7 +2,7 @@
 
     ServiceError
       NotFound          DatasetNotFound, TrainingNotFound, ModelNotFound, StepNotFound
-      Conflict          DatasetInUse, ModelNotReady, TrainingAlreadyEnded, TrainingNotEnded
+      Conflict          DatasetInUse, ModelNotReady, NotForThisModel, TrainingAlreadyEnded, TrainingNotEnded
       InvalidRequest    MalformedBody, InvalidBody, InvalidFile, InvalidParameter, UnsupportedMediaType,
                         UnsupportedContentCoding, NotAcceptable
       TooLarge          BodyTooLarge
@@ -55,6 +55,10 @@ class DatasetInUse(Conflict):
 
 class ModelNotReady(Conflict):
     """The model's training has not ended yet."""
+
+
+class NotForThisModel(Conflict):
+    """The model is of another kind: it has many trees, and this is about one; or the other way round."""
 
 
 class TrainingAlreadyEnded(Conflict):

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.config import Committee, Features, FeatureShare
+from core.ensembles.imbalance import balanced, joined
 from core.growth.column_draw import ColumnDraw
 from core.growth.samples import Samples
-from core.randomness import key_of, root_key, shuffled, stream
+from core.randomness import fractions, key_of, root_key, shuffled, stream
 from core.table import BoolArray, RowArray
 
 CountArray = NDArray[np.int64]
@@ -53,25 +54,34 @@ def times_drawn(committee: Committee, n_rows: int, *, seed: int, tree: int) -> C
         counts = np.zeros(n_rows, dtype=np.int64)
         counts[shuffled(np.arange(n_rows), bits)[:size]] = 1
         return counts
-    fractions = (bits.random_raw(size) >> np.uint64(11)) * 2.0**-53
-    return np.bincount((fractions * n_rows).astype(np.int64), minlength=n_rows)
+    return np.bincount((fractions(bits, size) * n_rows).astype(np.int64), minlength=n_rows)
 
 
 def out_of_bag(committee: Committee, n_rows: int, *, seed: int, tree: int) -> BoolArray:
-    """`[row]`: whether a tree has never seen the row."""
+    """`[row]`: whether the row was not drawn for a tree, which therefore has never seen it.
+
+    Rows that were drawn, and then left out because their class has many others, do not count: classes have the
+    same shares of the rows out of the bag as of all rows, and so errors on them are like those on rows to come.
+    """
     return times_drawn(committee, n_rows, seed=seed, tree=tree) == 0
 
 
-def tree_samples(samples: Samples, committee: Committee, *, seed: int, tree: int) -> Samples:
-    """What a tree is grown from: each row drawn once, with as many times its weight as it was drawn."""
-    counts = times_drawn(committee, len(samples), seed=seed, tree=tree)
+def tree_samples(samples: Samples, committee: Committee, *, seed: int, tree: int, kernels: bool = False) -> Samples:
+    """What a tree is grown from: each row drawn once, with as many times its weight as it was drawn.
+
+    Where classes are balanced, after that, and with the rows made for it at the end.
+    """
+    counts, made = times_drawn(committee, len(samples), seed=seed, tree=tree), None
+    if committee.imbalance is not None:
+        counts, made = balanced(samples, counts, committee.imbalance, seed=seed, tree=tree, kernels=kernels)
     rows = np.flatnonzero(counts)
-    return replace(
+    drawn = replace(
         samples,
         attributes=samples.attributes.take(rows),
         target=samples.target.take(rows),
         weights=samples.weights[rows] * counts[rows],
     )
+    return drawn if made is None else joined([drawn, made])
 
 
 def columns_of_tree(committee: Committee, n_columns: int, *, seed: int, tree: int) -> RowArray:

@@ -19,21 +19,25 @@ from starlette.responses import StreamingResponse
 from starlette.types import Scope
 
 from core.compilation import KernelNotCompiled
+from core.errors import Fault
 from core.json_scan import RecordScanner
 from core.records import EncodedRecords
 from service.api.bodies import media_type, require_media_type
 from service.api.formats import arrow_stream, csv_table, json_lines
 from service.api.formats.answer_columns import answer_columns
+from service.api.formats.arrow_quick import answered_quickly
 from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted, checked
 from service.api.formats.options import PredictionQuery, read_query, refuse_query
+from service.api.many_trees_json import writer_for
 from service.api.negotiation import media_weights, preferred
 from service.api.prediction_bodies import PredictionBody, read_table
 from service.api.prediction_json import PredictionWriter, parts_asked_for
 from service.api.schemas.models import task_of
 from service.errors import InvalidBody, InvalidParameter, NotAcceptable
 from service.kernel_cache import compiled_code_is_ready
-from service.serving.loaded_models import LoadedModel
-from service.usecases.predict import Order, answer, order_of, predict_table
+from service.serving.loaded_models import Loaded, LoadedForest, LoadedIsolation, LoadedModel
+from service.usecases.predict import Order, answer, predict_table
+from service.usecases.predict_many import AnyOrder, answer_by_many, order_for
 
 
 class Format(StrEnum):
@@ -45,30 +49,36 @@ class Format(StrEnum):
     ARROW = arrow_stream.MEDIA_TYPE
 
 
-JSON_HEADER = (b"content-type", b"application/json")
-TAKES_JSON = (b"*/*", b"application/json")
+PLAINLY = {(b"content-type", own.encode()): own for own in Format}
 OFFERED = {own: (own, *(one for one in Format if one is not own)) for own in Format}
 VARIES = {"Vary": "Accept"}
+
+DEFAULTS = PredictionQuery()
+HERE_BYTES = 1024 * 1024  # of a body that compiled code answers in a millisecond: a thread would cost a fifth of that
 
 
 def formats_of(request: Request, body: bytes) -> tuple[Format, Format]:
     """In which format a body comes, and in which its answer is to go."""
-    if is_plainly_json(request.scope):
-        return Format.JSON, Format.JSON
+    plain = plain_format(request.scope)
+    if plain is not None:
+        return plain, plain
     own = body_format(request, body)
     if own is Format.JSON:
         refuse_query(request.query_params)
     return own, answer_format(request, own)
 
 
-def is_plainly_json(scope: Scope) -> bool:
-    """Whether JSON comes in and goes out and no query is there: seen at a glance, as most requests are so."""
-    headers = scope["headers"]
-    return (
-        not scope["query_string"]
-        and JSON_HEADER in headers
-        and all(value in TAKES_JSON for name, value in headers if name == b"accept")
-    )
+def plain_format(scope: Scope) -> Format | None:
+    """The format that comes in and goes out, if no query is there: seen at a glance, as most requests are so."""
+    headers, wanted = scope["headers"], b""
+    if scope["query_string"]:
+        return None
+    for header in headers:
+        if header in PLAINLY:
+            wanted = header[1]
+            break
+    is_taken = all(value in (b"*/*", wanted) for name, value in headers if name == b"accept")
+    return PLAINLY[b"content-type", wanted] if wanted and is_taken else None
 
 
 def body_format(request: Request, body: bytes) -> Format:
@@ -91,7 +101,7 @@ def answer_format(request: Request, own: Format) -> Format:
 class Batch:
     """Records in which nothing is wrong, in blocks, and how they are to be answered."""
 
-    order: Order
+    order: AnyOrder
     fields: tuple[str, ...] | None
     explain: bool
     blocks: Iterable[EncodedRecords]
@@ -99,22 +109,22 @@ class Batch:
     n_records: int
 
 
-def read_batch(loaded: LoadedModel, body: bytes, own: Format, query: QueryParams, *, kernels: bool) -> Batch:
+def read_batch(loaded: Loaded, body: bytes, own: Format, query: QueryParams, *, kernels: bool) -> Batch:
     """The whole of a body, or an error with all that is wrong in it."""
     if own is Format.JSON:
         return _from_json(loaded, *read_table(loaded, body, kernels=kernels))
     return _from_stream(loaded, body, own, read_query(query, has_tokens=own is Format.CSV), kernels=kernels)
 
 
-def _from_json(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords) -> Batch:
-    order = order_of(loaded, step=asked.step, policy=asked.missing)
+def _from_json(loaded: Loaded, asked: PredictionBody, records: EncodedRecords) -> Batch:
+    order = order_for(loaded, step=asked.step, policy=asked.missing, voting=asked.voting)
     n_records = records.table.n_rows
     starts = range(0, n_records, ROWS_PER_BLOCK) or range(1)
     blocks = (records.take(np.arange(start, min(start + ROWS_PER_BLOCK, n_records))) for start in starts)
     return Batch(order, asked.fields, asked.explain, blocks, len(starts), n_records)
 
 
-def _from_stream(loaded: LoadedModel, body: bytes, own: Format, asked: PredictionQuery, *, kernels: bool) -> Batch:
+def _from_stream(loaded: Loaded, body: bytes, own: Format, asked: PredictionQuery, *, kernels: bool) -> Batch:
     order = _order_in_query(loaded, asked)
     attributes = loaded.model.attributes
     wanted = Wanted(attributes, loaded.record.facts["unused_columns"], asked.ignore_unknown)
@@ -129,24 +139,31 @@ def _from_stream(loaded: LoadedModel, body: bytes, own: Format, asked: Predictio
     return Batch(order, asked.fields, asked.explain, blocks, found.n_blocks, found.n_rows)
 
 
-def _scanner_of(loaded: LoadedModel, *, kernels: bool) -> RecordScanner | None:
+def _scanner_of(loaded: Loaded, *, kernels: bool) -> RecordScanner | None:
     with suppress(KernelNotCompiled):
         return loaded.scanner if kernels else None
     return None
 
 
-def _order_in_query(loaded: LoadedModel, asked: PredictionQuery) -> Order:
+def _order_in_query(loaded: Loaded, asked: PredictionQuery) -> AnyOrder:
     try:
-        parts_asked_for(task_of(loaded.model), asked.fields, asked.explain)
-        return order_of(loaded, step=asked.step, policy=asked.missing)
+        if isinstance(loaded, LoadedModel):
+            parts_asked_for(task_of(loaded.model), asked.fields, asked.explain)
+        else:
+            writer_for(loaded, asked.fields, asked.explain)
+        return order_for(loaded, step=asked.step, policy=asked.missing, voting=asked.core_voting())
     except InvalidBody as error:
         fault = error.faults[0]
-        raise InvalidParameter(str(fault.path[0]), fault.detail, hint=fault.hint) from error
+        inside = [Fault(fault.detail, fault.path[1:], fault.hint)] if fault.path[0] == "voting" else []
+        raise InvalidParameter(str(fault.path[0]), fault.detail, hint=fault.hint, faults=inside) from error
 
 
-def written(loaded: LoadedModel, batch: Batch, shown: Format, *, kernels: bool) -> Iterator[bytes]:
+def written(loaded: Loaded, batch: Batch, shown: Format, *, kernels: bool) -> Iterator[bytes]:
     """The answers, piece by piece."""
+    if not isinstance(loaded, LoadedModel):
+        return _written_by_many(loaded, batch, shown, kernels=kernels)
     order, blocks = batch.order, batch.blocks
+    assert isinstance(order, Order)
     writer = loaded.once(PredictionWriter, order.step, batch.fields, batch.explain)
     if shown in (Format.JSON, Format.JSON_LINES):
         predicted = (predict_table(loaded, order, block, kernels=kernels) for block in blocks)
@@ -159,12 +176,36 @@ def written(loaded: LoadedModel, batch: Batch, shown: Format, *, kernels: bool) 
     return csv_table.csv_pieces(columns) if shown is Format.CSV else arrow_stream.arrow_pieces(columns, writer.about)
 
 
-async def answer_batch(request: Request, body: bytes, loaded: LoadedModel, own: Format, shown: Format) -> Response:
+def _written_by_many(
+    loaded: LoadedForest | LoadedIsolation, batch: Batch, shown: Format, *, kernels: bool
+) -> Iterator[bytes]:
+    writer = writer_for(loaded, batch.fields, batch.explain)
+    answered = (answer_by_many(loaded, batch.order, block, kernels=kernels) for block in batch.blocks)
+    match shown:
+        case Format.JSON:
+            return json_lines.json_pieces(map(writer.predictions, answered), writer.about)
+        case Format.JSON_LINES:
+            return json_lines.line_pieces(map(writer.predictions, answered))
+        case Format.CSV:
+            return csv_table.csv_pieces(map(writer.columns, answered))
+        case Format.ARROW:
+            return arrow_stream.arrow_pieces(map(writer.columns, answered), writer.about)
+
+
+async def answer_batch(request: Request, body: bytes, loaded: Loaded, own: Format, shown: Format) -> Response:
     """Answer a body of any format in any other; what fits into one block goes out at once."""
     app, started = request.app.state, time.perf_counter()
     kernels = compiled_code_is_ready(app.settings)
+    if own is shown is Format.ARROW and kernels and isinstance(loaded, LoadedModel):
+        quick = await _answered_quickly(loaded, body, request.query_params)
+        if quick is not None:
+            content, n_records, step = quick
+            record = loaded.record
+            app.metrics.observe_prediction(record.name, record.version, n_records, time.perf_counter() - started)
+            return Response(content, headers={**VARIES, **headers_of(loaded, step)}, media_type=shown)
     batch, pieces = await to_thread.run_sync(_begun, loaded, body, own, shown, request.query_params, kernels)
-    headers = {**VARIES, **headers_of(loaded, batch.order.step)}
+    step = batch.order.step if isinstance(batch.order, Order) else 0
+    headers = {**VARIES, **headers_of(loaded, step)}
     record = loaded.record
     observe = partial(app.metrics.observe_prediction, record.name, record.version, batch.n_records)
     if isinstance(pieces, bytes):
@@ -173,8 +214,20 @@ async def answer_batch(request: Request, body: bytes, loaded: LoadedModel, own: 
     return StreamingResponse(_sent(pieces, observe, started), headers=headers, media_type=shown)
 
 
+async def _answered_quickly(loaded: LoadedModel, body: bytes, query: QueryParams) -> tuple[memoryview, int, int] | None:
+    """The answer to a usual Arrow stream, to how many records, and by which step; None where others have to look."""
+    asked = read_query(query, has_tokens=False) if query else DEFAULTS
+    order = _order_in_query(loaded, asked)
+    assert isinstance(order, Order)
+    answer = partial(answered_quickly, loaded, body, order, asked.fields, asked.explain)
+    with suppress(KernelNotCompiled):
+        found = answer() if len(body) <= HERE_BYTES else await to_thread.run_sync(answer)
+        return None if found is None else (*found, order.step)
+    return None
+
+
 def _begun(
-    loaded: LoadedModel, body: bytes, own: Format, shown: Format, query: QueryParams, kernels: bool
+    loaded: Loaded, body: bytes, own: Format, shown: Format, query: QueryParams, kernels: bool
 ) -> tuple[Batch, bytes | Iterator[bytes]]:
     batch = read_batch(loaded, body, own, query, kernels=kernels)
     pieces = written(loaded, batch, shown, kernels=kernels)
@@ -187,7 +240,7 @@ async def _sent(pieces: Iterator[bytes], observe: Callable[[float], None], start
     observe(time.perf_counter() - started)
 
 
-def headers_of(loaded: LoadedModel, step: int) -> dict[str, str]:
+def headers_of(loaded: Loaded, step: int) -> dict[str, str]:
     """Which model answers, for formats that have no other place to say it."""
     record = loaded.record
     return {

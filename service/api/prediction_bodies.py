@@ -14,15 +14,17 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import astuple
 
 from core.compilation import KernelNotCompiled
+from core.ensembles.voting import Voting
 from core.errors import Fault
 from core.json_scan import RecordScanner
 from core.prediction import MissingPolicy
 from core.records import EncodedRecords, Value
 from service.api.bodies import parse_json
 from service.api.schemas.predictions import PredictionField, PredictionRequest
+from service.api.schemas.voting import core_voting
 from service.api.validation import validated
 from service.errors import InvalidBody
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import Loaded
 from service.usecases.predict import encode
 
 NUL = rb"\u0000"  # which no database stores
@@ -46,6 +48,7 @@ class PredictionBody(msgspec.Struct, frozen=True):
     explain: bool
     ignore_unknown: bool
     fields: tuple[str, ...] | None
+    voting: Voting | None = None
 
 
 class _Sent(msgspec.Struct, forbid_unknown_fields=True):
@@ -118,14 +121,14 @@ def scan_body(body: bytes, scanner: RecordScanner) -> tuple[PredictionBody, Enco
     return (around, records) if is_it and around is not None else None
 
 
-def scan_table(loaded: LoadedModel, body: bytes) -> tuple[PredictionBody, EncodedRecords] | None:
+def scan_table(loaded: Loaded, body: bytes) -> tuple[PredictionBody, EncodedRecords] | None:
     """`scan_body` by the model's own scanner, where there is compiled code for it."""
     with suppress(KernelNotCompiled):
         return scan_body(body, loaded.scanner)
     return None
 
 
-def read_table(loaded: LoadedModel, body: bytes, *, kernels: bool) -> tuple[PredictionBody, EncodedRecords]:
+def read_table(loaded: Loaded, body: bytes, *, kernels: bool) -> tuple[PredictionBody, EncodedRecords]:
     """What any body asks for and its records, or an error with all that is wrong with it."""
     scanned = scan_table(loaded, body) if kernels else None
     if scanned is not None:
@@ -147,6 +150,7 @@ def read_strictly(body: bytes) -> PredictionBody:
         explain=request.explain,
         ignore_unknown=request.ignore_unknown,
         fields=None if request.fields is None else tuple(request.fields),
+        voting=None if request.voting is None else core_voting(request.voting),
     )
 
 

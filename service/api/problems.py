@@ -117,6 +117,12 @@ PROBLEMS: dict[type[Exception], ProblemKind] = {
         "The model's training has not ended",
         "GET /v1/trainings/{id}?wait=20 answers when it has.",
     ),
+    errors.NotForThisModel: ProblemKind(
+        409,
+        "not_for_this_model",
+        "This is not for models of this kind",
+        "Many trees together are not pruned, and a single tree has no proximity: `detail` says what there is instead.",
+    ),
     errors.TrainingAlreadyEnded: ProblemKind(
         409, "training_already_ended", "The training has ended", "There is nothing left to cancel."
     ),

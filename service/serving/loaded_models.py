@@ -3,54 +3,39 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from functools import cached_property, lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
-from core.json_scan import RecordScanner
+from core.ensembles.forest_model import ForestModel
+from core.ensembles.forest_predictor import ForestPredictor
+from core.ensembles.forest_rules import ForestRule
+from core.ensembles.isolation_model import IsolationModel
+from core.ensembles.isolation_scores import IsolationPredictor
 from core.model import Model
-from core.record_reader import RecordReader
 from core.rules.simplification import OrderedRules
-from core.serialization import load
+from core.schema import Schema
+from core.serialization import AnyModel, load
+from service.errors import InvalidParameter, NotForThisModel
 from service.serving.kept import Kept
+from service.serving.loaded_record import LoadedRecord
+from service.serving.resolve_step import in_body, only_step
 from service.serving.served_steps import STEPS_KEPT, ServedSteps
 from service.store import models
 from service.store.models import ModelRecord
 from service.store.transactions import Database
 
 FRESH_SECONDS = 1.0
-MADE_KEPT = 16
-
-Made = TypeVar("Made")
+MEMBERS_KEPT = 4
 
 
-class LoadedModel(ServedSteps):
+class LoadedModel(ServedSteps, LoadedRecord):
     """A model with its record, its steps, and the measures and simplified rules of those asked for last."""
 
     def __init__(self, record: ModelRecord, model: Model) -> None:
-        super().__init__(model)
-        self.record = record
+        ServedSteps.__init__(self, model)
+        LoadedRecord.__init__(self, record, model.attributes)
         self._parts: Kept[int, dict[str, Any]] = Kept(STEPS_KEPT)  # measures by step
         self.simplified: Kept[tuple[int, str], OrderedRules] = Kept(STEPS_KEPT)  # by step and kind of thresholds
-        self._make_once = lru_cache(maxsize=MADE_KEPT)(self._make)
-
-    @cached_property
-    def reader(self) -> RecordReader:
-        """Reads records for it one by one."""
-        return RecordReader(self.model.attributes, self.record.facts["unused_columns"])
-
-    @cached_property
-    def scanner(self) -> RecordScanner:
-        """Reads many records for it at once; made by compiled code."""
-        return RecordScanner(self.model.attributes, self.record.facts["unused_columns"])
-
-    def once(self, make: Callable[..., Made], *details: Hashable) -> Made:
-        """What layers above make of this model, kept with it: `make(model, *details)`, those asked for last."""
-        made: Made = self._make_once(make, *details)
-        return made
-
-    def _make(self, make: Callable[..., Any], *details: Hashable) -> Any:
-        return make(self, *details)
 
     def parts(self, step: int) -> dict[str, Any] | None:
         """The measures of each part as of a step, if they were stored with the model or found out before."""
@@ -62,16 +47,84 @@ class LoadedModel(ServedSteps):
         self._parts.keep(step, parts)
 
 
+class LoadedTrees(LoadedRecord):
+    """Many trees with their record; each of those asked for last is there as a model of its own."""
+
+    model: ForestModel | IsolationModel
+
+    def __init__(self, record: ModelRecord, attributes: Schema) -> None:
+        super().__init__(record, attributes)
+        self.number = only_step
+        self.member = lru_cache(maxsize=MEMBERS_KEPT)(self._member)
+
+    def __len__(self) -> int:
+        return len(self.model)
+
+    def number_in_body(self, step: str | int) -> int:
+        """The number of the step that stands in a body under `step`; InvalidBody when it says nothing."""
+        return in_body(self.number, step)
+
+    def _member(self, index: int) -> LoadedModel:
+        return LoadedModel(self.record, self.model.member(index))
+
+
+class LoadedForest(LoadedTrees):
+    """A committee."""
+
+    def __init__(self, record: ModelRecord, model: ForestModel) -> None:
+        super().__init__(record, model.attributes)
+        self.model: ForestModel = model
+        self.strongest: list[ForestRule] | None = None  # its rules, once somebody asked for them
+
+    @cached_property
+    def predictor(self) -> ForestPredictor:
+        """The trees, ready to answer."""
+        return ForestPredictor(self.model.forest)
+
+
+class LoadedIsolation(LoadedTrees):
+    """An isolation forest."""
+
+    def __init__(self, record: ModelRecord, model: IsolationModel) -> None:
+        super().__init__(record, model.attributes)
+        self.model: IsolationModel = model
+
+    @cached_property
+    def predictor(self) -> IsolationPredictor:
+        """The trees, ready to be asked."""
+        return IsolationPredictor(self.model.isolation)
+
+
+Loaded = LoadedModel | LoadedForest | LoadedIsolation
+
+
+def one_tree(loaded: Loaded, index: int | None) -> LoadedModel:
+    """The model's one tree, or one of many by its index; InvalidParameter where there is none like that."""
+    if isinstance(loaded, LoadedModel):
+        if index is not None:
+            raise InvalidParameter("index", "this model has a single tree", hint="leave index out")
+        return loaded
+    if index is None or not 0 <= index < len(loaded):
+        detail = f"this model has {len(loaded)} trees" + ("" if index is None else f", and none is tree {index}")
+        raise InvalidParameter("index", detail, hint=f"ask for one of them: 0 to {len(loaded) - 1}")
+    return loaded.member(index)
+
+
+def common_tree(loaded: Loaded) -> LoadedModel:
+    """A tree of which is told what all trees of the model have in common: attributes, classes, targets."""
+    return loaded if isinstance(loaded, LoadedModel) else loaded.member(0)
+
+
 class LoadedModels:
     """Finds models by id, `name` or `name@version`, and keeps a limited number of them in memory."""
 
     def __init__(self, database: Database, *, limit: int) -> None:
         self._database, self._limit = database, limit
-        self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()  # by id, the one used last at the end
+        self._loaded: OrderedDict[str, Loaded] = OrderedDict()  # by id, the one used last at the end
         self._found: OrderedDict[str, tuple[float, str]] = OrderedDict()  # what a reference meant, and until when
         self._locks: dict[str, asyncio.Lock] = {}
 
-    async def get(self, ref: str) -> LoadedModel:
+    async def get(self, ref: str) -> Loaded:
         """The ready model that the reference names now, or at most a second ago."""
         until, model_id = self._found.get(ref, (0.0, ""))
         if time.monotonic() < until and model_id in self._loaded:
@@ -83,18 +136,34 @@ class LoadedModels:
         self._remember(ref, record.id)
         return loaded
 
+    async def tree(self, ref: str, *, instead: str) -> LoadedModel:
+        """The same where only a single tree will do; `instead` tells what there is for many."""
+        loaded = await self.get(ref)
+        if not isinstance(loaded, LoadedModel):
+            raise NotForThisModel(f"{loaded.record.name} has {len(loaded)} trees; {instead}")
+        return loaded
+
+    async def forest(self, ref: str, *, what: str) -> LoadedForest:
+        """The same where only a committee will do; `what` is that which others do not have."""
+        loaded = await self.get(ref)
+        if not isinstance(loaded, LoadedForest):
+            raise NotForThisModel(
+                f"{loaded.record.name} is no committee of trees; a random_forest, for example, has {what}"
+            )
+        return loaded
+
     def forget(self, model_id: str) -> None:
         """Drop a model that was deleted here."""
         self._loaded.pop(model_id, None)
 
-    async def _load(self, record: ModelRecord) -> LoadedModel:
+    async def _load(self, record: ModelRecord) -> Loaded:
         """Read the content once, however many requests wait for it."""
         async with self._locks.setdefault(record.id, asyncio.Lock()):
             loaded = self._loaded.get(record.id)
             if loaded is None:
                 async with self._database.reading() as session:
                     content = await models.read_content(session, record.id)
-                loaded = LoadedModel(record, await asyncio.to_thread(load, content))
+                loaded = loaded_from(record, await asyncio.to_thread(load, content))
                 self._loaded[record.id] = loaded
                 while len(self._loaded) > self._limit:
                     self._loaded.popitem(last=False)
@@ -106,3 +175,14 @@ class LoadedModels:
         self._found.move_to_end(ref)
         while len(self._found) > 4 * self._limit:
             self._found.popitem(last=False)
+
+
+def loaded_from(record: ModelRecord, model: AnyModel) -> Loaded:
+    """A model that was read, with its record."""
+    match model:
+        case Model():
+            return LoadedModel(record, model)
+        case ForestModel():
+            return LoadedForest(record, model)
+        case IsolationModel():
+            return LoadedIsolation(record, model)

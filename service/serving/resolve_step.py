@@ -2,9 +2,11 @@
 
 import math
 import re
+from collections.abc import Callable
 
+from core.errors import Fault
 from core.pruning.history import History
-from service.errors import InvalidParameter, StepNotFound
+from service.errors import InvalidBody, InvalidParameter, StepNotFound
 
 FORMS = "a step's number, selected, full, leaves:7 or alpha:0.01"
 
@@ -23,6 +25,25 @@ def resolve_step(history: History, step: str, *, place: str = "query", parameter
     if kind == "alpha":
         return _with_alpha(history, value, place, parameter)
     raise InvalidParameter(parameter, f"{step!r} names no step", hint=f"use {FORMS}", place=place)
+
+
+def in_body(number: Callable[[str], int], step: str | int) -> int:
+    """The number of the step that stands in a body under `step`; InvalidBody when it says nothing."""
+    try:
+        return number(str(step))
+    except InvalidParameter as error:
+        fault = error.faults[0]
+        raise InvalidBody(error.detail, Fault(fault.detail, ("step",), fault.hint)) from error
+
+
+def only_step(step: str, *, place: str = "query", parameter: str = "step") -> int:
+    """The one step of what was never pruned; others are refused as those of a tree are."""
+    if step in ("selected", "full", "0"):
+        return 0
+    if re.fullmatch(r"[0-9]{1,9}", step):
+        raise StepNotFound(f"there is no step {step}; many trees together are not pruned, and have only step 0")
+    detail = "many trees together are not pruned, and have only step 0"
+    raise InvalidParameter(parameter, detail, hint="leave it out, or use selected, full or 0", place=place)
 
 
 def _numbered(history: History, number: int) -> int:

@@ -3,14 +3,12 @@
 from functools import lru_cache, partial
 
 from core.answers import Answering
-from core.errors import Fault
 from core.model import Model
 from core.predictor import Predictor, TreePredictor
 from core.rules.difference import RuleDifference, rule_difference
 from core.sentences import Sentences
 from core.tree import TreeView
-from service.errors import InvalidBody, InvalidParameter
-from service.serving.resolve_step import resolve_step
+from service.serving.resolve_step import in_body, resolve_step
 
 STEPS_KEPT = 16
 NAMES_KEPT = 64
@@ -35,11 +33,7 @@ class ServedSteps:
 
     def number_in_body(self, step: str | int) -> int:
         """The number of the step that stands in a body under `step`; InvalidBody when it says nothing."""
-        try:
-            return self.number(str(step))
-        except InvalidParameter as error:
-            fault = error.faults[0]
-            raise InvalidBody(error.detail, Fault(fault.detail, ("step",), fault.hint)) from error
+        return in_body(self.number, step)
 
     def _view(self, step: int) -> TreeView:
         return TreeView(self.as_of(step).tree, self.model.view(step).is_leaf)

@@ -9,7 +9,7 @@ from core.comparison import Parting, Route, parting, same_numbers
 from core.errors import Fault, RecordsDoNotFit
 from core.prediction import MissingPolicy
 from core.records import MOST_FAULTS, Value
-from service.errors import InvalidBody, ModelNotFound, ModelNotReady, StepNotFound
+from service.errors import InvalidBody, ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound
 from service.serving.loaded_models import LoadedModel, LoadedModels
 from service.usecases.predict import Answered, Order, answer, encode, order_of
 
@@ -149,8 +149,8 @@ async def find_variants(models: LoadedModels, path_model: str, wishes: Sequence[
 
 async def _found(models: LoadedModels, ref: str, place: int) -> LoadedModel:
     try:
-        return await models.get(ref)
-    except (ModelNotFound, ModelNotReady) as error:
+        return await models.tree(ref, instead="only single trees are compared, since where their ways part is told")
+    except (ModelNotFound, ModelNotReady, NotForThisModel) as error:
         raise type(error)(error.detail, Fault(error.detail, ("variants", place, "model"))) from error
 
 

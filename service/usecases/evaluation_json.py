@@ -6,6 +6,8 @@ from typing import Any
 
 from core.curve import CurvePoint
 from core.division import Part
+from core.ensembles.forest_evaluation import ForestEvaluation
+from core.ensembles.isolation_evaluation import ScoreMeasures
 from core.evaluation import Evaluation
 from core.measures import ClassificationMeasures, Measures, RegressionMeasures
 
@@ -27,6 +29,23 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
             for point in evaluation.curve
         ],
     }
+
+
+def forest_evaluation_json(evaluation: ForestEvaluation) -> dict[str, Any]:
+    """The same for a committee: it has rows out of the bag, and a curve over the number of trees."""
+    out_of_bag, simplest = _measures(evaluation.out_of_bag), _measures(evaluation.baseline_out_of_bag)
+    return {
+        "parts": {**parts_json(evaluation.parts), "out_of_bag": out_of_bag},
+        "baseline": {**parts_json(evaluation.baseline), "out_of_bag": simplest},
+        "curve": [],
+        "trees": [{"trees": p.trees, "rows": p.rows, "out_of_bag": p.error} for p in evaluation.curve],
+    }
+
+
+def isolation_evaluation_json(parts: Mapping[Part, ScoreMeasures | None]) -> dict[str, Any]:
+    """Scores by part: there is nothing to compare them with."""
+    measured = {part.value: None if (one := parts[part]) is None else asdict(one) for part in Part}
+    return {"parts": measured}
 
 
 def curve_from_json(curve: Sequence[Mapping[str, Any]]) -> list[CurvePoint]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.answers import Answers
+from core.ensembles.voting import Voting
 from core.errors import Fault
 from core.explanation import Explainer, Path, holes_of
 from core.prediction import MissingPolicy, policy_as_grown
@@ -20,7 +21,7 @@ from core.records import EncodedRecords, Value, encode_columns, encode_records
 from core.sentences import Sentences
 from core.table import RowArray
 from service.errors import InvalidBody
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import Loaded, LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +67,23 @@ class Predicted:
     `states[row]` are the states of a record's values, empty where all are known; None where no record lacks any.
     """
 
-    leaves: list[int]
+    leaves: Sequence[int] | RowArray
     states: list[bytes] | None
     rest: Answered | None
 
+    @property
+    def are_all_of_leaves(self) -> bool:
+        """Whether every answer is a leaf's own, word for word."""
+        return self.states is None and self.rest is None
 
-def order_of(loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | None) -> Order:
+
+def order_of(
+    loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | None, voting: Voting | None = None
+) -> Order:
     """The order that a client means, or InvalidBody where the model has nothing for it."""
+    if voting is not None:
+        detail = "this model has a single tree, and nobody to vote"
+        raise InvalidBody(detail, Fault(detail, ("voting",), "leave it out"))
     if policy is MissingPolicy.SURROGATE and not loaded.model.tree.surrogates:
         detail = "this model has no surrogates"
         hint = 'train it with "missing": "surrogate", or use another policy'
@@ -81,7 +92,7 @@ def order_of(loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | No
 
 
 def encode(
-    loaded: LoadedModel,
+    loaded: Loaded,
     *,
     records: Sequence[Mapping[str, Value]] | None,
     columns: Mapping[str, Sequence[Value]] | None,
@@ -115,7 +126,7 @@ def predict_table(loaded: LoadedModel, order: Order, records: EncodedRecords, *,
         return Predicted(leaves, records.states_by_row, answered)
     every = answer(loaded, order, records, kernels=kernels)
     rest = np.flatnonzero(every.answers.whole < 0)
-    return Predicted(every.answers.whole.tolist(), records.states_by_row, every.take(rest) if len(rest) else None)
+    return Predicted(every.answers.whole, records.states_by_row, every.take(rest) if len(rest) else None)
 
 
 def predict_few(loaded: LoadedModel, order: Order, records: Sequence[ReadRecord]) -> Predicted:

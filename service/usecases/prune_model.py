@@ -8,12 +8,13 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from core.checks import check, schema_of
-from core.config import DatasetsDivision, TrainingConfig, from_json, to_json
+from core.config import DatasetsDivision, TrainingConfig
+from core.config_json import from_json, to_json
 from core.division import Part
 from core.errors import Fault, InvalidConfig
 from core.preparation import has_validation
 from core.presets import pruning_for
-from service.errors import DatasetNotFound
+from service.errors import DatasetNotFound, NotForThisModel
 from service.serving.loaded_models import LoadedModel
 from service.store import datasets, jobs, models, trainings
 from service.store.datasets import DatasetRecord
@@ -38,6 +39,9 @@ class PruningOrder:
 async def start_pruning(session: AsyncSession, ref: str, order: PruningOrder) -> TrainingRecord:
     """Record the next version of a model and queue the pruning of its full tree; both happen or neither."""
     origin = await models.get(session, ref)
+    if from_json(origin.configuration).ensemble is not None:
+        n_trees = origin.facts["n_trees"]
+        raise NotForThisModel(f"{origin.name} has {n_trees} trees, which are not pruned; train it again with stopping")
     dataset = await datasets.get_even_if_deleted(session, origin.dataset_id)
     other = await _validation_dataset(session, order.validation_dataset_id)
     configuration = to_json(_checked(origin, order, dataset, other))

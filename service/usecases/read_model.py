@@ -8,19 +8,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.config import from_json
+from core.config_json import from_json
 from core.curve import cross_validated, known
 from core.data_thresholds import lowered_candidates
 from core.division import Part
 from core.evaluation import measure_parts
 from core.growth.best_split import Candidate
 from core.growth.considered import candidates_by_node
-from core.importance import Fall, falls_when_shuffled
+from core.growth.samples import Samples
 from core.preparation import Prepared
 from core.rules.difference import RuleDifference
 from core.training import training_samples
 from service.errors import InvalidParameter, TooBusy
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import Loaded, LoadedModel
 from service.store import models
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
@@ -127,35 +127,17 @@ async def read_difference(
     return Difference(rules, errors)
 
 
-async def read_falls(
-    database: Database,
-    artifacts: Artifacts,
-    loaded: LoadedModel,
-    step: int,
-    part: Part,
-    *,
-    repeats: int,
-    kernels: bool,
-) -> list[Fall]:
-    """How far the measure falls on a part of the data when an attribute's values are shuffled, for each attribute."""
-    seed = from_json(loaded.record.configuration).seed
-
-    def compute(prepared: Prepared) -> list[Fall]:
-        samples = prepared.parts[part]
-        if samples is None:
-            there = " or ".join(part for part, samples in prepared.parts.items() if samples is not None)
-            raise InvalidParameter("part", f"the {part} part of this model has no rows", hint=f"use {there}")
-        falls = falls_when_shuffled(loaded.model, step, samples, repeats=repeats, seed=seed, kernels=kernels)
-        if falls is None:
-            detail = f"the target does not vary in the {part} part, so there is nothing to measure"
-            raise InvalidParameter("part", detail, hint="use another part")
-        return falls
-
-    return await with_data(database, artifacts, loaded, compute)
+def samples_of_part(prepared: Prepared, part: Part) -> Samples:
+    """The rows of a part; InvalidParameter where it has none."""
+    samples = prepared.parts[part]
+    if samples is None:
+        there = " or ".join(part for part, samples in prepared.parts.items() if samples is not None)
+        raise InvalidParameter("part", f"the {part} part of this model has no rows", hint=f"use {there}")
+    return samples
 
 
 async def with_data(
-    database: Database, artifacts: Artifacts, loaded: LoadedModel, compute: Callable[[Prepared], Result]
+    database: Database, artifacts: Artifacts, loaded: Loaded, compute: Callable[[Prepared], Result]
 ) -> Result:
     """What `compute` makes of the rows behind a model, in a thread; TooBusy where too many wait for such rows."""
     record = loaded.record

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.config import from_json
+from core.config_json import from_json
 from core.preparation import Prepared
 from core.records import State, Value
 from core.rules.simplification import OrderedRules, simplified_rules
@@ -24,10 +24,11 @@ MOST_WORK = 5_000_000
 
 
 class RulesStyle(StrEnum):
-    """Which rules are made of a tree."""
+    """Which rules are made of a tree, or told of many."""
 
     PATHS = "paths"
     SIMPLIFIED = "simplified"
+    STRONGEST = "strongest"
 
 
 def refuse_numbers(loaded: LoadedModel) -> None:

@@ -6,21 +6,19 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from core.config import from_json
+from core.config_json import from_json
 from core.content_pieces import pieces
-from core.evaluation import evaluate
-from core.growth.engine import Engine, prefers_kernels
-from core.model import Model
-from core.serialization import FORMAT, dump, load
-from core.training import prune_again, train
+from core.growth.engine import Engine
+from core.serialization import FORMAT, AnyModel, dump, load_tree
+from core.training import prune_again
 from service.store import datasets, jobs, models, trainings
 from service.store.artifacts import Artifacts
 from service.store.jobs import Job, Stage
 from service.store.models import PackedContent, pack
 from service.store.pieces import digest_of
 from service.store.transactions import Database
-from service.usecases.evaluation_json import evaluation_json
 from service.usecases.training_data import prepared_data
+from service.usecases.training_outcome import evaluated, facts_of, trained
 
 Report = Callable[[str, float], None]
 
@@ -29,6 +27,12 @@ STAGES = {
     Stage.LOADING: (0.0, 0.05),
     Stage.GROWING: (0.05, 0.65),
     Stage.PRUNING: (0.65, 0.80),
+    Stage.EVALUATING: (0.80, 0.97),
+    Stage.STORING: (0.97, 1.0),
+}
+STAGES_OF_MANY = {
+    Stage.LOADING: (0.0, 0.05),
+    Stage.GROWING: (0.05, 0.80),
     Stage.EVALUATING: (0.80, 0.97),
     Stage.STORING: (0.97, 1.0),
 }
@@ -44,7 +48,7 @@ STAGES_OF_PRUNING = {
 class Outcome:
     """A trained model, ready to be stored."""
 
-    model: Model
+    model: AnyModel
     content: PackedContent
     digest: str
     facts: dict[str, Any]
@@ -70,7 +74,10 @@ async def run_training(
         assert model_id is not None
         digests = await models.file_digests(session, model_id)
         stored = None if training.parent is None else await models.read_content(session, model_id)
-    config, stages = from_json(training.configuration), STAGES if stored is None else STAGES_OF_PRUNING
+    config = from_json(training.configuration)
+    stages = STAGES if config.ensemble is None else STAGES_OF_MANY
+    if stored is not None:
+        stages = STAGES_OF_PRUNING
 
     def within(stage: str, progress: float) -> None:
         start, end = stages[Stage(stage)]
@@ -81,15 +88,15 @@ async def run_training(
 
     prepared = prepared_data(artifacts, digests, config)
     options: dict[str, Any] = {"engine": Engine(engine), "threads": threads}
+    model: AnyModel
     if stored is None:
-        model = train(prepared, config, within, **options)
+        model = trained(prepared, config, within, **options)
     else:
-        model = prune_again(load(stored), config, prepared, within, **options)
-    kernels = prefers_kernels(Engine(engine), prepared.train)
-    evaluation = evaluate(model, model.history.selected, prepared.parts, kernels=kernels, watch=evaluating)
+        model = prune_again(load_tree(stored), config, prepared, within, **options)
+    evaluation = evaluated(model, prepared, config, watch=evaluating, **options)
     within(Stage.STORING, 0.0)
     unused = [column.name for column in dataset.columns if column.name not in model.attributes]
-    outcome = finished(model, unused, evaluation_json(evaluation))
+    outcome = finished(model, unused, evaluation)
 
     async def publish(session: AsyncSession) -> None:
         await jobs.finish_succeeded(session, job, warnings=prepared.warnings)
@@ -98,7 +105,7 @@ async def run_training(
     await database.write_when_back(publish)
 
 
-def finished(model: Model, unused_columns: list[str], evaluation: dict[str, Any]) -> Outcome:
+def finished(model: AnyModel, unused_columns: list[str], evaluation: dict[str, Any]) -> Outcome:
     """A model with all that is stored with it."""
     content = dump(model)
     return Outcome(
@@ -119,23 +126,8 @@ async def publish_outcome(session: AsyncSession, model_id: str, outcome: Outcome
         content=outcome.content,
         digest=outcome.digest,
         task=outcome.model.task,
-        target=target if isinstance(target, str) else list(target),
+        target=target if isinstance(target, str) else list(target) or None,
         format=FORMAT,
         facts=outcome.facts,
         evaluation=outcome.evaluation,
     )
-
-
-def facts_of(model: Model, unused_columns: list[str]) -> dict[str, Any]:
-    """What is told of a model without loading it; columns that it does not use may still be in a record."""
-    view = model.view(model.history.selected)
-    return {
-        "classes": list(model.classes),
-        "n_attributes": len(model.attributes),
-        "unused_columns": unused_columns,
-        "n_nodes": len(view.nodes),
-        "n_leaves": len(view.leaves),
-        "depth": view.max_depth,
-        "n_steps": len(model.history.steps),
-        "selected_step": model.history.selected,
-    }

@@ -7,11 +7,12 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from core.checks import check, schema_of
-from core.config import DatasetsDivision, Division, TrainingConfig, to_json
+from core.config import DatasetsDivision, Division, TrainingConfig
+from core.config_json import to_json
 from core.division import Part
+from core.ensemble_presets import pruning_of, resolve_method
 from core.errors import Fault, Path
 from core.preparation import attribute_names, has_validation, task_of
-from core.presets import pruning_for, resolve
 from core.target import Task
 from service.errors import DatasetNotFound
 from service.store import datasets, jobs, models, trainings
@@ -43,7 +44,8 @@ async def start_training(session: AsyncSession, order: TrainingOrder) -> Trainin
     dataset = await _dataset(session, order.dataset_id, ("dataset_id",))
     others = await _other_datasets(session, order.division)
     config = complete_config(order, dataset)
-    check(config, dataset.columns, {part: other.columns for part, other in others.items()})
+    tables = {part: other.columns for part, other in others.items()}
+    check(config, dataset.columns, tables, members_listed="members" in order.overrides)
     config = replace(config, attributes=attribute_names(schema_of(dataset.columns), config))
     configuration = to_json(config)
     waiting = await models.add_waiting(
@@ -69,7 +71,7 @@ def complete_config(order: TrainingOrder, dataset: DatasetRecord) -> TrainingCon
     schema = schema_of(dataset.columns)
     is_unknown = isinstance(order.target, str) and order.target not in schema  # the checks will say so
     task = Task.CLASSIFICATION if is_unknown else task_of(schema, order.target, order.target_kind)
-    algorithm = resolve(order.preset, order.overrides, task)
+    algorithm, ensemble = resolve_method(order.preset, order.overrides, task)
     return TrainingConfig(
         target=order.target,
         target_kind=order.target_kind,
@@ -80,7 +82,8 @@ def complete_config(order: TrainingOrder, dataset: DatasetRecord) -> TrainingCon
         seed=order.seed,
         division=order.division,
         algorithm=algorithm,
-        pruning=pruning_for(algorithm, order.pruning, has_validation=has_validation(order.division, schema)),
+        ensemble=ensemble,
+        pruning=pruning_of(algorithm, ensemble, order.pruning, has_validation=has_validation(order.division, schema)),
     )
 
 

@@ -8,7 +8,9 @@ import pytest
 from tests.contract.test_readme import ROOT, blocks
 
 
-@pytest.mark.parametrize(("document", "most_lines"), [("engine.md", 12), ("pruning.md", 16), ("methods.md", 16)])
+@pytest.mark.parametrize(
+    ("document", "most_lines"), [("engine.md", 12), ("forests.md", 14), ("pruning.md", 16), ("methods.md", 16)]
+)
 def test_the_example_prints_what_it_shows(document: str, most_lines: int) -> None:
     example, shown = blocks((ROOT / "docs" / document).read_text("utf-8"))[:2]
     assert (example.kind, shown.kind) == ("python", "text")

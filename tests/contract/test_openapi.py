@@ -39,6 +39,8 @@ OPERATIONS = {
     "get_rules": "GET /v1/models/{model}/rules",
     "get_evaluation": "GET /v1/models/{model}/evaluation",
     "get_importance": "GET /v1/models/{model}/importance",
+    "get_proximity": "GET /v1/models/{model}/proximity",
+    "find_neighbours": "POST /v1/models/{model}/neighbours",
     "draw_boundary": "GET /v1/models/{model}/boundary",
     "export_model": "GET /v1/models/{model}/export",
     "predict": "POST /v1/models/{model}/predict",
@@ -49,9 +51,9 @@ OPERATIONS = {
     "get_problem": "GET /problems/{word}",
 }
 # A value that may be of several plain types: told apart by its type, not by a tag.
-NAMED_CHOICES = {"Cell", "Step", "Target"}
+NAMED_CHOICES = {"Base", "Cell", "MaxFeatures", "SampleSize", "Step", "Target"}
 # A request may ask for some parts of these answers; the others are then left out.
-ASKED_FOR_IN_PARTS = {"ClassPrediction", "NumberPrediction", "MultiOutputPrediction"}
+ASKED_FOR_IN_PARTS = {"AnomalyPrediction", "ClassPrediction", "MultiOutputPrediction", "NumberPrediction"}
 
 
 @pytest.fixture(scope="module")

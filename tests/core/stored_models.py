@@ -4,12 +4,16 @@ All are made so that every sum is exact in any order (Gini and squared error, we
 so that their bytes are the same on every machine: logarithms and dot products may differ in the last bit.
 """
 
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from core.config import (
     Algorithm,
     Categorical,
     ColumnDivision,
+    CriterionKind,
     DatasetsDivision,
     LinearFit,
     LinearTests,
@@ -19,12 +23,15 @@ from core.config import (
     TrainingConfig,
 )
 from core.division import Part
-from core.model import Model
+from core.ensembles.forest import forest_of
+from core.ensembles.forest_model import ForestModel
+from core.growth.samples import Samples
+from core.model import Model, training_ranges
 from core.preparation import prepare
 from core.presets import resolve
 from core.schema import Attribute, Kind
 from core.target import Task
-from tests.core.both_engines import train
+from tests.core.both_engines import grow, train
 from tests.core.building import GINI, SQUARED_ERROR, table_of
 from tests.golden_tables import PRINTED_ORDER, golden_table
 
@@ -102,6 +109,30 @@ CRABS = table_of(
     },
     {"colour": Attribute("colour", Kind.CATEGORICAL, ("red", "white", "green", "blue"))},
 )
+
+
+# Two trees, so that halves are exact: the first of all rows, the second of those that are not small and blue.
+BERRIES = table_of(
+    {
+        "size": [1, 1, 1, 1, 1, 3, 3, 3],
+        "colour": ["red", "red", "red", "red", "blue", "red", "blue", "red"],
+        "kind": ["p", "p", "p", "p", "q", "q", "q", "q"],
+    }
+)
+
+
+def forest_model() -> ForestModel:
+    algorithm = Algorithm("cart", GINI, Categorical.TWO_GROUPS)
+    config = TrainingConfig(target="kind", algorithm=algorithm, division=NoDivision())
+    samples = prepare(BERRIES, config, {}).train
+    some = replace(samples, weights=np.array([1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 2.0]))
+    rows = np.flatnonzero(some.weights)
+    some = Samples(some.attributes.take(rows), some.target.take(rows), some.weights[rows])
+    trees = [grow(each, algorithm)[0] for each in (samples, some)]
+    forest = forest_of(trees, [0, 0], [CriterionKind.GINI], [()])
+    ranges = training_ranges(samples.attributes)
+    schema, prior = samples.attributes.schema, np.array([0.5, 0.5])
+    return ForestModel(Task.CLASSIFICATION, "kind", ("p", "q"), schema, ranges, forest, prior)
 
 
 def classification_model() -> Model:

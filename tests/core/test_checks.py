@@ -226,10 +226,10 @@ def test_every_fault_is_found_at_once():
     )
     assert [fault.path for fault in faults] == [
         ("class_weights", "maybe"),
+        ("algorithm", "stopping", "max_leaves"),
         ("attributes", 1),
         ("sample_weight",),
         ("division",),
-        ("algorithm", "stopping", "max_leaves"),
     ]
 
 
@@ -278,7 +278,7 @@ NUMBERS = {"algorithm": CART, "attributes": ("texture", "density")}
 @pytest.mark.parametrize(
     ("changes", "path", "detail", "hint"),
     [
-        ({"target": ()}, ("target",), "no target is listed", "at least one"),
+        ({"target": ()}, ("target",), 'a training needs "target"', "name the column"),
         ({"target": ("sugar", "suger")}, ("target", 1), "is not a column", "did you mean sugar?"),
         ({"target": ("sugar", "sugar")}, ("target", 1), "listed twice", "once"),
         ({"target": ("sugar", "good")}, ("target", 1), '"good" is categorical, and a list', "numeric columns"),

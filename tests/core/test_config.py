@@ -4,14 +4,19 @@ from dataclasses import replace
 import pytest
 
 from core.config import (
+    ISOLATION_TREE,
     Algorithm,
     BinsAs,
     Categorical,
     ColumnDivision,
+    Committee,
     Criterion,
     CriterionKind,
     DatasetsDivision,
+    FeatureShare,
     GainFilter,
+    Isolation,
+    MajorityParts,
     MissingStrategy,
     NoDivision,
     NoPruning,
@@ -21,12 +26,12 @@ from core.config import (
     OnTie,
     RandomDivision,
     ReducedErrorPruning,
+    Smote,
     Stopping,
     TanSchlimmer,
     TrainingConfig,
-    from_json,
-    to_json,
 )
+from core.config_json import from_json, to_json
 from tests.core.building import c45, cart, cart_for_numbers
 
 CONFIGS = [
@@ -59,6 +64,25 @@ CONFIGS = [
     TrainingConfig("y", c45(), division=RandomDivision(0.5, 0.25, 0.25, False)),
     TrainingConfig(("y", "z"), cart_for_numbers()),
     TrainingConfig(("y",), cart_for_numbers()),
+    TrainingConfig("y", cart(), ensemble=Committee("bagging", (cart(),))),
+    TrainingConfig(
+        "y",
+        cart(max_depth=3),
+        ensemble=Committee(
+            "random_forest",
+            (cart(max_depth=3), c45(max_depth=3)),
+            n_trees=7,
+            max_features=FeatureShare.LOG2,
+            features_per_tree=0.5,
+            sample_size=20,
+            bootstrap=False,
+            imbalance=Smote(neighbours=3),
+        ),
+    ),
+    TrainingConfig(
+        "y", cart(), ensemble=Committee("extra_trees", (cart(),), max_features=3, imbalance=MajorityParts())
+    ),
+    TrainingConfig((), ISOLATION_TREE, ensemble=Isolation(n_trees=50, sample_size=0.5, threshold=0.6)),
 ]
 
 
@@ -111,3 +135,26 @@ def test_a_list_of_targets_is_a_list_in_json_and_a_single_target_is_not():
     assert to_json(TrainingConfig(("y",), cart_for_numbers()))["target"] == ["y"]
     assert to_json(TrainingConfig("y", cart_for_numbers()))["target"] == "y"
     assert TrainingConfig("y", cart()).targets == ("y",)
+
+
+def test_a_committee_is_written_with_its_own_options_and_all_of_each_member():
+    plain = to_json(CONFIGS[-3])["algorithm"]
+    assert {name: value for name, value in plain.items() if name != "members"} == {
+        "kind": "random_forest",
+        "base": ["cart", "c45"],
+        "n_trees": 7,
+        "max_features": "log2",
+        "features_per_tree": 0.5,
+        "sample_size": 20,
+        "bootstrap": False,
+        "imbalance": {"kind": "smote", "ratio": 1.0, "neighbours": 3},
+    }
+    assert [member["kind"] for member in plain["members"]] == ["cart", "c45"]
+    assert [member["stopping"]["max_depth"] for member in plain["members"]] == [3, 3]
+    assert to_json(CONFIGS[-2])["algorithm"]["base"] == "cart"
+
+
+def test_an_isolation_forest_has_no_target_in_json():
+    plain = to_json(CONFIGS[-1])
+    assert plain["target"] is None
+    assert plain["algorithm"] == {"kind": "isolation_forest", "n_trees": 50, "sample_size": 0.5, "threshold": 0.6}

@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from core.config import ReducedErrorPruning, from_json, to_json
+from core.config import ReducedErrorPruning
+from core.config_json import from_json, to_json
 from core.errors import InvalidConfig
 from core.plain_config import config_from_plain
 from core.presets import PRESETS
@@ -76,6 +77,67 @@ def test_what_chaid_is_told_is_taken(target: str, options: dict[str, Any]) -> No
     assert (said["alpha_merge"] is None) == said["exhaustive"]
     for name, value in options.items():
         assert said[name] == value if not isinstance(value, dict) else value.items() <= said[name].items()
+
+
+FOREST = {"kind": "random_forest"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kind": "bagging"},
+        {**FOREST, "base": "c45", "max_features": "log2", "features_per_tree": 0.5, "sample_size": 0.7},
+        {**FOREST, "base": ["cart", "chaid"], "alpha_split": None, "stopping": {"max_depth": 3}, "n_trees": 2},
+        {**FOREST, "max_features": 3, "sample_size": 10, "bootstrap": False, "imbalance": {"kind": "parts"}},
+        {"kind": "extra_trees", "numeric": {"kind": "random"}, "imbalance": {"kind": "smote", "neighbours": 2}},
+        {**FOREST, "members": [{"kind": "cart"}, {"kind": "cart", "criterion": {"kind": "information_gain"}}]},
+    ],
+)
+def test_what_a_committee_is_told_is_taken_and_so_is_what_it_shows(options: dict[str, Any]) -> None:
+    config = config_from_plain({"target": "a", "algorithm": options}, SCHEMA)
+    shown = to_json(config)
+    assert config_from_plain(shown, SCHEMA) == config == from_json(shown)
+    own = [name for name in options if name in shown["algorithm"] and name not in ("members", "imbalance")]
+    assert {name: options[name] for name in own} == {name: shown["algorithm"][name] for name in own}
+
+
+def test_an_isolation_forest_needs_no_target() -> None:
+    plain = {"algorithm": {"kind": "isolation_forest", "sample_size": 8, "threshold": 0.6}}
+    config = config_from_plain(plain, SCHEMA)
+    assert (config.target, config.targets) == ((), ())
+    assert config_from_plain(to_json(config), SCHEMA) == config
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "words"),
+    [
+        ({"base": "crat"}, ("base",), "must be one of id3, c45, cart"),
+        ({"base": []}, ("base",), "or a list of them"),
+        ({"base": "bagging"}, ("base",), "must be one of"),
+        ({"n_trees": 0}, ("n_trees",), "must be a whole number from 1"),
+        ({"max_features": 0}, ("max_features",), "sqrt, log2, all"),
+        ({"max_features": 1.5}, ("max_features",), "whole number from 1"),
+        ({"max_features": True}, ("max_features",), "whole number from 1"),
+        ({"features_per_tree": "some"}, ("features_per_tree",), "sqrt, log2, all"),
+        ({"sample_size": 1.5}, ("sample_size",), "a share above 0 and up to 1"),
+        ({"sample_size": 0}, ("sample_size",), "whole number from 2"),
+        ({"imbalance": {"kind": "smoot"}}, ("imbalance", "kind"), "did you mean smote?"),
+        ({"imbalance": {"kind": "parts", "ratio": 1}}, ("imbalance", "ratio"), "not an option"),
+        ({"imbalance": {"kind": "parts", "n_parts": 1}}, ("imbalance", "n_parts"), "from 2"),
+        ({"missing": "guess"}, ("missing",), "own_category"),
+        ({"members": []}, ("members",), "at least one entry"),
+        ({"members": [{"kind": "cart"}, {"kind": "card"}]}, ("members", 1, "kind"), "did you mean cart?"),
+        ({"threshold": 0.5}, ("threshold",), "not an option"),
+    ],
+)
+def test_what_a_committee_cannot_be_told_is_refused_with_its_place(
+    options: dict[str, Any], path: tuple[str, ...], words: str
+) -> None:
+    with pytest.raises(InvalidConfig) as refused:
+        config_from_plain({"target": "a", "algorithm": {**FOREST, **options}}, SCHEMA)
+    (fault,) = refused.value.faults
+    assert fault.path == ("algorithm", *path)
+    assert words in f"{fault.detail} {fault.hint}"
 
 
 def test_none_is_as_if_it_were_left_out() -> None:

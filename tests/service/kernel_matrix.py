@@ -43,6 +43,9 @@ def train_all() -> None:
                 tree, _ = grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
             predict(TreeView(tree, tree.size == 1), samples.attributes)
             grow_forests(samples, algorithm)
+            if isinstance(target, ClassTarget):
+                algorithm = resolve("multivariate", {"stopping": {"max_depth": 1}}, target.task)
+                grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
 
 
 def grow_forests(samples: Samples, algorithm: Algorithm) -> None:

@@ -8,11 +8,11 @@ all             bounds_kind, missing, unseen, and paths where they are asked for
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 import numpy as np
 
 from core.answers import Answers, answers_of_leaves
+from core.ensembles.forest_model import ForestModel
 from core.model import Model
 from core.prediction import Ends
 from core.records import EncodedRecords, State
@@ -26,7 +26,7 @@ from service.usecases.predict import Answered, Predicted
 
 @dataclass(frozen=True)
 class Words:
-    """One of some words in each row."""
+    """One of some words in each row; none where the place is -1."""
 
     places: RowArray
     words: Sequence[str]
@@ -84,42 +84,43 @@ def answer_columns(
             case Part.LABEL:
                 columns["label"] = Words(said.labels[at], model.classes)
             case Part.PROBABILITIES:
-                columns |= _numbers("probability", model, said.values, at)
+                columns |= numbers_by_name("probability", model, said.values, at)
             case Part.MEAN:
-                columns |= _numbers("mean", model, said.values, at)
+                columns |= numbers_by_name("mean", model, said.values, at)
             case Part.SPREAD:
-                columns |= _numbers("spread", model, said.spreads, at)
+                columns |= numbers_by_name("spread", model, said.spreads, at)
             case Part.COUNT:
                 columns["count"] = Numbers(said.counts[at])
             case Part.DECIDED:
                 columns["decided"] = Flags(said.is_decided[at])
             case Part.BOUNDS:
-                columns |= _numbers("lowest", model, said.bounds[:, :, 0], at)
-                columns |= _numbers("highest", model, said.bounds[:, :, 1], at)
+                columns |= numbers_by_name("lowest", model, said.bounds[:, :, 0], at)
+                columns |= numbers_by_name("highest", model, said.bounds[:, :, 1], at)
                 columns["bounds_kind"] = Words(np.zeros(len(answered), dtype=np.int64), ("exact",))
             case Part.MISSING:
-                columns["missing"] = _names_in(records, State.MISSING)
+                columns["missing"] = names_in(records, State.MISSING)
             case Part.UNSEEN:
-                columns["unseen"] = _names_in(records, State.UNSEEN)
+                columns["unseen"] = names_in(records, State.UNSEEN)
             case Part.LEAVES:
                 columns["leaves"] = Leaves(answered.answers.ends)
             case Part.EXPLANATION:
                 columns["explanation"] = Texts(list(answered.sentences(loaded.sentences(step))))
             case Part.PATHS:
                 columns["paths"] = Texts(_in_json(loaded, step, answered, part))
-            case other:
-                assert_never(other)
+            case _:
+                raise AssertionError(part)  # one tree has no such part, and nobody could ask for it
     return columns
 
 
 Places = slice | RowArray
+ALL = slice(None)
 
 
 def _said(loaded: LoadedModel, step: int, answers: Answers) -> tuple[Answers, Places]:
     """The answers and their places; where each is a leaf's own, the answers of all nodes, which are kept."""
     leaves = answers.whole
     if len(answers.tree) > len(leaves) or bool((leaves < 0).any()):
-        return answers, slice(None)
+        return answers, ALL
     return loaded.once(_answers_of_nodes, step), leaves
 
 
@@ -128,14 +129,16 @@ def _answers_of_nodes(loaded: LoadedModel, step: int) -> Answers:
     return answers_of_leaves(tree, np.arange(len(tree)))
 
 
-def _numbers(name: str, model: Model, values: FloatArray, at: Places) -> dict[str, AnswerColumn]:
+def numbers_by_name(
+    name: str, model: Model | ForestModel, values: FloatArray, at: Places = ALL
+) -> dict[str, AnswerColumn]:
     """A column for each class or target; only one where there is but one target."""
     names = model.classes if model.task is Task.CLASSIFICATION else model.targets
     is_one = isinstance(model.target, str) and model.task is not Task.CLASSIFICATION
     return {name if is_one else f"{name}_{of}": Numbers(column[at]) for of, column in zip(names, values.T, strict=True)}
 
 
-def _names_in(records: EncodedRecords, state: State) -> Lists:
+def names_in(records: EncodedRecords, state: State) -> Lists:
     """The attributes of each record that are in a state."""
     n_rows, names = records.table.n_rows, records.table.schema.names
     if records.states is None:

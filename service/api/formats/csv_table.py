@@ -113,7 +113,7 @@ def cells_of(column: AnswerColumn) -> Sequence[str]:
     """A column's cells: numbers in their shortest form, true and false, lists as JSON."""
     match column:
         case Words(places, words):
-            return _taken([quoted_cell(word) for word in words], places)
+            return _taken([*(quoted_cell(word) for word in words), ""], places)  # -1 is the last
         case Numbers(values):
             # Leaves give the same few numbers again and again.
             bits, places = np.unique(np.ascontiguousarray(values).view(np.int64), return_inverse=True)

@@ -6,11 +6,15 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.datastructures import QueryParams
 
+from core.ensembles.voting import Voting
 from core.prediction import MissingPolicy
 from core.suggestion import did_you_mean
+from service.api.record_parameters import record_in
 from service.api.schemas.predictions import PredictionField, PredictionRequest
+from service.api.schemas.voting import VotingOptions, core_voting
 from service.api.uploads import FILE_TOKENS
-from service.errors import InvalidParameter
+from service.api.validation import validated
+from service.errors import InvalidBody, InvalidParameter
 
 IN_BODY = PredictionRequest.model_fields
 
@@ -24,6 +28,10 @@ class PredictionQuery(BaseModel):
     step: Annotated[str, Field(description=IN_BODY["step"].description)] = "selected"
     explain: Annotated[bool, Field(description=IN_BODY["explain"].description)] = False
     ignore_unknown: Annotated[bool, Field(description=IN_BODY["ignore_unknown"].description)] = False
+    voting: Annotated[
+        str | None,
+        Field(description=f"{IN_BODY['voting'].description} As a JSON object.", examples=['{"kind": "majority"}']),
+    ] = None
     fields: Annotated[
         tuple[PredictionField, ...] | None,
         Field(min_length=1, description=f"{IN_BODY['fields'].description} Repeat the parameter for several."),
@@ -35,6 +43,15 @@ class PredictionQuery(BaseModel):
             "for several."
         ),
     ] = list(FILE_TOKENS)
+
+    def core_voting(self) -> Voting | None:
+        """The voting in core's terms, or InvalidParameter with what is wrong in it."""
+        if self.voting is None:
+            return None
+        try:
+            return core_voting(validated(VotingOptions, record_in("voting", self.voting)))
+        except InvalidBody as error:
+            raise InvalidParameter("voting", error.detail, faults=error.faults) from error
 
 
 KNOWN = tuple(PredictionQuery.model_fields)

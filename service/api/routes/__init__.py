@@ -7,6 +7,7 @@ from service.api.routes import (
     models,
     predictions,
     problems,
+    proximity,
     prunings,
     rules,
     trainings,
@@ -26,6 +27,7 @@ ROUTERS = (
     trainings.router,
     models.router,
     rules.router,
+    proximity.router,
     prunings.router,
     predictions.router,
     comparisons.router,
@@ -39,7 +41,10 @@ QUICK_ROUTES = (predictions.QUICK_ROUTE,)
 TAGS = [
     {"name": "datasets", "description": "Tables to learn from. A dataset never changes."},
     {"name": "trainings", "description": "Work that makes a model out of a dataset, in the background."},
-    {"name": "models", "description": "Trees: their nodes, rules, pruning history and figures. A model never changes."},
+    {
+        "name": "models",
+        "description": "One tree or many: nodes, rules, pruning, figures. A model never changes.",
+    },
     {"name": "predictions", "description": "Records in, answers and reasons out."},
     {"name": "operation", "description": "Whether the service is well, its metrics, and what its problems mean."},
 ]

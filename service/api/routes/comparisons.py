@@ -9,7 +9,7 @@ from service.api.dependencies import AppSettings, Models
 from service.api.problems import documented
 from service.api.routes.models import ModelRef
 from service.api.schemas.comparisons import AnyComparison, Comparison, ComparisonRequest, comparison_of
-from service.errors import ModelNotFound, ModelNotReady, StepNotFound
+from service.errors import ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
 from service.usecases import compare as comparing
 
@@ -18,7 +18,7 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predicti
 
 @router.post(
     "/{model}/compare",
-    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, RecordsDoNotFit),
+    responses=documented(ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound, RecordsDoNotFit),
     response_model=Comparison,
 )
 async def compare(

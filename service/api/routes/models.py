@@ -9,7 +9,6 @@ from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from core import model as core
-from core.division import Part
 from core.drawing.curve import curve_svg
 from core.drawing.dot import tree_dot
 from core.drawing.svg import tree_svg
@@ -38,21 +37,21 @@ from service.api.schemas.importance import Importance
 from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep, task_of
 from service.api.schemas.pruning import PruningEntry, PruningPage
 from service.api.schemas.trees import Tree, tree_of
-from service.errors import ModelNotFound, ModelNotReady, StepNotFound, TooBusy
+from service.errors import InvalidParameter, ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound, TooBusy
 from service.kernel_cache import compiled_code_is_ready
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import Loaded, LoadedIsolation, LoadedTrees, common_tree, one_tree
 from service.store import models
 from service.usecases import delete_model as deletion
 from service.usecases import draw_boundary as boundary
 from service.usecases.draw_boundary import plane_of
 from service.usecases.evaluation_json import curve_from_json
+from service.usecases.read_importance import AskedRows, read_falls
 from service.usecases.read_model import (
     Thresholds,
     as_reported,
     read_candidates,
     read_difference,
     read_evaluation,
-    read_falls,
 )
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
@@ -71,9 +70,15 @@ ThresholdsQuery = Annotated[
         "not above it; training rows go the same way by either. For models trained in the dialect release8."
     ),
 ]
+IndexQuery = Annotated[
+    int | None,
+    Query(description="Which of a model's many trees: 0 is the first. Left out for a model that has a single tree."),
+]
+SHOW_ONE = "GET …/tree?index=0 shows one of them"
 READ = documented(ModelNotFound, ModelNotReady) | WITH_ETAG
 READ_STEP = documented(ModelNotFound, ModelNotReady, StepNotFound) | WITH_ETAG
 READ_DATA = documented(ModelNotFound, ModelNotReady, StepNotFound, TooBusy) | WITH_ETAG
+OF_ONE_TREE = documented(NotForThisModel)
 
 
 class TreeFormat(StrEnum):
@@ -117,7 +122,7 @@ def other_formats(*media_types: str) -> dict[int | str, dict[str, Any]]:
     return {200: {**WITH_ETAG[200], "content": content}}
 
 
-def etag_of(loaded: LoadedModel) -> str:
+def etag_of(loaded: Loaded) -> str:
     """The content's digest, and the id: a name may come to mean another model with the same content."""
     return f"{loaded.record.digest};{loaded.record.id}"
 
@@ -163,9 +168,9 @@ async def get_schema(
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     if format is SchemaFormat.JSON_SCHEMA:
-        described = json.dumps(record_json_schema(loaded.model), ensure_ascii=False, allow_nan=False)
+        described = json.dumps(record_json_schema(common_tree(loaded).model), ensure_ascii=False, allow_nan=False)
         return Response(described, media_type=SCHEMA_TYPE, headers={"ETag": response.headers["ETag"]})
-    return ModelSchema.of(loaded, loaded.model.history.selected)
+    return ModelSchema.of(loaded, loaded.number("selected"))
 
 
 @router.get(
@@ -181,13 +186,18 @@ async def get_tree(
     request: Request,
     response: Response,
     step: StepQuery = "selected",
+    index: IndexQuery = None,
     format: Annotated[TreeFormat, Query(description="JSON, indented text, Graphviz, or a picture.")] = TreeFormat.JSON,
     candidates: Annotated[bool, Query(description="Also show what else each node could have been split on.")] = False,
     thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> Tree | Response:
-    """Show the tree: every node with its counts, its split and the shares of its branches."""
-    loaded = await loaded_models.get(model)
-    number, shown = loaded.number(step), as_reported(loaded, thresholds)
+    """Show the tree, or one of many: every node with its counts, its split and the shares of its branches."""
+    whole = await loaded_models.get(model)
+    loaded = await to_thread.run_sync(one_tree, whole, index)
+    number, shown = whole.number(step), as_reported(loaded, thresholds)
+    if candidates and index is not None:
+        detail = "the nodes of a committee's trees compare drawn attributes on drawn rows, and these are not kept"
+        raise InvalidParameter("candidates", detail, hint="leave it out, or train a single tree")
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     if format is not TreeFormat.JSON:
@@ -202,15 +212,17 @@ async def get_tree(
 async def list_pruning_steps(
     model: ModelRef, loaded_models: Models, paging: Paging, request: Request, response: Response
 ) -> PruningPage | Response:
-    """List every decision about cutting, in order, with what it was based on."""
+    """List every decision about cutting, in order, with what it was based on; many trees together have none."""
     loaded = await loaded_models.get(model)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
+    if isinstance(loaded, LoadedTrees):
+        return PruningPage(items=[], next_cursor=None)
     entries, next_cursor = page_of(loaded.model.history.steps, paging)
     return PruningPage(items=[PruningEntry.of(entry, loaded.model) for entry in entries], next_cursor=next_cursor)
 
 
-@router.get("/{model}/pruning/{step}", responses=READ_STEP, response_model=Tree)
+@router.get("/{model}/pruning/{step}", responses=READ_STEP | OF_ONE_TREE, response_model=Tree)
 async def get_pruned_tree(
     model: ModelRef,
     step: Annotated[str, Path(description="As in `step=`: a number, selected, full, leaves:7 or alpha:0.01.")],
@@ -220,14 +232,14 @@ async def get_pruned_tree(
     thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> Tree | Response:
     """Show the tree as of a step of its pruning."""
-    loaded = await loaded_models.get(model)
+    loaded = await loaded_models.tree(model, instead=SHOW_ONE)
     number, shown = loaded.number(step, place="path"), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     return await to_thread.run_sync(tree_of, shown, number, None)
 
 
-@router.get("/{model}/pruning/{a}/diff/{b}", responses=READ_DATA, response_model=PruningDifference)
+@router.get("/{model}/pruning/{a}/diff/{b}", responses=READ_DATA | OF_ONE_TREE, response_model=PruningDifference)
 async def compare_pruning_steps(
     model: ModelRef,
     a: Annotated[str, Path(description="The first step, as in `step=`.", examples=["full"])],
@@ -240,7 +252,7 @@ async def compare_pruning_steps(
     response: Response,
 ) -> AnyDifference | Response:
     """Show what changes from one step to another: rules gone and new, the rows moved, the error on each part."""
-    loaded = await loaded_models.get(model)
+    loaded = await loaded_models.tree(model, instead="they are not pruned, so no steps differ")
     before, after = (loaded.number(step, place="path", parameter=name) for name, step in (("a", a), ("b", b)))
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
@@ -261,19 +273,28 @@ async def get_evaluation(
         EvaluationFormat, Query(description="JSON, or a picture of the curve with the step marked.")
     ] = EvaluationFormat.JSON,
 ) -> Any:
-    """Show how good the tree is on each part of the data, against the simplest answer, and along its pruning."""
+    """Show how good the model is on each part of the data, against the simplest answer, and along its pruning.
+
+    Of a committee also on the rows out of the bag: each training row is answered by the trees it was not drawn for.
+    """
     loaded = await loaded_models.get(model)
     number = loaded.number(step)
+    if isinstance(loaded, LoadedTrees) and format is EvaluationFormat.SVG:
+        detail = "the picture is that of a tree's pruning, and many trees are not pruned"
+        raise InvalidParameter("format", detail, hint="use json, which has the error over the number of trees")
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
+    about = {"model": ModelStep.of(loaded, number), "task": task_of(loaded.model)}
+    if isinstance(loaded, LoadedTrees):
+        return {**about, **loaded.record.evaluation}
     evaluation = await read_evaluation(database, files, loaded, number)
     if format is EvaluationFormat.SVG:
         drawn = await to_thread.run_sync(curve_svg, loaded.model, curve_from_json(evaluation["curve"]), number)
         return Response(drawn, media_type="image/svg+xml", headers={"ETag": response.headers["ETag"]})
-    return {"model": ModelStep.of(loaded, number), "task": task_of(loaded.model), **evaluation}
+    return {**about, **evaluation, "trees": []}
 
 
-@router.get("/{model}/importance", responses=READ_DATA, response_model=Importance)
+@router.get("/{model}/importance", responses=READ_DATA | documented(NotForThisModel), response_model=Importance)
 async def get_importance(
     model: ModelRef,
     loaded_models: Models,
@@ -284,16 +305,20 @@ async def get_importance(
     response: Response,
     step: StepQuery = "selected",
     part: Annotated[
-        Part | None,
+        AskedRows | None,
         Query(
             description="Also shuffle the values of each attribute among the rows of this part, and show how much "
-            "worse the answers become. Rows that the tree did not learn from say most: test."
+            "worse the answers become. Rows that the model did not learn from say most: `test`, or of a committee "
+            "`out_of_bag`, where each row is answered by the trees that it was not drawn for."
         ),
     ] = None,
     repeats: Annotated[int, Query(ge=1, le=100, description="How often each attribute is shuffled.")] = 5,
 ) -> Importance | Response:
-    """Show which attributes the tree relies on: how often it asks each, and how much each tells apart."""
+    """Show which attributes the model relies on: how often it asks each, and how much each tells apart."""
     loaded = await loaded_models.get(model)
+    if isinstance(loaded, LoadedIsolation):
+        detail = f"{loaded.record.name} draws its attributes at random, and relies on none"
+        raise NotForThisModel(f"{detail}; the contributions of a prediction tell what sets a record apart")
     number = loaded.number(step)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
@@ -327,10 +352,15 @@ async def draw_boundary(
         ),
     ] = None,
     step: StepQuery = "selected",
+    index: IndexQuery = None,
 ) -> Response:
-    """Draw what the model answers by two numbers: the exact regions of its answers, and up to 1,000 training rows."""
-    loaded = await loaded_models.get(model)
-    number, plane = loaded.number(step), plane_of(loaded, x, y, record_in("given", "{}" if given is None else given))
+    """Draw what the tree, or one of many, answers by two numbers: its exact regions, and up to 1,000 training rows.
+
+    Many trees together have too many regions to be drawn exactly.
+    """
+    whole = await loaded_models.get(model)
+    loaded = await to_thread.run_sync(one_tree, whole, index)
+    number, plane = whole.number(step), plane_of(loaded, x, y, record_in("given", "{}" if given is None else given))
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     drawn = await boundary.draw_boundary(database, files, loaded, number, plane)
@@ -344,12 +374,14 @@ async def export_model(
     request: Request,
     response: Response,
     step: StepQuery = "selected",
+    index: IndexQuery = None,
     format: Annotated[Literal["json"], Query(description="The model's own form.")] = "json",  # noqa: ARG001
     thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> ModelExport | Response:
-    """Export a model as one document: attributes, configuration, tree and pruning history."""
-    loaded = await loaded_models.get(model)
-    number, shown = loaded.number(step), as_reported(loaded, thresholds)
+    """Export a model, or one of its many trees, as one document: attributes, configuration, tree, pruning history."""
+    whole = await loaded_models.get(model)
+    loaded = await to_thread.run_sync(one_tree, whole, index)
+    number, shown = whole.number(step), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     return await to_thread.run_sync(ModelExport.of, shown, number)

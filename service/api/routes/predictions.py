@@ -30,7 +30,7 @@ from service.api.schemas.predictions import (
 )
 from service.errors import ModelNotFound, ModelNotReady, NotAcceptable, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import Loaded, LoadedModel
 from service.usecases.predict import Order, Predicted, order_of, predict_few, predict_table
 
 INLINE_WORK = 10_000  # records that lack something times nodes; more is answered in a thread, so that nobody waits
@@ -94,8 +94,8 @@ async def predict(request: Request) -> Response:
     app = request.app.state
     body = await request.body()
     own, shown = formats_of(request, body)
-    loaded: LoadedModel = await app.models.get(request.path_params["model"])
-    if not own is shown is Format.JSON:
+    loaded: Loaded = await app.models.get(request.path_params["model"])
+    if not own is shown is Format.JSON or not isinstance(loaded, LoadedModel):
         return await answer_batch(request, body, loaded, own, shown)
     started = time.perf_counter()
     kernels = compiled_code_is_ready(app.settings)
@@ -129,7 +129,7 @@ async def predict_quickly(request: Request) -> Response:
 
 QUICK_ROUTE = QuickRoute(f"{router.prefix}/{{model}}/predict", predict_quickly, methods=["POST"])
 
-Written = tuple[bytes, int]  # the answer, and to how many records
+Written = tuple[bytes | memoryview, int]  # the answer, and to how many records
 
 
 def answer_here(loaded: LoadedModel, body: bytes, kernels: bool) -> Written | None:
@@ -158,7 +158,7 @@ def _answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
     if not _is_little(loaded, sum(states != b"" for _, states in read)):
         return None
     order = order_of(loaded, step=asked.step, policy=asked.missing)
-    return _written(loaded, order, asked, predict_few(loaded, order, read))
+    return _written(loaded, order, asked, predict_few(loaded, order, read), kernels=False)
 
 
 def _is_little(loaded: LoadedModel, n_holes: int) -> bool:
@@ -172,10 +172,13 @@ def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
 
 
 def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, *, kernels: bool) -> Written:
-    order = order_of(loaded, step=asked.step, policy=asked.missing)
-    return _written(loaded, order, asked, predict_table(loaded, order, records, kernels=kernels))
+    order = order_of(loaded, step=asked.step, policy=asked.missing, voting=asked.voting)
+    predicted = predict_table(loaded, order, records, kernels=kernels)
+    return _written(loaded, order, asked, predicted, kernels=kernels)
 
 
-def _written(loaded: LoadedModel, order: Order, asked: PredictionBody, predicted: Predicted) -> Written:
+def _written(
+    loaded: LoadedModel, order: Order, asked: PredictionBody, predicted: Predicted, *, kernels: bool
+) -> Written:
     writer = loaded.once(PredictionWriter, order.step, asked.fields, asked.explain)
-    return writer.text(predicted), len(predicted.leaves)
+    return writer.text(predicted, kernels=kernels), len(predicted.leaves)

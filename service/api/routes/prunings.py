@@ -12,7 +12,7 @@ from service.api.routes.trainings import POLL_SECONDS
 from service.api.schemas.models import Model
 from service.api.schemas.prunings import PruningRequest
 from service.api.schemas.trainings import Training
-from service.errors import DatasetNotFound, ModelNotFound, ModelNotReady, StepNotFound
+from service.errors import DatasetNotFound, ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound
 from service.usecases.prune_model import select_step, start_pruning
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
@@ -29,7 +29,7 @@ MADE_AT_ONCE = {
 @router.post(
     "/{model}/prunings",
     status_code=202,
-    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, DatasetNotFound, InvalidConfig)
+    responses=documented(ModelNotFound, ModelNotReady, StepNotFound, DatasetNotFound, InvalidConfig, NotForThisModel)
     | MADE_AT_ONCE
     | answers_with(202, Location="The address of the training.", Retry_After="Seconds until it is worth asking."),
     response_model=Training,
@@ -44,7 +44,7 @@ async def prune_model(
     """
     step = body.chosen_step()
     if step is not None:
-        loaded = await loaded_models.get(model)
+        loaded = await loaded_models.tree(model, instead="they are not pruned, and have no other step")
         record = await select_step(database, loaded, loaded.number_in_body(step), body.name)
         made = Model.whole(record).model_dump_json(by_alias=True)
         headers = {"Location": f"/v1/models/{record.id}"}

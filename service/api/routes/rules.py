@@ -27,11 +27,21 @@ from service.api.dependencies import (
     page_of,
 )
 from service.api.record_parameters import record_in
-from service.api.routes.models import READ_DATA, ModelRef, StepQuery, ThresholdsQuery, etag_of, other_formats
+from service.api.routes.models import (
+    READ_DATA,
+    IndexQuery,
+    ModelRef,
+    StepQuery,
+    ThresholdsQuery,
+    etag_of,
+    other_formats,
+)
+from service.api.schemas.forest_rules import forest_rules_of, forest_rules_text
 from service.api.schemas.models import ModelStep
 from service.api.schemas.rules import AnyRules, Rules, RulesPage, rules_of
 from service.errors import InvalidParameter
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import LoadedForest, LoadedModel, one_tree
+from service.usecases.read_forest_rules import read_strongest
 from service.usecases.read_model import Thresholds, as_reported
 from service.usecases.read_rules import RecordToMatch, RulesStyle, read_record, read_simplified, refuse_numbers
 
@@ -70,13 +80,16 @@ async def get_rules(
     request: Request,
     response: Response,
     step: StepQuery = "selected",
+    index: IndexQuery = None,
     style: Annotated[
-        RulesStyle,
+        RulesStyle | None,
         Query(
-            description="`paths`: one rule per leaf, of which each complete record satisfies exactly one. "
-            "`simplified`: fewer and shorter rules in an order, with a default, as C4.5rules has them; for classes."
+            description="`paths` (of a tree unless told): one rule per leaf, of which each complete record satisfies "
+            "exactly one. `simplified`: fewer and shorter rules in an order, with a default, as C4.5rules has them; "
+            "for classes. `strongest` (of many trees unless told): rules that trees share, judged by rows that these "
+            "trees have not seen; JSON or text."
         ),
-    ] = RulesStyle.PATHS,
+    ] = None,
     format: Annotated[
         RulesFormat,
         Query(
@@ -94,9 +107,22 @@ async def get_rules(
         ),
     ] = None,
 ) -> AnyRules | Response:
-    """Show the tree as if-then rules."""
-    loaded = await loaded_models.get(model)
-    number, reported = loaded.number(step), as_reported(loaded, thresholds)
+    """Show the tree, or one of many, as if-then rules; of many together, the strongest ones that they share."""
+    whole = await loaded_models.get(model)
+    if isinstance(whole, LoadedForest) and index is None and style in (None, RulesStyle.STRONGEST):
+        whole.number(step)
+        _refuse_with_many(format, thresholds, matching)
+        if is_unchanged(request, response, etag_of(whole)):
+            return not_modified(response)
+        strongest = await read_strongest(database, files, whole)
+        if format is RulesFormat.TEXT:
+            text = await to_thread.run_sync(forest_rules_text, whole.model, strongest)
+            return Response(text, media_type=MEDIA_TYPES[format], headers={"ETag": response.headers["ETag"]})
+        some, next_cursor = page_of(strongest, paging)
+        return await to_thread.run_sync(forest_rules_of, whole.model, ModelStep.of(whole, 0), some, next_cursor)
+    loaded = await to_thread.run_sync(one_tree, whole, index)
+    style = _style_of_one(style, index)
+    number, reported = whole.number(step), as_reported(loaded, thresholds)
     _refuse_what_does_not_go_together(loaded, style, format, thresholds, matching)
     record = None
     if matching is not None:
@@ -115,6 +141,28 @@ async def get_rules(
         return rules_of(as_of, ModelStep.of(loaded, number), _page_of(as_of, view, ordered, paging, record))
 
     return await to_thread.run_sync(shown)
+
+
+def _style_of_one(style: RulesStyle | None, index: int | None) -> RulesStyle:
+    """How the rules of one tree are made."""
+    if style is RulesStyle.STRONGEST:
+        raise InvalidParameter("style", "only many trees together have rules that they share", hint="use paths")
+    if style is RulesStyle.SIMPLIFIED and index is not None:
+        detail = "rules are simplified by the rows of a tree, and those drawn for one of many are not kept"
+        raise InvalidParameter("style", detail, hint="use paths")
+    return style or RulesStyle.PATHS
+
+
+def _refuse_with_many(format: RulesFormat, thresholds: Thresholds, matching: str | None) -> None:
+    if format not in (RulesFormat.JSON, RulesFormat.TEXT):
+        detail = "rules that trees share do not answer every record, so they make no table, query or program"
+        raise InvalidParameter("format", detail, hint="use json or text, or the rules of one tree: index=0")
+    if thresholds is not Thresholds.MIDPOINT:
+        detail = "rules that trees share have thresholds at quantiles of the data"
+        raise InvalidParameter("thresholds", detail, hint="leave it out")
+    if matching is not None:
+        detail = "rules that trees share are not matched with records"
+        raise InvalidParameter("matching", detail, hint="explain a prediction, or match those of one tree: index=0")
 
 
 def _refuse_what_does_not_go_together(

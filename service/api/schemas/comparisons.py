@@ -11,7 +11,7 @@ from core.parting_words import attribute_asked, parting_text
 from core.prediction import MissingPolicy
 from service.api.schemas.common import Answer, Body, Flag
 from service.api.schemas.conditions import Condition, condition_of
-from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
+from service.api.schemas.models import ModelStep, NumberByTarget, Task, tree_task_of
 from service.api.schemas.predictions import Decided, Probabilities, Record, RecordColumns, Step
 from service.usecases.compare import Compared, Difference, Variant, Wish
 
@@ -263,7 +263,7 @@ def comparison_of(compared: Compared) -> AnyComparison:
             for row, same in enumerate(is_same)
         ]
 
-    match task_of(compared.variants[0].loaded.model):
+    match tree_task_of(compared.variants[0].loaded.model):
         case Task.CLASSIFICATION:
             return ClassComparison(task="classification", records=records(_class), **shown)
         case Task.REGRESSION:

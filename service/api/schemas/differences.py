@@ -11,7 +11,7 @@ from core.model import Model
 from core.rules.extraction import Rule, path_rule
 from service.api.dependencies import PageRequest, page_of
 from service.api.schemas.common import Answer
-from service.api.schemas.models import ModelStep, Task, task_of
+from service.api.schemas.models import ModelStep, Task, tree_task_of
 from service.api.schemas.rules import (
     ClassRule,
     MultiOutputRule,
@@ -153,7 +153,7 @@ def difference_of(
             for rule in show(model, [path_rule(model.tree, leaf, model.attributes) for c, leaf in page if c == change])
         ]
 
-    match task_of(loaded.model):
+    match tree_task_of(loaded.model):
         case Task.CLASSIFICATION:
             return ClassDifference.model_validate(shared | {"task": "classification", "items": shown(class_rules)})
         case Task.REGRESSION:

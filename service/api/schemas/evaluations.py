@@ -130,6 +130,26 @@ Curve = Annotated[
 ]
 
 
+class TreesPoint(Answer):
+    """The error of the first trees of a committee, on the training rows that some of them were not grown from.
+
+    Each row is answered by those trees only. The error is what it is in `curve`.
+    """
+
+    trees: Annotated[int, Field(description="How many trees, from the first on.")]
+    rows: Annotated[int, Field(description="How many rows at least one of them was not grown from.")]
+    out_of_bag: Annotated[float | None, Field(description="Null where there is no such row.")]
+
+
+TreesCurve = Annotated[
+    list[TreesPoint],
+    Field(
+        description="Of a committee, from one tree to all; of more than 200 some are left out. Empty for a single "
+        "tree, and where every tree is grown from all rows."
+    ),
+]
+
+
 class ClassEvaluation(Answer):
     """How good a classification model is."""
 
@@ -138,6 +158,7 @@ class ClassEvaluation(Answer):
     parts: ClassParts
     baseline: Annotated[ClassParts, Field(description="The same for always answering the majority class.")]
     curve: Curve
+    trees: TreesCurve
 
 
 class NumberEvaluation(Answer):
@@ -148,6 +169,7 @@ class NumberEvaluation(Answer):
     parts: NumberParts
     baseline: Annotated[NumberParts, Field(description="The same for always answering the mean.")]
     curve: Curve
+    trees: TreesCurve
 
 
 class MultiOutputEvaluation(Answer):
@@ -158,9 +180,38 @@ class MultiOutputEvaluation(Answer):
     parts: MultiOutputParts
     baseline: Annotated[MultiOutputParts, Field(description="The same for always answering the means.")]
     curve: Curve
+    trees: TreesCurve
+
+
+class ScoreMeasures(Answer):
+    """What an isolation forest says of the rows of one part; there is no truth to compare it with."""
+
+    rows: int
+    anomalies: Annotated[int, Field(description="How many rows have a score above the threshold.")]
+    mean_score: float
+    lowest_score: float
+    highest_score: float
+
+
+class ScoreParts(Answer):
+    """Scores by part; null where a part has no rows."""
+
+    train: ScoreMeasures | None
+    validation: ScoreMeasures | None
+    test: ScoreMeasures | None
+
+
+class AnomalyEvaluation(Answer):
+    """What an isolation forest says of its data."""
+
+    model: ModelStep
+    task: Literal["anomaly_detection"]
+    parts: ScoreParts
 
 
 Evaluation = TypeAliasType(
     "Evaluation",
-    Annotated[ClassEvaluation | NumberEvaluation | MultiOutputEvaluation, Field(discriminator="task")],
+    Annotated[
+        ClassEvaluation | NumberEvaluation | MultiOutputEvaluation | AnomalyEvaluation, Field(discriminator="task")
+    ],
 )

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from service.api.schemas.common import Answer
-from service.api.schemas.configuration import Configuration, Target
-from service.api.schemas.models import ModelAttribute, ModelStep, attributes_of, shown_target
+from service.api.schemas.configuration import Configuration
+from service.api.schemas.models import ModelAttribute, ModelStep, ShownTarget, attributes_of, shown_target
 from service.api.schemas.pruning import CrossValidationTable, PruningEntry
 from service.api.schemas.trees import Tree, tree_of
 from service.serving.loaded_models import LoadedModel
@@ -18,7 +18,7 @@ class ModelExport(Answer):
     format: Literal["niwaki-tree"]
     format_version: Annotated[Literal[1], Field(description="Grows when this shape changes.")]
     model: ModelStep
-    target: Target
+    target: ShownTarget
     attributes: list[ModelAttribute]
     configuration: Configuration
     tree: Annotated[Tree, Field(description="As of the step asked for; `step=full` has every node ever grown.")]

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from core.config import from_json
+from core.config_json import from_json
 from core.model import Model as CoreModel
 from core.record_schema import example_record, record_json_schema
+from core.serialization import AnyModel
 from service.api.schemas.common import Answer, Page
 from service.api.schemas.configuration import Configuration, Target
 from service.api.schemas.datasets import Cell
-from service.serving.loaded_models import LoadedModel
+from service.serving.loaded_models import Loaded, LoadedModel, common_tree
 from service.store.models import ModelRecord, ModelSummary
 
 NumberByTarget = TypeAliasType(
@@ -24,16 +25,29 @@ NumberByTarget = TypeAliasType(
 
 
 class Task(StrEnum):
-    """What a model predicts: a class, a number, or a number for each of a list of targets."""
+    """What a model predicts: a class, a number, a number for each of a list of targets, or how odd a record is."""
 
     CLASSIFICATION = "classification"
     REGRESSION = "regression"
     MULTI_OUTPUT_REGRESSION = "multi_output_regression"
+    ANOMALY_DETECTION = "anomaly_detection"
 
 
-def task_of(model: CoreModel | ModelSummary) -> Task:
+def task_of(model: AnyModel | ModelSummary) -> Task:
     """The model's task; a list of targets has one of its own, since its answers have another shape."""
+    if model.task == Task.ANOMALY_DETECTION:
+        return Task.ANOMALY_DETECTION
     return Task.MULTI_OUTPUT_REGRESSION if isinstance(model.target, list | tuple) else Task(model.task)
+
+
+TreeTask = Literal[Task.CLASSIFICATION, Task.REGRESSION, Task.MULTI_OUTPUT_REGRESSION]
+
+
+def tree_task_of(model: CoreModel) -> TreeTask:
+    """The task of a single tree, or of one of many: a class, a number or several."""
+    task = task_of(model)
+    assert task is not Task.ANOMALY_DETECTION
+    return task
 
 
 class ModelStep(Answer):
@@ -46,7 +60,7 @@ class ModelStep(Answer):
     digest: Annotated[str, Field(description="Names the model by what it says.", examples=["sha256:9f2c…"])]
 
     @classmethod
-    def of(cls, loaded: LoadedModel, step: int) -> "ModelStep":
+    def of(cls, loaded: Loaded, step: int) -> "ModelStep":
         record = loaded.record
         return cls(id=record.id, name=record.name, version=record.version, step=step, digest=record.digest)
 
@@ -66,6 +80,7 @@ class ModelParent(Answer):
     ]
 
 
+ShownTarget = Annotated[Target | None, Field(description="Null where no column is predicted.")]
 ParentModel = Annotated[
     ModelParent | None, Field(description="The model it was pruned from; null where its tree was grown for it.")
 ]
@@ -85,7 +100,7 @@ class ModelListed(Answer):
     name: Annotated[str, Field(examples=["melon"])]
     version: int
     task: Task
-    target: Target
+    target: ShownTarget
     classes: Annotated[list[str], Field(description="In the order that decides ties; empty for numbers.")]
     dataset_id: str
     validation_dataset_id: ValidationDatasetId
@@ -93,9 +108,10 @@ class ModelListed(Answer):
     digest: str
     size: Annotated[int, Field(description="Bytes in memory form.")]
     n_attributes: int
-    n_nodes: int
+    n_trees: Annotated[int | None, Field(description="How many trees answer together; null for a single tree.")]
+    n_nodes: Annotated[int, Field(description="Of all trees, and so are leaves.")]
     n_leaves: int
-    depth: int
+    depth: Annotated[int, Field(description="Of the deepest tree.")]
     n_steps: Annotated[int, Field(description="How many decisions its pruning history has.")]
     selected_step: int
     created_at: datetime
@@ -104,8 +120,9 @@ class ModelListed(Answer):
     @classmethod
     def values(cls, model: ModelSummary) -> dict[str, Any]:
         """Fields of a record, and of its facts."""
+        facts = {"n_trees": None, **model.facts}
         names = ModelListed.model_fields
-        fields = {name: model.facts[name] if name in model.facts else getattr(model, name) for name in names}
+        fields = {name: facts[name] if name in facts else getattr(model, name) for name in names}
         parent = None if model.parent is None else ModelParent(**asdict(model.parent))
         return fields | {"task": task_of(model), "parent": parent}
 
@@ -150,26 +167,26 @@ class ModelSchema(Answer):
     """What a record for this model looks like."""
 
     model: ModelStep
-    target: Target
+    target: ShownTarget
     attributes: list[ModelAttribute]
     example: ExampleRecord
     json_schema: JsonSchema
 
     @classmethod
-    def of(cls, loaded: LoadedModel, step: int) -> "ModelSchema":
-        model = loaded.model
+    def of(cls, loaded: Loaded, step: int) -> "ModelSchema":
+        model = common_tree(loaded).model
         return cls(
             model=ModelStep.of(loaded, step),
-            target=shown_target(model),
-            attributes=attributes_of(loaded),
+            target=shown_target(loaded.model),
+            attributes=attributes_of(common_tree(loaded)),
             example=example_record(model),
             json_schema=record_json_schema(model),
         )
 
 
-def shown_target(model: CoreModel) -> str | list[str]:
-    """The target, or the list of targets."""
-    return model.target if isinstance(model.target, str) else list(model.target)
+def shown_target(model: AnyModel) -> str | list[str] | None:
+    """The target, or the list of targets; None where no column is predicted."""
+    return model.target if isinstance(model.target, str) else list(model.target) or None
 
 
 def attributes_of(loaded: LoadedModel) -> list[ModelAttribute]:

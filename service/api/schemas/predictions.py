@@ -11,6 +11,7 @@ from core.prediction import MissingPolicy
 from service.api.schemas.common import Answer, Body, Flag, OneOf, WholeNumber
 from service.api.schemas.datasets import Cell
 from service.api.schemas.models import ModelStep, NumberByTarget
+from service.api.schemas.voting import VotingOptions
 
 Step = TypeAliasType("Step", Annotated[Annotated[WholeNumber, Field(ge=0)] | str, OneOf()])
 Record = TypeAliasType("Record", dict[str, Cell])
@@ -27,7 +28,11 @@ BoundsByTarget = TypeAliasType("BoundsByTarget", dict[str, Bounds])
 
 
 class PredictionField(StrEnum):
-    """A part of an answer. Classes have label and probabilities; numbers have mean, spread and count."""
+    """A part of an answer. Classes have label and probabilities; numbers have mean, spread and count.
+
+    Many trees have no count, leaves and paths, but contributions and a typical_path; where they answer classes, also
+    votes. Isolation forests have score, path_length, is_anomaly, contributions and short_ways.
+    """
 
     LABEL = "label"
     PROBABILITIES = "probabilities"
@@ -41,6 +46,13 @@ class PredictionField(StrEnum):
     EXPLANATION = "explanation"
     LEAVES = "leaves"
     PATHS = "paths"
+    VOTES = "votes"
+    CONTRIBUTIONS = "contributions"
+    TYPICAL_PATH = "typical_path"
+    SHORT_WAYS = "short_ways"
+    SCORE = "score"
+    PATH_LENGTH = "path_length"
+    IS_ANOMALY = "is_anomaly"
 
 
 class PredictionRequest(Body):
@@ -66,6 +78,10 @@ class PredictionRequest(Body):
     explain: Annotated[
         Flag, Field(description="Also answer with every path that the record took, and say why in a few words.")
     ] = False
+    voting: Annotated[
+        VotingOptions | None,
+        Field(description="How many trees come to one answer; only for a model that has many. Left out: `average`."),
+    ] = None
     ignore_unknown: Annotated[Flag, Field(description="Drop attributes that the model does not know.")] = False
     fields: Annotated[
         list[PredictionField] | None,
@@ -155,6 +171,27 @@ class MultiOutputPath(Answer):
     tests: list[PathTest]
 
 
+TREE = "The index of the tree; `tree?index=` shows it."
+
+
+class TypicalClassPath(ClassPath):
+    """The heaviest way through one of many trees."""
+
+    tree: Annotated[int, Field(description=TREE)]
+
+
+class TypicalNumberPath(NumberPath):
+    """The heaviest way through one of many trees."""
+
+    tree: Annotated[int, Field(description=TREE)]
+
+
+class TypicalMultiOutputPath(MultiOutputPath):
+    """The heaviest way through one of many trees."""
+
+    tree: Annotated[int, Field(description=TREE)]
+
+
 class ReachedLeaf(Answer):
     """A leaf that answers, with its share of the answer."""
 
@@ -173,12 +210,16 @@ class Prediction(Answer):
     model_config = ConfigDict(json_schema_extra=_may_be_left_out)
 
 
+SPREAD = "The standard deviation of the training targets behind the answer; of many trees, that of their answers."
 PATHS = "Every way that the record took; null unless it was asked for."
 
 Decided = Annotated[bool, Field(description="Whether no value that is missing could change this answer.")]
 BoundsKind = Annotated[
     Literal["exact", "outer"],
-    Field(description="How tight the bounds are: in a tree with linear tests they may be wider than they had to be."),
+    Field(
+        description="How tight the bounds are: in a tree with linear tests, and of many trees, they may be wider than "
+        "they had to be."
+    ),
 ]
 MissingNames = Annotated[list[str], Field(description="The attributes without a value.")]
 ReachedLeaves = Annotated[
@@ -196,14 +237,60 @@ Explanation = Annotated[
 ]
 
 
+NumberByAttribute = TypeAliasType(
+    "NumberByAttribute",
+    Annotated[dict[str, float], Field(description="The part of each attribute.", examples=[{"密度": 0.2}])],
+)
+NumbersByAttribute = TypeAliasType(
+    "NumbersByAttribute", Annotated[dict[str, NumberByTarget], Field(description="The part of each attribute.")]
+)
+ProbabilitiesByAttribute = TypeAliasType(
+    "ProbabilitiesByAttribute", Annotated[dict[str, Probabilities], Field(description="The part of each attribute.")]
+)
+Votes = TypeAliasType(
+    "Votes", Annotated[dict[str, int], Field(description="How many trees are for each class.", examples=[{"是": 71}])]
+)
+VOTES = "Of many trees: how many vote for each class, each for the one that it would answer alone."
+CONTRIBUTIONS = (
+    "Of many trees: where the mean of their answers comes from. The trees begin with `start`, and every attribute "
+    "tested on the way adds its part: all parts and the start sum to the answer. Null unless it was asked for."
+)
+TYPICAL_PATH = (
+    "Of many trees: the way through the tree whose answer is nearest to that of all. Null unless it was asked for."
+)
+
+
+class ClassContributions(Answer):
+    """Where a forest's probabilities come from: `start` and the parts of all attributes sum to them."""
+
+    start: Probabilities
+    attributes: ProbabilitiesByAttribute
+
+
+class NumberContributions(Answer):
+    """Where a forest's number comes from: `start` and the parts of all attributes sum to it."""
+
+    start: float
+    attributes: NumberByAttribute
+
+
+class MultiOutputContributions(Answer):
+    """Where a forest's numbers come from: `start` and the parts of all attributes sum to them."""
+
+    start: NumberByTarget
+    attributes: NumbersByAttribute
+
+
 class ClassPrediction(Prediction):
     """A class, with how probable each class is: the sum of weight times probability over all paths.
 
-    What `fields` does not ask for is left out.
+    Of many trees it is what their voting makes of their answers. What `fields` does not ask for is left out, and so is
+    what only many trees, or only a single one, have.
     """
 
-    label: str
+    label: Annotated[str | None, Field(description="Null where many trees are undecided by the voting asked for.")]
     probabilities: Probabilities
+    votes: Annotated[Votes, Field(description=VOTES)]
     decided: Decided
     bounds: Annotated[ClassBounds, Field(description="What each probability can become once all values are known.")]
     bounds_kind: BoundsKind
@@ -212,16 +299,18 @@ class ClassPrediction(Prediction):
     explanation: Explanation
     leaves: ReachedLeaves
     paths: Annotated[list[ClassPath] | None, Field(description=PATHS)]
+    contributions: Annotated[ClassContributions | None, Field(description=CONTRIBUTIONS)]
+    typical_path: Annotated[TypicalClassPath | None, Field(description=TYPICAL_PATH)]
 
 
 class NumberPrediction(Prediction):
-    """A number: the sum of weight times mean over all paths.
+    """A number: the sum of weight times mean over all paths; of many trees the mean of their numbers.
 
-    What `fields` does not ask for is left out.
+    What `fields` does not ask for is left out, and so is what only many trees, or only a single one, have.
     """
 
     mean: float
-    spread: Annotated[float, Field(description="The standard deviation of the training targets behind the answer.")]
+    spread: Annotated[float, Field(description=SPREAD)]
     count: Annotated[float, Field(description="The training weight behind the answer.")]
     decided: Decided
     bounds: Annotated[Bounds, Field(description="What the mean can become once all values are known.")]
@@ -231,18 +320,18 @@ class NumberPrediction(Prediction):
     explanation: Explanation
     leaves: ReachedLeaves
     paths: Annotated[list[NumberPath] | None, Field(description=PATHS)]
+    contributions: Annotated[NumberContributions | None, Field(description=CONTRIBUTIONS)]
+    typical_path: Annotated[TypicalNumberPath | None, Field(description=TYPICAL_PATH)]
 
 
 class MultiOutputPrediction(Prediction):
-    """A number for each target: the sum of weight times mean over all paths.
+    """A number for each target: the sum of weight times mean over all paths; of many trees the mean of their numbers.
 
-    What `fields` does not ask for is left out.
+    What `fields` does not ask for is left out, and so is what only many trees, or only a single one, have.
     """
 
     mean: NumberByTarget
-    spread: Annotated[
-        NumberByTarget, Field(description="The standard deviation of the training targets behind the answer.")
-    ]
+    spread: Annotated[NumberByTarget, Field(description=SPREAD)]
     count: Annotated[float, Field(description="The training weight behind the answer.")]
     decided: Decided
     bounds: Annotated[BoundsByTarget, Field(description="What each mean can become once all values are known.")]
@@ -252,6 +341,44 @@ class MultiOutputPrediction(Prediction):
     explanation: Explanation
     leaves: ReachedLeaves
     paths: Annotated[list[MultiOutputPath] | None, Field(description=PATHS)]
+    contributions: Annotated[MultiOutputContributions | None, Field(description=CONTRIBUTIONS)]
+    typical_path: Annotated[TypicalMultiOutputPath | None, Field(description=TYPICAL_PATH)]
+
+
+class ShortWay(Answer):
+    """A tree of an isolation forest in which the record ends early."""
+
+    tree: Annotated[int, Field(description=TREE)]
+    length: Annotated[float, Field(description="How long the record's way is there.")]
+    conditions: Annotated[list[str], Field(description="What is asked on it.", examples=[["密度 > 0.7"]])]
+
+
+class LengthContributions(Answer):
+    """Where a path length comes from: `start` and the parts of all attributes sum to it; a negative part shortens."""
+
+    start: Annotated[float, Field(description="What is expected of a training row.")]
+    attributes: NumberByAttribute
+
+
+class AnomalyPrediction(Prediction):
+    """How unlike the training rows a record is. What `fields` does not ask for is left out."""
+
+    score: Annotated[
+        float, Field(description="2^(-path_length / c(n)): near 1 for anomalies, well below 0.5 for none.")
+    ]
+    path_length: Annotated[
+        float,
+        Field(description="The mean over the trees of how many cuts it takes to set the record apart."),
+    ]
+    is_anomaly: Annotated[bool, Field(description="Whether the score is above the model's threshold.")]
+    missing: MissingNames
+    unseen: UnseenNames
+    explanation: Explanation
+    contributions: Annotated[LengthContributions | None, Field(description="Null unless it was asked for.")]
+    short_ways: Annotated[
+        list[ShortWay] | None,
+        Field(description="The shortest ways of the record, shortest first. Null unless they were asked for."),
+    ]
 
 
 class ClassPredictions(Answer):
@@ -278,5 +405,13 @@ class MultiOutputPredictions(Answer):
     predictions: list[MultiOutputPrediction]
 
 
-AnyPredictions = ClassPredictions | NumberPredictions | MultiOutputPredictions
+class AnomalyPredictions(Answer):
+    """What an isolation forest says of records, in their order."""
+
+    model: ModelStep
+    task: Literal["anomaly_detection"]
+    predictions: list[AnomalyPrediction]
+
+
+AnyPredictions = ClassPredictions | NumberPredictions | MultiOutputPredictions | AnomalyPredictions
 Predictions = TypeAliasType("Predictions", Annotated[AnyPredictions, Field(discriminator="task")])

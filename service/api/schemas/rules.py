@@ -15,7 +15,7 @@ from core.rules.matching import Match, MatchState
 from core.rules.text import conclusion, whole_text
 from service.api.schemas.common import Answer
 from service.api.schemas.conditions import Condition, condition_of
-from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
+from service.api.schemas.models import ModelStep, NumberByTarget, Task, tree_task_of
 from service.api.schemas.trees import Distribution, by_target
 from service.usecases.read_rules import RecordToMatch, RulesStyle
 
@@ -57,18 +57,42 @@ class RuleMatch(Answer):
 MaybeMatch = Annotated[RuleMatch | None, Field(description="With `matching`: whether the rule holds for the record.")]
 
 
+class SharedRule(Answer):
+    """What stands behind a rule that several of a committee's trees found, or that holds for rows they never saw."""
+
+    trees: Annotated[int, Field(description="How many trees found it.")]
+    unseen_weight: Annotated[float, Field(description="The weight of its rows out of the bags of these trees.")]
+    strength: Annotated[
+        float,
+        Field(
+            description="Support × (least lift - 1), the lift at the lower end of its 95 % interval; for numbers, "
+            "support × the least distance from the overall mean in standard deviations."
+        ),
+    ]
+
+
 class ClassRule(Answer):
     """If all conditions hold, then this class."""
 
     id: RuleId
-    leaf: Leaf
+    leaf: Leaf | None
     conditions: Conditions
     label: str
     distribution: Distribution
     support: Support
-    confidence: Annotated[float, Field(description="The share of that class; the parent's where no sample came.")]
+    confidence: Annotated[
+        float,
+        Field(
+            description="The share of that class, the parent's where no sample came; of rules that many trees found, "
+            "among the rows out of their bags."
+        ),
+    ]
     interval: Annotated[
-        Interval, Field(description="Of the confidence, by Clopper and Pearson; weights count as samples.")
+        Interval | None,
+        Field(
+            description="Of the confidence, by Clopper and Pearson; weights count as samples. Null for rules of many "
+            "trees, whose strength looks at its lower end."
+        ),
     ]
     lift: Annotated[
         float | None,
@@ -76,30 +100,32 @@ class ClassRule(Answer):
     ]
     text: RuleText
     match: MaybeMatch
+    shared: SharedRule | None
 
 
 class NumberRule(Answer):
     """If all conditions hold, then this number."""
 
     id: RuleId
-    leaf: Leaf
+    leaf: Leaf | None
     conditions: Conditions
     mean: float
     interval: Annotated[
         Interval | None,
         Field(description="Of the mean, by Student's distribution; weights count as samples, null for fewer than two."),
     ]
-    spread: Annotated[float, Field(description="The standard deviation of the target.")]
+    spread: Annotated[float | None, Field(description="The standard deviation of the target; null for many trees.")]
     support: Support
     text: RuleText
     match: MaybeMatch
+    shared: SharedRule | None
 
 
 class MultiOutputRule(Answer):
     """If all conditions hold, then these numbers."""
 
     id: RuleId
-    leaf: Leaf
+    leaf: Leaf | None
     conditions: Conditions
     mean: Annotated[NumberByTarget, Field(description="Of each target.")]
     interval: Annotated[
@@ -108,10 +134,13 @@ class MultiOutputRule(Answer):
             description="Of each mean, by Student's distribution; weights count as samples, null for fewer than two."
         ),
     ]
-    spread: Annotated[NumberByTarget, Field(description="The standard deviation of each target.")]
+    spread: Annotated[
+        NumberByTarget | None, Field(description="The standard deviation of each target; null for many trees.")
+    ]
     support: Support
     text: Annotated[str, Field(examples=["if age > 3 then height = 1.5, width = 2"])]
     match: MaybeMatch
+    shared: SharedRule | None
 
 
 class MatchedRecord(Answer):
@@ -199,7 +228,7 @@ def rules_of(model: Model, step: ModelStep, page: RulesPage) -> AnyRules:
         "matching": None if page.record is None else MatchedRecord.of(page.record, by_default=page.by_default),
         "next_cursor": page.next_cursor,
     }
-    match task_of(model):
+    match tree_task_of(model):
         case Task.CLASSIFICATION:
             return ClassRules(task="classification", items=class_rules(model, page.rules, page.matches), **shown)
         case Task.REGRESSION:
@@ -266,6 +295,7 @@ def _shared(model: Model, rules: Sequence[Rule], matches: Sequence[Match] | None
             "support": rule.support,
             "text": whole_text(model, rule),
             "match": None if match is None else RuleMatch(**asdict(match)),
+            "shared": None,
         }
         for rule, match in zip(rules, repeat(None, len(rules)) if matches is None else matches, strict=True)
     ]

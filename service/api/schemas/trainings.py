@@ -64,7 +64,9 @@ class TrainingRequest(Body):
 
     name: Annotated[ModelName, Field(description="The model's name; training it again makes its next version.")]
     dataset_id: str
-    target: Target
+    target: Annotated[
+        Target | None, Field(description="Needed by every method but `isolation_forest`, which takes none.")
+    ] = None
     target_kind: Annotated[
         TargetKind | None, Field(description="When the column's kind is not what is meant: 0/1 columns look numeric.")
     ] = None
@@ -88,7 +90,8 @@ class TrainingRequest(Body):
         PruningOptions | None,
         Field(
             description="How the tree is made smaller; the method's own way where nothing is said: none for `id3` "
-            "and `chaid`, `confidence` for `c45`, `cost_complexity` for `cart` and `quest`."
+            "and `chaid`, `confidence` for `c45`, `cost_complexity` for `cart`, `quest` and `multivariate`. Many trees "
+            "together are not pruned."
         ),
     ] = None
 
@@ -97,7 +100,7 @@ class TrainingRequest(Body):
         return TrainingOrder(
             name=self.name,
             dataset_id=self.dataset_id,
-            target=self.target if isinstance(self.target, str) else tuple(self.target),
+            target=self.target if isinstance(self.target, str) else tuple(self.target or ()),
             target_kind=self.target_kind,
             attributes=None if self.attributes is None else tuple(self.attributes),
             sample_weight=self.sample_weight,

@@ -15,7 +15,7 @@ from core.splits import split as core
 from core.splits.split import SplitKind
 from service.api.schemas.common import Answer
 from service.api.schemas.conditions import Condition, Weights, condition_of, weights_of
-from service.api.schemas.models import ModelStep, NumberByTarget, Task, task_of
+from service.api.schemas.models import ModelStep, NumberByTarget, Task, tree_task_of
 from service.serving.loaded_models import LoadedModel
 
 Distribution = TypeAliasType(
@@ -210,7 +210,7 @@ def tree_of(loaded: LoadedModel, step: int, candidates: CandidatesByNode | None)
         "n_leaves": len(view.leaves),
         "depth": view.max_depth,
     }
-    match task_of(model):
+    match tree_task_of(model):
         case Task.CLASSIFICATION:
             classes, class_nodes = list(model.classes), [_class_node(model, *one) for one in nodes]
             return ClassTree(task="classification", classes=classes, nodes=class_nodes, **shown)

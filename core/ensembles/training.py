@@ -1,0 +1,75 @@
+"""Grow a committee, or an isolation forest, and hand over the model."""
+
+from functools import partial
+
+import numpy as np
+
+from core.config import Committee, Isolation, TrainingConfig
+from core.criteria.impurity import shares
+from core.ensembles.forest_model import ForestModel
+from core.ensembles.growing import grow_committee
+from core.ensembles.isolation import grow_isolation
+from core.ensembles.isolation_model import IsolationModel
+from core.growth.engine import Engine
+from core.growth.samples import Samples
+from core.model import training_ranges
+from core.preparation import Prepared
+from core.progress import part_of
+from core.table import FloatArray
+from core.target import ClassTarget
+from core.training import CUTTING, Report, costs_of, record_fills, training_samples
+
+
+def train_forest(
+    prepared: Prepared,
+    config: TrainingConfig,
+    report: Report = lambda _stage, _progress: None,
+    *,
+    engine: Engine = Engine.AUTO,
+    threads: int = 1,
+) -> ForestModel:
+    """The committee of the training samples; `report` hears how much is done, and may raise to end it."""
+    committee, growing = config.ensemble, partial(report, "growing")
+    assert isinstance(committee, Committee)
+    growing(0.0)
+    samples = training_samples(prepared, config, part_of(growing, 0.0, CUTTING))
+    forest = grow_committee(
+        samples,
+        committee,
+        seed=config.seed,
+        costs=costs_of(prepared, config),
+        engine=engine,
+        threads=threads,
+        watch=part_of(growing, CUTTING, 1.0),
+    )
+    target = samples.target
+    return ForestModel(
+        task=target.task,
+        target=config.target,
+        classes=target.classes if isinstance(target, ClassTarget) else (),
+        attributes=samples.attributes.schema,
+        ranges=training_ranges(samples.attributes),
+        forest=forest,
+        prior=prior_of(samples),
+        missing=config.algorithm.missing,
+        fills=record_fills(prepared, config),
+    )
+
+
+def train_isolation(
+    prepared: Prepared,
+    config: TrainingConfig,
+    report: Report = lambda _stage, _progress: None,
+) -> IsolationModel:
+    """The isolation forest of the training rows; `report` hears how much is done, and may raise to end it."""
+    isolation, growing, table = config.ensemble, partial(report, "growing"), prepared.train.attributes
+    assert isinstance(isolation, Isolation)
+    growing(0.0)
+    forest = grow_isolation(table, isolation, seed=config.seed, watch=growing)
+    return IsolationModel(attributes=table.schema, ranges=training_ranges(table), isolation=forest)
+
+
+def prior_of(samples: Samples) -> FloatArray:
+    """What one would answer without any tree: the share of each class, or the mean of each target."""
+    values, _ = samples.target.summary(np.arange(len(samples)), samples.weights)
+    return shares(values[None])[0] if isinstance(samples.target, ClassTarget) else values

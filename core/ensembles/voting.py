@@ -1,0 +1,207 @@
+"""How the answers of many trees become one: by what each says of a record, and how sure its leaf is.
+
+A tree answers with class shares, or means, and its leaf has a training weight. A record that lacks a value reaches
+several leaves of a tree: its answer and its weight are then the averages over these leaves, each counted by how much of
+the record comes to it.
+
+A tree votes for the class that it would answer alone: that of the largest share, ties to the class declared first, or,
+where wrong answers have costs, the one of least expected cost.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from core.errors import Fault
+from core.growth.held_out import labels_of
+from core.table import BoolArray, FloatArray, RowArray
+from core.target import Task
+from core.ties import TIE
+
+UNDECIDED = -1
+TRIMMED_SHARE = 0.1  # of the trees, at either end
+
+
+class VotingKind(StrEnum):
+    """What counts, and what has to hold for an answer."""
+
+    AVERAGE = "average"
+    MAJORITY = "majority"
+    UNANIMOUS = "unanimous"
+    VETO = "veto"
+    THRESHOLD = "threshold"
+    TRIMMED = "trimmed"
+    BAYESIAN = "bayesian"
+
+
+OF_NUMBERS = (VotingKind.AVERAGE, VotingKind.TRIMMED)  # the others count votes, and numbers have none
+
+
+@dataclass(frozen=True, slots=True)
+class Voting:
+    """A way to vote, with what it asks for.
+
+    trees   of a veto: the trees that must agree
+    share   of a threshold: the part of the votes that a class needs
+    m       of Bayesian voting: the weight of the prior; None for the median weight of the forest's leaves
+    """
+
+    kind: VotingKind = VotingKind.AVERAGE
+    trees: tuple[int, ...] = ()
+    share: float = 0.5
+    m: float | None = None
+
+
+@dataclass(frozen=True)
+class TreeAnswers:
+    """`answers[tree, row, output]`: class shares, or means; `weights[tree, row]`: the leaf's training weight."""
+
+    answers: FloatArray
+    weights: FloatArray
+
+
+@dataclass(frozen=True)
+class Electorate:
+    """What the trees are asked about: class shares or means, the shares in all training rows, and costs, if any.
+
+    `median_weight` is asked for only where a voting needs it: it is that of all leaves.
+    """
+
+    task: Task
+    prior: FloatArray
+    costs: FloatArray | None
+    median_weight: Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`values[row, output]`: what the classes, or targets, were given; `labels[row]`: the class, UNDECIDED for none.
+
+    For numbers there are no labels: all are UNDECIDED.
+    """
+
+    values: FloatArray
+    labels: RowArray
+
+
+def vote(said: TreeAnswers, voting: Voting, electorate: Electorate) -> Verdict:
+    """What the trees answer together."""
+    answers, costs = said.answers, electorate.costs
+    match voting.kind:
+        case VotingKind.AVERAGE:
+            return _of_shares(average(answers), electorate)
+        case VotingKind.TRIMMED:
+            return _of_shares(trimmed(answers, electorate.task), electorate)
+        case VotingKind.BAYESIAN:
+            m = electorate.median_weight() if voting.m is None else voting.m
+            return _of_shares(bayesian(answers, said.weights, electorate.prior, m), electorate)
+        case VotingKind.MAJORITY:
+            return _of_votes(answers, costs, lambda _, winners: np.ones(len(winners), dtype=np.bool_))
+        case VotingKind.UNANIMOUS:
+            return _of_votes(answers, costs, agree)
+        case VotingKind.VETO:
+            return _of_votes(answers, costs, lambda votes, winners: agree(votes[list(voting.trees)], winners))
+        case VotingKind.THRESHOLD:
+            return _of_votes(answers, costs, lambda votes, winners: have_share(votes, winners, voting.share))
+
+
+def average(answers: FloatArray) -> FloatArray:
+    """The mean over the trees, added up in their order: p_k = sum_t p_tk / T."""
+    total = np.zeros(answers.shape[1:])
+    for of_tree in answers:
+        total += of_tree
+    return total / len(answers)
+
+
+def trimmed(answers: FloatArray, task: Task) -> FloatArray:
+    """The mean over the trees without the floor(T/10) lowest and highest answers to each class or target.
+
+    The rest of a class is divided by the sum over the classes, so that shares sum to 1 again; where nothing is left of
+    any class, because the trees are that much at odds, it is the plain average.
+    """
+    n_dropped = int(TRIMMED_SHARE * len(answers) + TIE)
+    left = average(np.sort(answers, axis=0)[n_dropped : len(answers) - n_dropped])
+    if task is not Task.CLASSIFICATION:
+        return left
+    total = left.sum(axis=1, keepdims=True)
+    return np.where(total > 0, left / np.where(total > 0, total, 1.0), average(answers))
+
+
+def bayesian(answers: FloatArray, weights: FloatArray, prior: FloatArray, m: float) -> FloatArray:
+    """The mean of the trees' shares, each drawn towards the overall one the more, the fewer samples its leaf has.
+
+        WR = v/(v + m) R + m/(v + m) C
+
+    R is a class's share in the leaf, v the leaf's weight, C the class's share in the training rows, m the weight that
+    C has. Where both weights are 0, R stands by itself.
+    """
+    total = (weights + m)[:, :, None]
+    trust = np.where(total > 0, weights[:, :, None] / np.where(total > 0, total, 1.0), 1.0)
+    return average(trust * answers + (1.0 - trust) * prior)
+
+
+def votes_of(answers: FloatArray, costs: FloatArray | None) -> RowArray:
+    """`[tree, row]`: the class that each tree votes for."""
+    n_trees, n_rows, n_classes = answers.shape
+    return labels_of(answers.reshape(-1, n_classes), costs).reshape(n_trees, n_rows)
+
+
+def vote_shares(votes: RowArray, n_classes: int) -> FloatArray:
+    """`[row, class]`: the part of the trees that vote for each class."""
+    return np.stack([np.count_nonzero(votes == label, axis=0) for label in range(n_classes)], axis=1) / len(votes)
+
+
+def agree(votes: RowArray, winners: RowArray) -> BoolArray:
+    """`[row]`: whether every one of these trees votes for the winner."""
+    return (votes == winners).all(axis=0)
+
+
+def have_share(votes: RowArray, winners: RowArray, share: float) -> BoolArray:
+    """`[row]`: whether at least this part of the trees votes for the winner."""
+    return np.count_nonzero(votes == winners, axis=0) / len(votes) >= share - TIE
+
+
+def voting_faults(voting: Voting, task: Task, n_trees: int) -> Iterator[Fault]:
+    """What a forest of so many trees cannot do, or what is out of range."""
+    if task is not Task.CLASSIFICATION and voting.kind not in OF_NUMBERS:
+        known = " or ".join(OF_NUMBERS)
+        yield Fault(f"{voting.kind} voting is for classes, and this forest answers numbers", ("kind",), f"take {known}")
+    if voting.kind is VotingKind.VETO and not voting.trees:
+        yield Fault("a veto needs at least one tree that has it", ("trees",), "name trees by their index")
+    for place, tree in enumerate(voting.trees):
+        if not 0 <= tree < n_trees:
+            yield Fault(f"there is no tree {tree}", ("trees", place), f"trees have the indices 0 to {n_trees - 1}")
+    if not 0 < voting.share <= 1:
+        yield Fault("a share of the votes is above 0 and at most 1", ("share",))
+    if voting.m is not None and not 0 <= voting.m < np.inf:
+        yield Fault("the weight of the prior is a number from 0", ("m",))
+
+
+def _of_shares(values: FloatArray, electorate: Electorate) -> Verdict:
+    """The class of the largest share, or of least expected cost."""
+    if electorate.task is not Task.CLASSIFICATION:
+        return Verdict(values, np.full(len(values), UNDECIDED))
+    return Verdict(values, labels_of(values, electorate.costs))
+
+
+def _of_votes(
+    answers: FloatArray, costs: FloatArray | None, holds: Callable[[RowArray, RowArray], BoolArray]
+) -> Verdict:
+    """The class with most votes, ties to the one declared first, where that holds; else none."""
+    votes = votes_of(answers, costs)
+    values = vote_shares(votes, answers.shape[2])
+    winners = labels_of(values)
+    return Verdict(values, np.where(holds(votes, winners), winners, UNDECIDED))
+
+
+DEFINITIONS: Mapping[VotingKind, str] = {
+    VotingKind.AVERAGE: "the mean of the trees' class shares, or means",
+    VotingKind.MAJORITY: "the class that most trees vote for",
+    VotingKind.UNANIMOUS: "the class that all trees vote for; undecided where one dissents",
+    VotingKind.VETO: "the class that most trees vote for; undecided where a named tree dissents",
+    VotingKind.THRESHOLD: "the class that most trees vote for; undecided where they are fewer than a share of all",
+    VotingKind.TRIMMED: "the mean without a tenth of the trees at either end",
+    VotingKind.BAYESIAN: "the mean of shares, each drawn towards the training data's where its leaf is small",
+}

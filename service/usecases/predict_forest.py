@@ -1,0 +1,159 @@
+"""Answer records with many trees: what each of them says, how they vote, and how sure they are together."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from core.ensembles.forest_explanation import ForestExplanation, explain
+from core.ensembles.forest_sentences import why
+from core.ensembles.outer_bounds import is_decided, outer_bounds
+from core.ensembles.voting import (
+    UNDECIDED,
+    Electorate,
+    TreeAnswers,
+    Verdict,
+    Voting,
+    VotingKind,
+    average,
+    vote,
+    votes_of,
+    voting_faults,
+)
+from core.errors import Fault
+from core.explanation import Explainer, Path, holes_of
+from core.growth.held_out import labels_of
+from core.prediction import MissingPolicy
+from core.record_walk import cells_of
+from core.records import EncodedRecords
+from core.table import BoolArray, FloatArray, RowArray
+from core.target import Task
+from core.tree import full_view
+from service.errors import InvalidBody
+from service.serving.loaded_models import LoadedForest
+
+
+@dataclass(frozen=True, slots=True)
+class ForestOrder:
+    """How records are to be answered; without a policy, as the trees were trained."""
+
+    policy: MissingPolicy | None
+    voting: Voting
+
+
+@dataclass(frozen=True)
+class ForestAnswered:
+    """Records as they were sent, as which records the trees took them, and what the trees say."""
+
+    loaded: LoadedForest
+    records: EncodedRecords
+    taken: EncodedRecords
+    order: ForestOrder
+    policy: MissingPolicy
+    kernels: bool
+
+    def __len__(self) -> int:
+        return self.records.table.n_rows
+
+    @cached_property
+    def by_tree(self) -> TreeAnswers:
+        """What each tree answers."""
+        return self.loaded.predictor.by_tree(self.taken.table, self.policy, kernels=self.kernels)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the trees answer together."""
+        model, voting = self.loaded.model, self.order.voting
+        electorate = Electorate(model.task, model.prior, model.costs, lambda: model.median_leaf_weight)
+        if voting.kind is VotingKind.AVERAGE and "by_tree" not in self.__dict__:
+            values = self.loaded.predictor.average(self.taken.table, self.policy, kernels=self.kernels)
+            labels = labels_of(values, model.costs) if model.task is Task.CLASSIFICATION else None
+            return Verdict(values, np.full(len(values), UNDECIDED) if labels is None else labels)
+        return vote(self.by_tree, voting, electorate)
+
+    @cached_property
+    def votes(self) -> RowArray:
+        """`[row, class]`: how many trees vote for each class."""
+        votes = votes_of(self.by_tree.answers, self.loaded.model.costs)
+        return np.stack([np.count_nonzero(votes == k, axis=0) for k in range(len(self.loaded.model.classes))], axis=1)
+
+    @cached_property
+    def spreads(self) -> FloatArray:
+        """`[row, output]`: the standard deviation of the trees' answers."""
+        answers = self.by_tree.answers
+        return np.sqrt(average((answers - average(answers)) ** 2))
+
+    @cached_property
+    def bounds(self) -> FloatArray:
+        """`[row, output, (lowest, highest)]`: what the mean of the answers stays between, whatever is missing."""
+        return outer_bounds(self.loaded.predictor, self.records.table, self._average, kernels=self.kernels)
+
+    @cached_property
+    def is_decided(self) -> BoolArray:
+        """`[row]`: whether no missing value can change the answer, as far as the bounds tell.
+
+        They tell it for averages; other votings count as decided where nothing is missing.
+        """
+        model, states, labels = self.loaded.model, self.records.states, self.verdict.labels
+        known: BoolArray = labels != UNDECIDED
+        if model.task is not Task.CLASSIFICATION:
+            return is_decided(self.bounds, labels, model.task, model.costs)
+        if states is None or self.order.voting.kind is not VotingKind.AVERAGE:
+            return known if states is None else known & np.logical_not(states.any(axis=1))
+        return is_decided(self.bounds, labels, model.task, model.costs) | np.logical_not(states.any(axis=1))
+
+    @cached_property
+    def explained(self) -> list[ForestExplanation]:
+        """Why the mean of the trees' answers to each record is what it is."""
+        predictor, n_attributes = self.loaded.predictor, len(self.loaded.attributes)
+        ends = (predictor.ends(cells, self.policy, kernels=self.kernels) for cells in cells_of(self.taken.table))
+        return [explain(predictor.layout, of_record, n_attributes) for of_record in ends]
+
+    def typical_path(self, row: int) -> Path:
+        """The heaviest way of a record through the tree whose answer is nearest to that of all."""
+        explained = self.explained[row]
+        view = full_view(self.loaded.model.forest.tree(explained.typical))
+        explainer = Explainer(view, self.loaded.attributes)
+        return explainer.path(explained.leaf, explained.weight, self.policy, holes_of(self.taken, row))
+
+    def sentences(self) -> list[str]:
+        """Why each record is answered so, in words."""
+        said = [why(self.loaded.model, explained) for explained in self.explained]
+        if self.loaded.model.task is not Task.CLASSIFICATION:
+            return said
+        undecided = f"Undecided by {self.order.voting.kind} voting; on average: "
+        is_open = (self.verdict.labels == UNDECIDED).tolist()
+        return [f"{undecided if left_open else ''}{one}" for one, left_open in zip(said, is_open, strict=True)]
+
+    @property
+    def _average(self) -> FloatArray:
+        if self.order.voting.kind is VotingKind.AVERAGE:
+            return self.verdict.values
+        return average(self.by_tree.answers)
+
+
+def forest_order_of(
+    loaded: LoadedForest, *, step: str | int, policy: MissingPolicy | None, voting: Voting | None
+) -> ForestOrder:
+    """The order that a client means, or InvalidBody where the forest has nothing for it."""
+    loaded.number_in_body(step)
+    faults = []
+    if policy is MissingPolicy.SURROGATE and not loaded.model.forest.surrogates:
+        hint = 'train it with "missing": "surrogate", or use another policy'
+        faults.append(Fault("this model has no surrogates", ("missing",), hint))
+    if voting is not None:
+        found = voting_faults(voting, loaded.model.task, len(loaded))
+        faults += [fault.below("voting") for fault in found]
+    if faults:
+        raise InvalidBody("; ".join(fault.detail for fault in faults), *faults)
+    return ForestOrder(policy, voting or Voting())
+
+
+def answer_forest(
+    loaded: LoadedForest, order: ForestOrder, records: EncodedRecords, *, kernels: bool
+) -> ForestAnswered:
+    """The answers to records; each part of them is found out when it is asked for."""
+    model, taken = loaded.model, records
+    if order.policy is None and model.missing.fills_records:
+        taken = records.known_in(model.as_trained(records.table))
+    return ForestAnswered(loaded, records, taken, order, order.policy or loaded.predictor.as_grown, kernels)
