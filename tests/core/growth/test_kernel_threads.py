@@ -75,7 +75,7 @@ def test_after_the_end_of_growth_no_piece_is_begun(monkeypatch: pytest.MonkeyPat
     def stopped(*arguments: Any) -> Any:
         begun.append(arguments[3])
         found = grow_piece(*arguments)
-        progress = arguments[-1].base  # a row of it is the thread's own
+        progress = arguments[6].base  # a row of it is the thread's own
         progress[:, grow_kernels.STOP] = 1.0
         return found
 
