@@ -3,6 +3,7 @@
 As with the methods of single trees, `BaggingOptions` is what clients send, and `Bagging` what answers show.
 """
 
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -30,7 +31,18 @@ from service.api.schemas.methods import (
     WhenInsignificant,
 )
 
-BaseKind = Literal["id3", "c45", "cart", "chaid", "quest", "multivariate"]
+
+class BaseKind(StrEnum):
+    """A method of single trees."""
+
+    ID3 = "id3"
+    C45 = "c45"
+    CART = "cart"
+    CHAID = "chaid"
+    QUEST = "quest"
+    MULTIVARIATE = "multivariate"
+
+
 Base = TypeAliasType(
     "Base",
     Annotated[
@@ -223,8 +235,19 @@ class Committee(Body):
     members: list[TreeAlgorithm]
 
 
+class MissingInTrees(StrEnum):
+    """The ways of all methods to treat missing values."""
+
+    WEIGHTED = "weighted"
+    MAJORITY = "majority"
+    CLASS_MAJORITY = "class_majority"
+    DISTRIBUTION = "distribution"
+    SURROGATE = "surrogate"
+    OWN_CATEGORY = "own_category"
+
+
 CommitteeMissing = Annotated[
-    Literal["weighted", "majority", "class_majority", "distribution", "surrogate", "own_category"],
+    MissingInTrees,
     Field(
         description="As for each method; `own_category` is `chaid`'s alone. All trees take missing values in one way."
     ),
@@ -265,6 +288,10 @@ class CommitteeOptions(TreeMethodOptions):
     def overrides(self) -> dict[str, Any]:
         """What the client said; null for alpha_split says that no group is divided again."""
         said = super().overrides()
+        if self.missing is not None:
+            said["missing"] = self.missing.value
+        if self.base is not None:
+            said["base"] = self.base.value if isinstance(self.base, BaseKind) else [kind.value for kind in self.base]
         if self.members is not None:
             said["members"] = [{"kind": member.kind, **member.overrides()} for member in self.members]
         return said | ({"alpha_split": self.alpha_split} if "alpha_split" in self.model_fields_set else {})
