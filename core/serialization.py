@@ -10,6 +10,7 @@ same bytes. Readers for every format ever released stay.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from itertools import pairwise
@@ -34,6 +35,7 @@ from core.tree import RaisedBranch, Tree
 MAGIC = b"NIWAKI"
 FORMAT = 1
 FOREST, ISOLATION = "forest", "isolation_forest"  # what the header of many trees says in `model`
+TYPES = re.compile(r"[<|][biuf][1248]")  # of arrays: numbers, little-endian
 ArrayOf = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 NOT_ARRAYS = ("task", "cuts", "surrogates", "costs", "gone", "terms")  # or not always there, or never stored
@@ -128,7 +130,8 @@ def attribute_header(model: AnyModel, column: int) -> dict[str, Any]:
 def load(content: bytes) -> AnyModel:
     """The model that `dump` wrote, now or in any earlier release; UnknownFormatError for anything else."""
     try:
-        return _load(content)
+        with np.errstate(all="ignore"):  # damaged numbers are refused, not warned of
+            return _load(content)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise UnknownFormatError(f"these bytes are not a whole Niwaki model: {error}") from error
 
@@ -214,6 +217,8 @@ def read_arrays(described: list[dict[str, Any]], content: bytes, start: int) -> 
     """The arrays by name, in this machine's byte order."""
     arrays = {}
     for entry in described:
+        if not TYPES.fullmatch(entry["type"]):
+            raise ValueError(f"{entry['type']} is not a type of numbers")
         stored = np.dtype(entry["type"])
         shape = tuple(entry["shape"])
         values = np.frombuffer(content, stored, count=int(np.prod(shape)), offset=start).reshape(shape)

@@ -97,7 +97,7 @@ def refuse_strange_tests(
         found, is_here = SPLIT_KINDS[code], kind[inner] == code
         nodes, n_values = inner[is_here], (n_intervals if found.has_cuts else n_categories)[is_here]
         if found in (SplitKind.THRESHOLD, SplitKind.LINEAR):
-            is_strange = n_children[nodes] != 2
+            is_strange = (n_children[nodes] != 2) | ~np.isfinite(columns["threshold"][nodes])
         else:
             n_told = n_children[nodes] if found is SplitKind.INTERVALS else n_codes[nodes]
             is_strange = (n_values < 1) | (n_told < n_values)
