@@ -47,7 +47,7 @@ class Node(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room that nodes use one after the other; `ways` are by row, `side` by place in the node."""
+    """Room that nodes use one after the other; `ways` are by row, `side` by place in the node, `pairs` empty."""
 
     ways: Any
     side: Any
@@ -69,6 +69,7 @@ class Work(NamedTuple):
     level_weights: Any
     others: Any
     other_weights: Any
+    pairs: Any
 
 
 @compiled
@@ -97,6 +98,7 @@ def work_for(problem):
         np.empty(n_levels),
         np.empty((n_levels, n_classes)),
         np.empty(n_levels),
+        np.empty((0, 2)),
     )
 
 

@@ -17,8 +17,8 @@ from core.config import (
     Numeric,
     NumericKind,
     QuestTests,
-    chaid_from_json,
 )
+from core.config_json import chaid_from_json
 from core.ensembles.forest import Forest
 from core.ensembles.growing import grow_committee
 from core.ensembles.sampling import columns_of_tree, times_drawn, tree_samples, tree_seed

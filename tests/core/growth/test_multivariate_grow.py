@@ -135,7 +135,8 @@ def seconds_until(watch: Watch) -> float:
     return time.process_time() - began
 
 
-def test_growth_tells_how_far_it_is_and_ends_when_nobody_wants_it_any_more():
+def test_growth_tells_how_far_it_is_and_ends_when_nobody_wants_it_any_more(monkeypatch):
+    monkeypatch.setattr("core.growth.multivariate_grow.POLL_SECONDS", 0.01)  # this tree takes a fifth of a second
     heard: list[float] = []
     whole = seconds_until(heard.append)
     assert heard == sorted(heard)
