@@ -12,11 +12,11 @@ from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, models, register_model
 
 WIDTH = 8
-FLOAT, BITS, PLACE = ir.FloatType(), ir.IntType(64), ir.IntType(32)
-FLOATS, WORDS, PLACES = (ir.VectorType(kind, WIDTH) for kind in (FLOAT, BITS, PLACE))
+FLOAT, BITS, PLACE, EXACT = ir.FloatType(), ir.IntType(64), ir.IntType(32), ir.DoubleType()
+FLOATS, WORDS, PLACES, EXACTS = (ir.VectorType(kind, WIDTH) for kind in (FLOAT, BITS, PLACE, EXACT))
 
 
 class Lanes:
@@ -63,6 +63,10 @@ class Lanes:
         """The numbers where that is said, 0 elsewhere."""
         return Lanes(self.builder, self.builder.select(said.value, self.value, _all(FLOATS, 0.0)))
 
+    def as_numbers(self) -> "Lanes":
+        """1 where that is said, 0 elsewhere."""
+        return Lanes(self.builder, self.builder.uitofp(self.value, FLOATS))
+
     def largest(self) -> Any:
         """The largest number; none is negative, so that their bits are in the same order."""
         kind = ir.FunctionType(PLACE, [PLACES])
@@ -82,9 +86,15 @@ class Numbers:
         self.builder, self.address, self.at, self.kind = builder, address, at, kind
 
     def __call__(self, further: int) -> Lanes:
+        return Lanes(self.builder, self.builder.load(self._address(further), align=4))
+
+    def write(self, lanes: Lanes) -> None:
+        """Put eight numbers there."""
+        self.builder.store(lanes.value, self._address(0), align=4)
+
+    def _address(self, further: int) -> Any:
         place = self.builder.add(self.at, self.at.type(further))
-        address = self.builder.bitcast(self.builder.gep(self.address, [place]), self.kind.as_pointer())
-        return Lanes(self.builder, self.builder.load(address, align=4))
+        return self.builder.bitcast(self.builder.gep(self.address, [place]), self.kind.as_pointer())
 
 
 def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -114,10 +124,61 @@ def _given(context: Any, builder: Any, kind: Any, value: Any, at: Any) -> Any:
     if isinstance(kind, types.Array):
         lanes = FLOATS if kind.dtype == types.float32 else WORDS
         return Numbers(builder, context.make_array(kind)(context, builder, value).data, at, lanes)
-    first = builder.insert_element(ir.Constant(FLOATS, ir.Undefined), value, PLACE(0))
-    return Lanes(builder, builder.shuffle_vector(first, ir.Constant(FLOATS, ir.Undefined), _all(PLACES, 0)))
+    return Lanes(builder, _everywhere(builder, value, FLOATS))
+
+
+def _everywhere(builder: Any, value: Any, kind: Any) -> Any:
+    """The same value in every lane."""
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, PLACE(0))
+    return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), _all(PLACES, 0))
 
 
 def _all(kind: Any, value: Any) -> Any:
     """The same constant in every lane."""
     return ir.Constant(kind, [value] * WIDTH)
+
+
+class SumsType(types.Type):
+    """Eight float64 that are added up side by side, each in its own order; a kernel keeps them in registers."""
+
+    def __init__(self) -> None:
+        super().__init__("Sums")
+
+
+SUMS = SumsType()
+
+
+@register_model(SumsType)
+class _SumsModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, EXACTS)
+
+
+def _nothing(_: Any) -> Any:
+    """Code that makes eight sums of nothing."""
+    return SUMS(), lambda _, __, ___, ____: ir.Constant(EXACTS, None)
+
+
+def _plus(_: Any, sums: Any, factors: Any, at: Any, number: Any) -> Any:  # noqa: ARG001  # Numba counts them
+    """Code that adds a number to each sum, times a factor of its own: those from a place of an array on."""
+
+    def generate(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
+        given, table, place, value = arguments
+        read = Numbers(builder, context.make_array(kinds.args[1])(context, builder, table).data, place, EXACTS)(0)
+        return builder.fadd(given, builder.fmul(_everywhere(builder, value, EXACTS), read.value))
+
+    return SUMS(sums, factors, at, types.float64), generate
+
+
+def _sum(_: Any, sums: Any, lane: Any) -> Any:
+    """Code that reads one sum."""
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.extract_element(*arguments)
+
+    return types.float64(sums, lane), generate
+
+
+no_sums: Any = intrinsic(_nothing)
+plus_products: Any = intrinsic(_plus)
+sum_in_lane: Any = intrinsic(_sum)

@@ -28,7 +28,7 @@ from core.growth.division_kernels import (
     settle_copies,
     take_sides,
 )
-from core.growth.growth_state import ASIDE, DEPTH, HAS_COUNTS, N_ASIDE, N_INFOS, NODE, Problem, Rules, Work
+from core.growth.growth_state import ASIDE, DEPTH, HAS_COUNTS, N_ASIDE, N_INFOS, N_PATH, NODE, Problem, Rules, Work
 from core.growth.node_kernels import is_leaf, known_totals, node_figures
 from core.growth.release8_kernels import missing_weight
 from core.growth.renumber_kernels import LIST_ROWS, is_worth_renumbering, original_row, renumbered
@@ -51,6 +51,7 @@ from core.growth.table_kernels import (
 )
 from core.randomness_kernels import key_of
 from core.splits.candidate_kernels import AT_RANDOM, DISTANT_VALUES
+from core.splits.mark_kernels import MOST_MARKS, has_kinds, mark_at
 from core.splits.numeric_kernels import NO_CUT, SQUARED
 
 PARENT, BRANCH, SLOT, IS_CODED, LOW, HIGH, IS_COMPLETE, N_BRANCHES, SUMS, LEVELS, KEY = range(11)  # columns of links
@@ -82,6 +83,10 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
     lists, rows = problem.lists, problem.rows
     starts, lengths = np.zeros((64, n_lists + 1), np.int64), np.zeros((64, n_lists + 1), np.int64)  # rows come last
     infos, spent = np.zeros((64, N_INFOS), np.int64), np.zeros((64, rules.coded_slots.shape[0]), np.bool_)
+    paths = np.zeros((64, 1 + MOST_MARKS), np.float64)
+    for j in range(problem.path.shape[0]):
+        paths[0, j] = problem.path[j]
+    infos[0, N_PATH] = problem.path.shape[0]
     take_piece(piece, starts[0], lengths[0], spent[0])
     infos[0, DEPTH], infos[0, HAS_COUNTS] = piece[AT_DEPTH], has_counts
     aside_rows, aside_weights = np.empty(64, np.uint32), np.empty(64, np.float64)
@@ -111,7 +116,8 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
             continue
         # Where pieces are left for later, they stay as they are.
         if few_rows == 0 and is_worth_renumbering(n_rows, problem, rules):
-            local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.spare)
+            path = paths[here, : infos[here, N_PATH]]
+            local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.spare, path)
             whole, counts_here = whole_piece(local, node_depth, key, spent[here]), first_counts + here
             below, figures_below, sums_below, levels_below, _ = grow_subtree(
                 local, rules, work, whole, figure, counts_here, infos[here, HAS_COUNTS], few_rows, progress
@@ -139,7 +145,20 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         best_gain = NO_CUT
         known_totals(problem, rules, rows, row_start, n_rows, figure, work.totals)
         if n_lists > 0:
-            best_gain = search_lists(problem, rules, work, lists, rows, starts, lengths, here, figure, key)
+            best_gain = search_lists(
+                problem,
+                rules,
+                work,
+                lists,
+                rows,
+                starts,
+                lengths,
+                here,
+                figure,
+                key,
+                paths[here],
+                infos[here, N_PATH],
+            )
         if n_coded > 0:
             counts = work.level_counts[min(first_counts + here, last_counts)]
             if rules.is_counted and not infos[here, HAS_COUNTS]:
@@ -195,6 +214,7 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
                 n_rows,
                 side,
                 work.left_counts,
+                rules.is_counted,
             )
         link[N_BRANCHES], link[SUMS] = n_branches, n_sums
         n_more = n_sums + n_branches * (1 + width)
@@ -216,8 +236,11 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
             known += sums[n_sums + b]
         for b in range(n_branches):
             shares[b] = sums[n_sums + b] / known
+        n_path, n_unknown, mark = infos[here, N_PATH], n_copied, uint32(0)
         if n_copied > 0:
             n_copied = settle_copies(problem, rules, work.unknown, n_copied, side, branch, shares, n_branches)
+            if n_branches == 2 and n_copied == n_unknown and has_kinds(n_path, n_rows):
+                mark = mark_at(problem.shift, n_path)
         links, figures = (
             longer_rows(links, n_nodes, n_nodes + n_branches),
             longer_rows(figures, n_nodes, n_nodes + n_branches),
@@ -226,6 +249,7 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         if needed > infos.shape[0]:
             starts, lengths = longer_rows(starts, here + 1, needed), longer_rows(lengths, here + 1, needed)
             infos, spent = longer_rows(infos, here + 1, needed), longer_rows(spent, here + 1, needed)
+            paths = longer_rows(paths, here + 1, needed)
         if problem.has_missing:
             n_above = n_copied if n_branches == 2 else n_rows + n_copied * n_branches
             rows = longer_list(rows, row_start + n_rows, row_start + n_rows + n_above)
@@ -253,6 +277,7 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
                 n_sums,
                 is_known,
                 keeper,
+                mark,
             )
         else:
             spent[here, a] = True
@@ -277,6 +302,10 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         for at in range(here, waiting):
             progress[DONE] -= figures[infos[at, NODE], 0]
         is_waiting = waiting > here
+        for at in range(waiting - 1, here - 1, -1):
+            infos[at, N_PATH] = go_on(
+                paths[here], n_path, n_unknown, mark, waiting - here, shares[links[infos[at, NODE], BRANCH]], paths[at]
+            )
         is_counted_below = 0
         if n_branches == 2 and is_waiting and starts[here, n_lists] == row_start:  # the bigger child waits
             n_kept = lengths[here, n_lists]
@@ -303,6 +332,21 @@ def grow_subtree(problem, rules, work, piece, root_figures, first_counts, has_co
         n_sums = n_more + N_MORE
         n_nodes += n_branches
     return links[:n_nodes], figures[:n_nodes], sums[:n_sums], levels[:n_levels], pieces[:n_pieces]
+
+
+@compiled
+def go_on(path, n_path, n_unknown, mark, n_children, share, below):
+    """Write down the path to a child, by whose share the rows without the value are weighed; how long it is.
+
+    Where these got no mark, it ends: `divide_in_two` gives none where one child only gets lists.
+    """
+    if n_unknown > 0 and (mark == uint32(0) or n_children < 2):
+        return int64(0)
+    for j in range(n_path):
+        below[j] = path[j]
+    if n_unknown > 0:
+        below[n_path] = share
+    return n_path + int64(n_unknown > 0)
 
 
 @compiled
