@@ -3,14 +3,16 @@
 from dataclasses import replace
 from functools import partial
 
-from bench.tables import Tables, cover_types, hundred_values, mixed, numeric, regression
+from bench.tables import FEW_LEVELS, Tables, cover_types, hundred_values, mixed, numeric, regression, slanted
 
 NUMERIC_1M = Tables(numeric, 1_000_000)
 NUMERIC_200K = Tables(numeric, 200_000)
+SLANTED_100K = Tables(slanted, 100_000)
 COVER_TYPES = Tables(cover_types, 500_000)
 HUNDRED_VALUES = Tables(hundred_values, 300_000)
 REGRESSION = Tables(regression, 500_000)
 MIXED_2 = Tables(partial(mixed, n_classes=2), 200_000)
+MIXED_FEW_LEVELS = Tables(partial(mixed, n_classes=2, n_categories=FEW_LEVELS), 200_000)
 MIXED_4 = Tables(partial(mixed, n_classes=4), 200_000)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from bench.contestants import Contestant
 from bench.tables import CodeArray, Data, FloatArray
 from core.config import Algorithm
-from core.growth import quest_grow
+from core.growth import multivariate_grow, quest_grow
 from core.growth.engine import Engine, grow_with
 from core.growth.fast_grow import is_supported
 from core.growth.samples import Samples
@@ -77,6 +77,19 @@ class OurQuest(Ours):
 
     def why_not(self, prepared: Samples) -> str:
         is_compiled = quest_grow.is_supported(self.algorithm(prepared.target.task))
+        return "" if is_compiled else "falls back to the definition"
+
+
+@dataclass(frozen=True)
+class OurMultivariate(Ours):
+    """Tests on weighted sums too, by OC1, with the same limits."""
+
+    def algorithm(self, task: Task) -> Algorithm:
+        stopping = {"max_depth": self.depth, "min_samples_leaf": self.min_leaf}
+        return resolve("multivariate", {"stopping": stopping}, task)
+
+    def why_not(self, prepared: Samples) -> str:
+        is_compiled = multivariate_grow.is_supported(prepared, self.algorithm(prepared.target.task))
         return "" if is_compiled else "falls back to the definition"
 
 

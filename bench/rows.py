@@ -14,13 +14,15 @@ from bench.kinds import (
     HUNDRED_VALUES,
     MIXED_2,
     MIXED_4,
+    MIXED_FEW_LEVELS,
     NUMERIC_1M,
     NUMERIC_200K,
     REGRESSION,
+    SLANTED_100K,
     missing,
     weighted,
 )
-from bench.ours import OurQuest, Ours
+from bench.ours import OurMultivariate, OurQuest, Ours
 from bench.peers import YDF, LightGBM, ScikitLearn, XGBoost
 from bench.pruning import CrossValidationRow, DeepSequenceRow, SequenceRow
 from bench.serving.kinds import (
@@ -34,6 +36,7 @@ from bench.serving.kinds import (
 )
 from bench.serving.requests import arrow, columns, open_inference, records
 from bench.serving.servers import mlserver, plain
+from bench.tables import Tables
 
 Row = (
     TreeRow
@@ -58,6 +61,13 @@ Row = (
 
 DEEP, FULL, MIXED = Ours(depth=12), Ours(), Ours(depth=12, min_leaf=50)
 COMPLETE = "our complete table"
+
+
+def quest_row(name: str, title: str, tables: Tables, depth: int | None = None, min_leaf: int = 1) -> TreeRow:
+    """QUEST beside CART with the same limits."""
+    cart = Within(Ours(depth=depth, min_leaf=min_leaf), 1.0, 0.9, label="our CART")
+    return TreeRow(name, f"QUEST, {title}", tables, OurQuest(depth=depth, min_leaf=min_leaf), (cart,))
+
 
 ROWS: tuple[Row, ...] = (
     TreeRow(
@@ -191,38 +201,37 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     ChaidRow(
-        "chaid-few-levels",
-        "CHAID, mixed 200k, 5 categoricals of 2-20 levels and 6 numerics, depth 3, 2 classes",
-        MIXED_2,
-        depth=3,
-        most_levels=20,
-        most_seconds=300,
-        floor=10,
-        goal=20,
-    ),
-    ChaidRow(
         "chaid",
-        "CHAID, mixed 200k, 8 categoricals of 2-200 levels and 6 numerics, depth 1, 2 classes, stopped after 60 s",
+        "CHAID, mixed 200k x 14 (8 categoricals of 2-200 levels, 6 numerics), depth 1, 2 classes",
         MIXED_2,
         depth=1,
-        most_levels=200,
-        most_seconds=60,
+        most_seconds=200,
         floor=10,
         goal=100,
     ),
-    TreeRow(
-        "quest",
-        "QUEST, 200k x 20, 3 classes, depth 12",
-        NUMERIC_200K,
-        OurQuest(depth=12),
-        (Faster(DEEP, 1, 1.5, label="our CART"),),
+    ChaidRow(
+        "chaid-few-levels",
+        "CHAID, mixed 200k x 14 (8 categoricals of 2-20 levels, 6 numerics), depth 3, 2 classes",
+        MIXED_FEW_LEVELS,
+        depth=3,
+        most_seconds=200,
+        floor=10,
+        goal=20,
     ),
+    quest_row("quest", "200k x 20, 3 classes, depth 12", NUMERIC_200K, depth=12),
+    quest_row("quest-full", "200k x 20, 3 classes, fully grown", NUMERIC_200K),
+    quest_row("quest-missing", "the first with 15 % missing", missing(NUMERIC_200K, 0.15), depth=12),
+    quest_row("quest-missing-full", "the second with 15 % missing", missing(NUMERIC_200K, 0.15)),
+    quest_row("quest-mixed-2", "mixed 200k, min leaf 50, depth 12, 2 classes", MIXED_2, depth=12, min_leaf=50),
+    quest_row("quest-mixed-4", "the same, 4 classes", MIXED_4, depth=12, min_leaf=50),
+    quest_row("quest-mixed-2-missing", "2 classes, 15 % missing", missing(MIXED_2, 0.15), depth=12, min_leaf=50),
+    quest_row("quest-mixed-4-missing", "4 classes, 15 % missing", missing(MIXED_4, 0.15), depth=12, min_leaf=50),
     TreeRow(
-        "quest-mixed",
-        "QUEST, mixed 200k (8 categoricals of 2-200 levels, 6 numerics), min leaf 50, depth 12, 4 classes",
-        MIXED_4,
-        OurQuest(depth=12, min_leaf=50),
-        (Faster(MIXED, 1, 1.5, label="our CART"),),
+        "oblique",
+        "an oblique tree, 100k x 20, 2 classes on both sides of a slanted plane, fully grown",
+        SLANTED_100K,
+        OurMultivariate(),
+        (Within(FULL, 20, 10, label="our axis-parallel tree"), AsAccurate(FULL, label="our axis-parallel tree")),
     ),
     ThreadsRow("threads", "two threads, 1M x 20, depth 12, wall", NUMERIC_1M, DEEP, floor=1.5, goal=1.65),
     MemoryRow("memory", "peak memory above the input, 1M x 20, depth 12", "complete", floor=7, goal=6),

@@ -101,6 +101,13 @@ def numeric(chance: Generator, n_rows: int) -> Data:
     return classified(numbers, score(numbers, chance), n_classes=3)
 
 
+def slanted(chance: Generator, n_rows: int) -> Data:
+    """20 normal columns in two classes, on both sides of a plane that is parallel to none of them, with some noise."""
+    numbers, across = chance.normal(size=(n_rows, 20)), chance.normal(size=20)
+    distance = numbers @ (across / np.linalg.norm(across))
+    return classified(numbers, distance + 0.2 * chance.normal(size=n_rows), n_classes=2)
+
+
 def hundred_values(chance: Generator, n_rows: int) -> Data:
     """As `numeric`, but each column has 100 values, equally frequent."""
     numbers = np.floor(chance.random((n_rows, 20)) * 100)
@@ -129,9 +136,11 @@ def cover_types(chance: Generator, n_rows: int) -> Data:
     return Data(np.hstack([numbers, *one_hot]), no_codes(n_rows), (), classes.astype(np.int32), n_classes=7)
 
 
-def mixed(chance: Generator, n_rows: int, *, n_classes: int) -> Data:
+MANY_LEVELS, FEW_LEVELS = (2, 3, 5, 10, 20, 50, 120, 200), (2, 3, 4, 5, 8, 10, 15, 20)
+
+
+def mixed(chance: Generator, n_rows: int, *, n_classes: int, n_categories: tuple[int, ...] = MANY_LEVELS) -> Data:
     """8 categoricals of 2 to 200 levels, some of them rare, and 6 numbers; each level has an effect on each class."""
-    n_categories = (2, 3, 5, 10, 20, 50, 120, 200)
     codes = np.stack([zipf(chance, n, n_rows) for n in n_categories], axis=1)
     numbers, (one, other, *alone) = chance.normal(size=(n_rows, 6)), chance.permutation(6)
     worth = numbers[:, alone] @ chance.normal(size=(4, n_classes)) / 2 + chance.gumbel(size=(n_rows, n_classes))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.prediction import Ends, Met, MissingPolicy, ends_of
+from core.raw_memory import address_of
 from core.splits.split import weighted_sums
 from core.table import Column, FloatArray, RowArray, Table
 from core.tree import Tree, TreeView
@@ -95,7 +96,7 @@ class Block:
     @property
     def addresses(self) -> NDArray[np.uint64]:
         """Where the columns are in memory."""
-        return np.array([cells.__array_interface__["data"][0] for cells in self.columns], dtype=np.uint64)
+        return np.array([address_of(cells) for cells in self.columns], dtype=np.uint64)
 
     def values(self, rows: NDArray[np.uint32]) -> FloatArray:
         """`values[column, row]` of some rows; one more column is all 0."""
@@ -112,7 +113,7 @@ class BlockWalk:
     def __init__(self, layout: Layout, view: TreeView) -> None:
         self._layout, self._nodes = layout, layout.nodes_of(view)
         self._depth = view.max_depth
-        self._only_thresholds = bool((self._nodes.kind == THRESHOLD).all())
+        self._kinds = int(self._nodes.kind.max())
         # A category that no branch takes is like a missing value, though the row knows it.
         self._takes_all = layout.tree.takes_all
 
@@ -122,7 +123,9 @@ class BlockWalk:
 
         n_outputs = self._layout.tree.values.shape[1]
         out, memory, room = np.empty((table.n_rows, n_outputs)), None, self._room()
-        by_copies = policy is MissingPolicy.WEIGHTED and self._only_thresholds and len(self._nodes.first) <= MOST_PLACES
+        by_copies = (
+            policy is MissingPolicy.WEIGHTED and self._kinds == THRESHOLD and len(self._nodes.first) <= MOST_PLACES
+        )
         for block in self._blocks(table, BLOCK_ROWS):
             answers = out[block.rows]
             _, rows = self._answer_quickly(block, room, answers, by_copies=by_copies)
@@ -160,6 +163,14 @@ class BlockWalk:
             of_block[:] = self._layout.order[places]
             of_block[others] = -1
         return leaves
+
+    def leaves_of_numbers(self, columns: NDArray[np.uint64], n_rows: int) -> RowArray | None:
+        """The leaves of complete rows whose columns are numbers at some addresses; None where a test asks for sums."""
+        if not self._takes_all or self._layout.sums:
+            return None
+        tested = columns[np.array(self._layout.tested, dtype=np.int64)]
+        places, _ = self._go_down(tested, n_rows, self._room(), np.empty((0, 0)), by_copies=False)
+        return self._layout.order[places]
 
     def arrivals(self, table: Table, policy: MissingPolicy) -> Iterator[Arrival]:
         """Node, rows and weights of `prediction.visits`; the whole table is one block."""
@@ -199,17 +210,19 @@ class BlockWalk:
 
         Where some category has no branch, a row is never known to be complete.
         """
+        if not self._takes_all:
+            return np.zeros(block.n_rows, dtype=np.uint32), np.arange(block.n_rows, dtype=np.uint32)
+        tested = block.addresses[: self._layout.n_tested]
+        return self._go_down(tested, block.n_rows, room, answers, by_copies=by_copies)
+
+    def _go_down(
+        self, tested: NDArray[np.uint64], n_rows: int, room: Room, answers: FloatArray, *, by_copies: bool
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         from core.prediction_kernels import answer_rows
 
-        reached = np.zeros(block.n_rows + IN_FLIGHT, dtype=np.uint32)
-        left = np.arange(block.n_rows, dtype=np.uint32)
-        if not self._takes_all:
-            return reached[: block.n_rows], left
-        tested = block.addresses[: self._layout.n_tested]
-        n = answer_rows(
-            tested, self._nodes, self._depth, self._only_thresholds, by_copies, room, reached, left, answers
-        )
-        return reached[: block.n_rows], left[:n]
+        reached, left = np.zeros(n_rows + IN_FLIGHT, dtype=np.uint32), np.empty(n_rows, dtype=np.uint32)
+        n = answer_rows(tested, self._nodes, self._depth, self._kinds, by_copies, room, reached, left, answers)
+        return reached[:n_rows], left[:n]
 
     def _kept(self, values: FloatArray, policy: MissingPolicy, keeps: int) -> Kept:
         """What a walk kept: nodes, and the rows and weights at each."""

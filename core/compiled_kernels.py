@@ -31,7 +31,8 @@ from numba.np.numpy_support import carray
 from core.compilation import refuse_to_compile
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-WHOLE_OPTIONS: dict[str, Any] = {**OPTIONS, "nopython": True, "no_cfunc_wrapper": True}
+# What is not said of a part, it takes over from the kernel that calls it.
+WHOLE_OPTIONS: dict[str, Any] = {**OPTIONS, "nopython": True, "no_cfunc_wrapper": True, "forceinline": False}
 IS_KNOWN = numba_version.startswith("0.68.")  # whether what is replaced here is as in the version we know
 
 
@@ -156,8 +157,8 @@ class _WholeCompiler(Compiler):
 class _Kernel(CPUDispatcher):
     """A kernel as others see it: a part. When Python calls it, it is compiled as a whole of its own."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        options = {**WHOLE_OPTIONS, "no_cpython_wrapper": True}
+    def __init__(self, function: Callable[..., Any], **further: Any) -> None:
+        options = {**WHOLE_OPTIONS, "no_cpython_wrapper": True, **further}
         super().__init__(function, targetoptions=options, pipeline_class=_PartCompiler)
 
     @cached_property
@@ -179,6 +180,11 @@ class _Kernel(CPUDispatcher):
 def compiled(function: Callable[..., Any]) -> Any:
     """The function as a kernel, compiled for each kind of arguments when it is first called with them."""
     return _Kernel(function) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """The same for a kernel that others have in themselves: for small parts that are called often and handed much."""
+    return _Kernel(function, forceinline=True) if IS_KNOWN else _cached(njit(**OPTIONS, forceinline=True)(function))
 
 
 def compiled_with(function: Any, *parts: Any) -> Any:
@@ -220,16 +226,21 @@ def numbers_at(address: Any, n: Any) -> Any:
     return carray(_pointer_at(address), (n,))
 
 
+def ask(builder: Any, address: Any) -> None:
+    """Write code that asks memory for what stands at an address, and goes on without waiting for it."""
+    pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+    prefetch = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
+    to_read, soon, data = number(0), number(3), number(1)
+    builder.call(prefetch, [builder.bitcast(address, pointer), to_read, soon, data])
+
+
 def _ask(_: Any, address: Any) -> Any:
-    """Code that asks memory for what stands at an address, and goes on without waiting for it."""
+    """The same for an address that is a number."""
     signature = types.void(address)
 
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        pointer, number = context.get_value_type(types.voidptr), context.get_value_type(types.int32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
-        to_read, soon, data = number(0), number(3), number(1)
-        builder.call(prefetch, [builder.inttoptr(arguments[0], pointer), to_read, soon, data])
+        ask(builder, builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
         return context.get_dummy_value()
 
     return signature, generate
@@ -281,7 +292,7 @@ def _store(kind: Any) -> Any:
 
 # Memory by its address, for kernels of many small parts: an array would be counted in and out of each of them. The
 # caller in Python keeps the memory alive, and nobody looks whether an address is within it.
-byte_at, whole_at = _load(types.uint8), _load(types.int64)
+byte_at, offset_at, whole_at = map(_load, (types.uint8, types.int32, types.int64))
 set_byte, set_whole, set_number = map(_store, (types.uint8, types.int64, types.float64))
 
 

@@ -300,6 +300,101 @@ class Algorithm:
         return 1.0 if self.attribute_costs is None else self.attribute_costs.costs.get(attribute, 1.0)
 
 
+class FeatureShare(StrEnum):
+    """How many of d attributes are drawn, in words."""
+
+    SQRT = "sqrt"
+    LOG2 = "log2"
+    ALL = "all"
+
+
+Features = FeatureShare | int | float  # a word, a number of attributes from 1, or a share of them between 0 and 1
+
+
+@dataclass(frozen=True, slots=True)
+class Undersample:
+    """Of every class but the rarest some rows are drawn: at most `ratio` times as many as the rarest has."""
+
+    kind: ClassVar[str] = "undersample"
+    ratio: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class MajorityParts:
+    """The rows of the most frequent class are dealt out to parts, and trees take turns with them.
+
+    Without a number there are as many parts as make each about as large as the next class.
+    """
+
+    kind: ClassVar[str] = "parts"
+    n_parts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterUndersample:
+    """As `Undersample`, but the rows kept are those nearest to the centres of as many clusters."""
+
+    kind: ClassVar[str] = "cluster_undersample"
+    ratio: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Oversample:
+    """Rows of every class but the most frequent are repeated at random, up to `ratio` times what the largest has."""
+
+    kind: ClassVar[str] = "oversample"
+    ratio: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Interpolate:
+    """As `Oversample`, but new rows lie at random places between two random rows of their class."""
+
+    kind: ClassVar[str] = "interpolate"
+    ratio: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Smote:
+    """As `Interpolate`, but between a row and one of its nearest neighbours of the same class."""
+
+    kind: ClassVar[str] = "smote"
+    ratio: float = 1.0
+    neighbours: int = 5
+
+
+Imbalance = Undersample | MajorityParts | ClusterUndersample | Oversample | Interpolate | Smote
+
+
+@dataclass(frozen=True, slots=True)
+class Committee:
+    """Many trees that vote, each grown from rows, and perhaps attributes, drawn for it.
+
+    `members` are the methods of the trees, which take turns. `max_features` are drawn anew in every node,
+    `features_per_tree` once for each tree. `sample_size` is a number of rows from 2, or a share of them up to 1; rows
+    are drawn with repeats where `bootstrap` says so.
+    """
+
+    kind: str
+    members: tuple[Algorithm, ...]
+    n_trees: int = 100
+    max_features: Features = FeatureShare.ALL
+    features_per_tree: Features | None = None
+    sample_size: float = 1.0
+    bootstrap: bool = True
+    imbalance: Imbalance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """Trees of random cuts, in which rows unlike the others end early; a score above `threshold` is an anomaly."""
+
+    kind: ClassVar[str] = "isolation_forest"
+    n_trees: int = 100
+    sample_size: float = 256
+    threshold: float = 0.5
+
+
 @dataclass(frozen=True, slots=True)
 class RandomDivision:
     """Shares of the rows, drawn with the seed."""
@@ -380,7 +475,10 @@ Pruning = NoPruning | ReducedErrorPruning | ConfidencePruning | CostComplexityPr
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """Everything but the data. A list of targets, even of one, is predicted as that many numbers at once."""
+    """Everything but the data. A list of targets, even of one, is predicted as that many numbers at once.
+
+    `algorithm` grows a tree; where many are put together, `ensemble` says how, and `algorithm` is that of the first.
+    """
 
     target: str | tuple[str, ...]
     algorithm: Algorithm
@@ -392,6 +490,7 @@ class TrainingConfig:
     division: Division = field(default_factory=RandomDivision)
     pruning: Pruning = field(default_factory=NoPruning)
     misclassification_costs: Mapping[str, Mapping[str, float]] | None = None
+    ensemble: Committee | Isolation | None = None
 
     @property
     def targets(self) -> tuple[str, ...]:

@@ -8,151 +8,137 @@ Importing this module compiles nothing; scanning does, unless compiled code is f
 import json
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.raw_memory import END, address_of
 from core.records import EncodedRecords, State, takes_booleans, takes_numbers
 from core.schema import Attribute, Schema
 from core.table import MISSING_CODE, FloatArray, Table
+from core.vocabulary import Vocabulary, Word, Words
 
 MOST_LEFT = 1_000  # numbers for Python to read; a body with more is not usual
 MOST_CELLS = 1 << 24  # what a body may make room for before anything of it is read
 
 NAMES = 0
 NUMBERS, TEXT, WHOLE_NUMBERS, TRUTH_VALUES = 1, 2, 4, 8
-END = bytes(8)  # behind a body: what JSON does not have, as much as kernels look at at once
 
 Scanned = tuple[EncodedRecords, int]  # the records, and where in the body they end
-
-
-class Spelled(NamedTuple):
-    """Names and categories as they may be spelled, and what attributes take; all but `last_slot` are addresses.
-
-    text        all words one after the other
-    words       of each word where its text begins, its vocabulary (NAMES, or the number of the attribute and 1), and
-                its code: a category's, or an attribute's number; names that are not used come behind the last one
-    slots       words by their hash, -1 where there is none; as many as a power of 2
-    takes       of each name what its values may be; 0 where it is not used
-    """
-
-    text: np.uint64
-    words: np.uint64
-    slots: np.uint64
-    takes: np.uint64
-    last_slot: np.uint64
 
 
 class Found(NamedTuple):
     """What a scan writes, by its addresses, and how much there is room for.
 
-    cells       `[attribute, row]`: numbers, or codes as numbers
+    cells       `[attribute, row]`: numbers, or codes as whole numbers
     states      `[row, attribute]`
     left        row, attribute, begin and end of each number that Python has to read; how many there are stands first
-    order       the names of the record before, in order
+    glue        what stood before each value of the record before, with the name in it: its begin, its length, and which
+                attribute that was
     seen        the row in which a name was met last
+    takes       of each name what its values may be; 0 where it is not used
     """
 
     cells: np.uint64
     states: np.uint64
     left: np.uint64
-    order: np.uint64
+    glue: np.uint64
     seen: np.uint64
+    takes: np.uint64
     n_rows: np.uint64
     n_attributes: np.uint64
-    n_names: np.int64
+    n_names: np.uint64
     most_left: np.uint64
 
 
-Scan = Callable[[Spelled, Found, np.uint64], tuple[int, int]]
+Scan = Callable[[Words, Found, np.uint64], tuple[int, int]]
 
 
 class RecordScanner:
     """A model's attributes, ready to scan bodies; `ignorable` names are columns that the model does not use."""
 
     def __init__(self, attributes: Schema, ignorable: Collection[str]) -> None:
-        from core.json_scan_kernels import fill_slots
-
         self._attributes = attributes
         names = [*attributes.names, *(name for name in ignorable if name not in attributes)]
-        lines = list(spelled_words(attributes, names))
-        starts = np.cumsum([0, *(len(text) for _, _, text in lines)])
-        words = [(start, vocabulary, code) for start, (vocabulary, code, _) in zip(starts, lines, strict=False)]
         takes = [*map(taken_by, attributes), *[0] * (len(names) - len(attributes))]
-        self._text = np.frombuffer(b"".join(text for _, _, text in lines) + END, dtype=np.uint8)
-        self._words = np.array([*words, (starts[-1], -1, -1)], dtype=np.int64)
-        self._slots = np.full(1 << (2 * len(lines) + 1).bit_length(), -1)
+        self._vocabulary = Vocabulary(spelled_words(attributes, names))
         self._takes = np.array(takes, dtype=np.uint8)
-        self._spelled = Spelled(
-            text=address_of(self._text),
-            words=address_of(self._words),
-            slots=address_of(self._slots),
-            takes=address_of(self._takes),
-            last_slot=np.uint64(len(self._slots) - 1),
-        )
-        fill_slots(self._spelled, len(lines))
-        n_spellings = [len(list(spellings(name))) for name in names]
-        self._order = np.cumsum([0, *n_spellings])[: len(names)]
 
     def records(self, body: bytes, start: int) -> Scanned | None:
         """The list of records that begins at a place of a body in UTF-8; None where it is not usual."""
         from core.json_scan_kernels import scan_records
 
-        return self._scanned(scan_records, body, start, body.count(b"{", start))
+        return self._scanned(scan_records, body, start, len(body), b"{")
 
     def columns(self, body: bytes, start: int) -> Scanned | None:
         """The object of columns that begins at a place, likewise."""
         from core.json_scan_kernels import scan_columns
 
-        return self._scanned(scan_columns, body, start, body.count(b",", start, body.find(b"]", start)) + 1)
+        end = body.find(b"]", start)
+        return self._scanned(scan_columns, body, start, len(body) if end < 0 else end, b",")
 
-    def _scanned(self, scan: Scan, body: bytes, start: int, n_most: int) -> Scanned | None:
-        n_attributes = len(self._attributes)
-        if n_most * n_attributes > MOST_CELLS or not _is_utf8(body):
+    def _scanned(self, scan: Scan, body: bytes, start: int, end: int, mark: bytes) -> Scanned | None:
+        """What a scan reads; there are at most as many rows as marks up to the end, and one more."""
+        from core.json_scan_kernels import count_bytes
+
+        if not _is_utf8(body):
             return None
-        cells = np.full((n_attributes, n_most), np.nan)
+        text = np.frombuffer(b"".join((END, body, END)), dtype=np.uint8)
+        begin = address_of(text) + np.uint64(len(END))
+        n_most = int(count_bytes(begin + np.uint64(start), begin + np.uint64(end), np.uint8(ord(mark)))) + 1
+        n_attributes = len(self._attributes)
+        if n_most * n_attributes > MOST_CELLS:
+            return None
+        cells = self._nothing(n_most)
         states = np.full((n_most, n_attributes), State.MISSING, dtype=np.uint8)
         left = np.zeros((MOST_LEFT + 1, 4), dtype=np.int64)
-        order, seen = self._order.copy(), np.full(len(self._order), -1)
+        glue, seen = np.zeros((len(self._takes), 3), dtype=np.int64), np.full(len(self._takes), -1)
         found = Found(
             cells=address_of(cells),
             states=address_of(states),
             left=address_of(left),
-            order=address_of(order),
+            glue=address_of(glue),
             seen=address_of(seen),
+            takes=address_of(self._takes),
             n_rows=np.uint64(n_most),
             n_attributes=np.uint64(n_attributes),
-            n_names=np.int64(len(order)),
+            n_names=np.uint64(len(self._takes)),
             most_left=np.uint64(MOST_LEFT),
         )
-        text = np.frombuffer(body + END, dtype=np.uint8)
-        begin = address_of(text)
-        end, n_rows = scan(self._spelled, found, begin + np.uint64(start))
-        if end == 0:
+        behind, n_rows = scan(self._vocabulary.words, found, begin + np.uint64(start))
+        if behind == 0:
             return None
-        for row, attribute, first, behind in left[1 : left[0, 0] + 1].tolist():
-            value = float(body[first - int(begin) : behind - int(begin)])
+        for row, attribute, first, last in left[1 : left[0, 0] + 1].tolist():
+            value = float(body[first - int(begin) : last - int(begin)])
             if not math.isfinite(value):
                 return None
             cells[attribute, row], states[row, attribute] = value, State.KNOWN
-        return self._encoded(cells[:, :n_rows], states[:n_rows]), end - int(begin)
+        return self._encoded(cells[:, :n_rows], states[:n_rows]), int(behind) - int(begin)
+
+    def _nothing(self, n_rows: int) -> FloatArray:
+        """Cells of which nothing is known."""
+        cells = np.empty((len(self._attributes), n_rows))
+        for attribute, values in zip(self._attributes, cells, strict=True):
+            if attribute.is_numeric:
+                values[:] = np.nan
+            else:
+                values.view(np.int64)[:] = MISSING_CODE
+        return cells
 
     def _encoded(self, cells: FloatArray, states: NDArray[np.uint8]) -> EncodedRecords:
         columns = (
-            values if attribute.is_numeric else np.where(np.isnan(values), MISSING_CODE, values).astype(np.int32)
+            values if attribute.is_numeric else values.view(np.int64).astype(np.int32)
             for attribute, values in zip(self._attributes, cells, strict=True)
         )
         return EncodedRecords(Table(self._attributes, tuple(columns)), states if states.any() else None)
 
 
-def address_of(array: NDArray[Any]) -> np.uint64:
-    """Where an array begins in memory."""
-    return np.uint64(array.__array_interface__["data"][0])
+def spelled_words(attributes: Schema, names: Sequence[str]) -> Iterator[Word]:
+    """Every spelling of names, of which the first are the attributes', and of categories.
 
-
-def spelled_words(attributes: Schema, names: Sequence[str]) -> Iterator[tuple[int, int, bytes]]:
-    """Vocabulary, code and text of every spelling: of names, of which the first are the attributes', then of words."""
+    The vocabulary of names is NAMES, that of an attribute's categories its number and 1.
+    """
     for code, name in enumerate(names):
         yield from ((NAMES, code, text) for text in spellings(name))
     for number, attribute in enumerate(attributes):

@@ -6,21 +6,25 @@ beyond the end makes room there, and takes care that what stands there changes n
 """
 
 # mypy: disable-error-code="no-untyped-call"
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from inspect import Parameter, signature
+from itertools import repeat
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 WIDTH = 8
-FLOAT, BITS, PLACE, EXACT = ir.FloatType(), ir.IntType(64), ir.IntType(32), ir.DoubleType()
-FLOATS, WORDS, PLACES, EXACTS = (ir.VectorType(kind, WIDTH) for kind in (FLOAT, BITS, PLACE, EXACT))
+FLOAT, DOUBLE, BITS, PLACE = ir.FloatType(), ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+FLOATS, DOUBLES, WORDS, PLACES = (ir.VectorType(kind, WIDTH) for kind in (FLOAT, DOUBLE, BITS, PLACE))
+KINDS = {types.float32: FLOATS, types.float64: DOUBLES, types.uint64: WORDS}
+BYTES = {FLOATS: 4, DOUBLES: 8, WORDS: 8}
 
 
 class Lanes:
-    """Eight float32, eight words, or eight answers of yes and no; each operation does the same to all of them."""
+    """Eight float32 or float64, words, or answers of yes and no; each operation does the same to all of them."""
 
     def __init__(self, builder: Any, value: Any) -> None:
         self.builder, self.value = builder, value
@@ -51,17 +55,31 @@ class Lanes:
 
     def part(self, first: int, n_bits: int) -> "Lanes":
         """Some bits of each word, as a number; no more than 31."""
-        shifted = self.builder.lshr(self.value, _all(WORDS, first))
-        kept = self.builder.and_(shifted, _all(WORDS, (1 << n_bits) - 1))
+        shifted = self.builder.lshr(self.value, same(WORDS, first))
+        kept = self.builder.and_(shifted, same(WORDS, (1 << n_bits) - 1))
         return Lanes(self.builder, self.builder.sitofp(self.builder.trunc(kept, PLACES), FLOATS))
 
     def has_last_bit(self) -> "Lanes":
         """Whether the highest bit of each word is set."""
-        return Lanes(self.builder, self.builder.icmp_signed("<", self.value, _all(WORDS, 0)))
+        return Lanes(self.builder, self.builder.icmp_signed("<", self.value, same(WORDS, 0)))
 
-    def where(self, said: "Lanes") -> "Lanes":
-        """The numbers where that is said, 0 elsewhere."""
-        return Lanes(self.builder, self.builder.select(said.value, self.value, _all(FLOATS, 0.0)))
+    def where(self, said: "Lanes", other: "Lanes | None" = None) -> "Lanes":
+        """The numbers where that is said, the others elsewhere, or 0."""
+        elsewhere = same(self.value.type, 0.0) if other is None else other.value
+        return Lanes(self.builder, self.builder.select(said.value, self.value, elsewhere))
+
+    def all(self, number: float) -> "Lanes":
+        """The same number in every lane."""
+        return Lanes(self.builder, same(self.value.type, number))
+
+    def is_known(self) -> "Lanes":
+        """Which numbers are not NaN."""
+        return Lanes(self.builder, self.builder.fcmp_ordered("ord", self.value, self.value))
+
+    def size(self) -> "Lanes":
+        """The numbers without their signs."""
+        zero = self.all(0.0)
+        return self.where(self > zero, zero - self)
 
     def as_numbers(self) -> "Lanes":
         """1 where that is said, 0 elsewhere."""
@@ -80,17 +98,21 @@ class Lanes:
 
 
 class Numbers:
-    """An array, of which eight numbers are read at a time: `numbers(1)` are those from one further on."""
+    """An array, of which eight numbers are read or written at a time: `numbers(1)` are those from one further on."""
 
     def __init__(self, builder: Any, address: Any, at: Any, kind: Any) -> None:
         self.builder, self.address, self.at, self.kind = builder, address, at, kind
 
     def __call__(self, further: int) -> Lanes:
-        return Lanes(self.builder, self.builder.load(self._address(further), align=4))
+        return Lanes(self.builder, self.builder.load(self._address(further), align=BYTES[self.kind]))
 
-    def write(self, lanes: Lanes) -> None:
-        """Put eight numbers there."""
-        self.builder.store(lanes.value, self._address(0), align=4)
+    def put(self, further: int, lanes: Lanes) -> None:
+        """Write eight numbers."""
+        self.builder.store(lanes.value, self._address(further), align=BYTES[self.kind])
+
+    def add(self, further: int, lanes: Lanes) -> None:
+        """Add to eight numbers."""
+        self.put(further, self(further) + lanes)
 
     def _address(self, further: int) -> Any:
         place = self.builder.add(self.at, self.at.type(further))
@@ -99,14 +121,16 @@ class Numbers:
 
 def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
     """The kernel of a formula. It is called with a place and then with what the formula takes: of an array the formula
-    gets the `Numbers` from that place on, a single float32 stands in every lane.
+    gets the `Numbers` from that place on, a single number stands in every lane. Of several arrays each may have a place
+    of its own: then a tuple of them is given.
     """
 
     def kernel(formula: Callable[..., Any]) -> Any:
         def translate(_: Any, at: Any, *kinds: Any) -> Any:
             def generate(context: Any, builder: Any, types: Any, arguments: Any) -> Any:
-                given = zip(types.args[1:], arguments[1:], strict=True)
-                said = formula(*(_given(context, builder, kind, value, arguments[0]) for kind, value in given))
+                said = formula(*_all_given(context, builder, types.args, arguments))
+                if said is None:
+                    return context.get_dummy_value()
                 return context.make_tuple(builder, types.return_type, said) if isinstance(said, tuple) else said
 
             return result(at, *kinds), generate
@@ -120,20 +144,26 @@ def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
     return kernel
 
 
-def _given(context: Any, builder: Any, kind: Any, value: Any, at: Any) -> Any:
-    if isinstance(kind, types.Array):
-        lanes = FLOATS if kind.dtype == types.float32 else WORDS
-        return Numbers(builder, context.make_array(kind)(context, builder, value).data, at, lanes)
-    return Lanes(builder, _everywhere(builder, value, FLOATS))
+def _all_given(context: Any, builder: Any, kinds: Any, values: Any) -> Iterator[Any]:
+    """What a formula takes: its arrays from their places on, and its numbers."""
+    is_several = isinstance(kinds[0], types.BaseTuple)
+    places = iter(cgutils.unpack_tuple(builder, values[0])) if is_several else repeat(values[0])
+    for kind, value in zip(kinds[1:], values[1:], strict=True):
+        if isinstance(kind, types.Array):
+            address = context.make_array(kind)(context, builder, value).data
+            yield Numbers(builder, address, next(places), KINDS[kind.dtype])
+        else:
+            yield in_all_lanes(builder, value, KINDS[kind])
 
 
-def _everywhere(builder: Any, value: Any, kind: Any) -> Any:
-    """The same value in every lane."""
-    first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, PLACE(0))
-    return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), _all(PLACES, 0))
+def in_all_lanes(builder: Any, value: Any, lanes: Any) -> Lanes:
+    """A number in every lane."""
+    nothing = ir.Constant(lanes, ir.Undefined)
+    first = builder.insert_element(nothing, value, PLACE(0))
+    return Lanes(builder, builder.shuffle_vector(first, nothing, same(PLACES, 0)))
 
 
-def _all(kind: Any, value: Any) -> Any:
+def same(kind: Any, value: Any) -> Any:
     """The same constant in every lane."""
     return ir.Constant(kind, [value] * WIDTH)
 
@@ -151,12 +181,12 @@ SUMS = SumsType()
 @register_model(SumsType)
 class _SumsModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, EXACTS)
+        super().__init__(manager, kind, DOUBLES)
 
 
 def _nothing(_: Any) -> Any:
     """Code that makes eight sums of nothing."""
-    return SUMS(), lambda _, __, ___, ____: ir.Constant(EXACTS, None)
+    return SUMS(), lambda _, __, ___, ____: ir.Constant(DOUBLES, None)
 
 
 def _plus(_: Any, sums: Any, factors: Any, at: Any, number: Any) -> Any:  # noqa: ARG001  # Numba counts them
@@ -164,8 +194,8 @@ def _plus(_: Any, sums: Any, factors: Any, at: Any, number: Any) -> Any:  # noqa
 
     def generate(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
         given, table, place, value = arguments
-        read = Numbers(builder, context.make_array(kinds.args[1])(context, builder, table).data, place, EXACTS)(0)
-        return builder.fadd(given, builder.fmul(_everywhere(builder, value, EXACTS), read.value))
+        read = Numbers(builder, context.make_array(kinds.args[1])(context, builder, table).data, place, DOUBLES)(0)
+        return builder.fadd(given, builder.fmul(in_all_lanes(builder, value, DOUBLES).value, read.value))
 
     return SUMS(sums, factors, at, types.float64), generate
 

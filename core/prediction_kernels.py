@@ -140,6 +140,22 @@ def take_branches(nodes, depth, tiles, at, reached, start):
 
 
 @compiled
+def take_choices(choices, tests, lookup, depth, tiles, at, reached, start):
+    """`take_thresholds` where some tests read a table of codes: rows do both, which costs less than to choose."""
+    for i in range(uint64(IN_FLIGHT)):
+        reached[start + i] = uint32(0)
+    for level in range(depth):
+        if level % LEVELS == LEVELS - 1 and are_in_leaves(tests, reached, start):
+            break
+        for i in range(uint64(IN_FLIGHT)):
+            choice = choices[reached[start + i]]
+            value = tiles[at + choice.offset + i]
+            code = int64(value if value >= choice.least else 0.0)  # a missing value, which goes for nothing, reads 0
+            above = uint32(value > choice.threshold)
+            reached[start + i] = choice.first + above + uint32(lookup[choice.lookup_start + code])
+
+
+@compiled
 def step_down(tests, tiles, at, copies, n, holes):
     """Every copy takes the branch of its value, the first one if it is missing: `holes` lists those; how many."""
     n_holes = uint64(0)
@@ -242,12 +258,13 @@ def list_incomplete(totals, first, n, slots):
 
 
 @compiled
-def answer_rows(columns, nodes, depth, only_thresholds, by_copies, room, reached, left, out):
+def answer_rows(columns, nodes, depth, kinds, by_copies, room, reached, left, out):
     """Answer the rows of a block that go down quickly: `reached` gets the places of leaves, `out` the answers.
 
     Those are complete rows and, if asked for, rows with holes by weighted copies, which have no place. The others are
     listed in `left`; how many they are. Neighbours of complete rows go with them, for nothing; and so does what stands
-    after the last row in the last tile, which is why `reached` has room for whole tiles.
+    after the last row in the last tile, which is why `reached` has room for whole tiles. `kinds` is the largest kind of
+    test there is.
     """
     tiles, totals, slots, copies, holes = room.tiles, room.totals, room.slots, room.copies, room.holes
     n_rows, begin, n_left = uint64(left.shape[0]), uint64(0), uint64(0)
@@ -260,8 +277,10 @@ def answer_rows(columns, nodes, depth, only_thresholds, by_copies, room, reached
             start, at, n = begin + first, first // width * size, min(width, n_read - first)
             n_slots, ahead = list_incomplete(totals, first, n, slots), start + n_room
             if n_slots < n:
-                if only_thresholds:
+                if kinds == THRESHOLD:
                     take_thresholds(nodes.tests, depth, tiles, at, reached, start, columns, ahead)
+                elif kinds == LOOKUP:
+                    take_choices(nodes.choices, nodes.tests, nodes.lookup, depth, tiles, at, reached, start)
                 else:
                     take_branches(nodes, depth, tiles, at, reached, start)
                 for row in range(start, start + n):

@@ -6,14 +6,15 @@ from functools import cached_property
 import numpy as np
 
 from core.block_walk import BlockWalk
+from core.columns_in_memory import NumbersOfAttributes
 from core.compilation import KernelNotCompiled
 from core.prediction import Ends, MissingPolicy, ends, policy_as_grown, predict
 from core.record_walk import Cells, RecordWalk, TreeLists, cells_of, ends_of_lists
-from core.table import FloatArray, Table
+from core.table import FloatArray, RowArray, Table
 from core.tree import Tree, TreeView
 from core.tree_layout import Layout
 
-FEW_RECORDS = 100  # up to here records are answered one by one
+FEW_RECORDS = 20  # up to here records are answered one by one, which takes no longer than to begin with a table
 ROWS_PER_NODE = 10  # without kernels: more rows for each node than this are quicker node by node
 
 
@@ -72,6 +73,10 @@ class Predictor:
             with suppress(KernelNotCompiled):
                 return self._block_walk.ends(table, policy)
         return ends(self.view, table, policy)
+
+    def leaves_of_numbers(self, read: NumbersOfAttributes) -> RowArray | None:
+        """By kernels the leaf of each complete record, whose values are all numbers; None where that takes more."""
+        return self._block_walk.leaves_of_numbers(read.addresses, read.n_rows)
 
     def _is_small(self, n_rows: int, *, kernels: bool) -> bool:
         """Whether records are best answered one by one."""

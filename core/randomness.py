@@ -15,7 +15,7 @@ from core.table import RowArray
 ALL_BITS = 0xFFFFFFFFFFFFFFFF
 
 # What the draws of a node are for; different purposes share none.
-FOR_CUTS, FOR_ROWS, FOR_DIRECTIONS = 1, 2, 3
+FOR_CUTS, FOR_ROWS, FOR_DIRECTIONS, FOR_COLUMNS = 1, 2, 3, 4
 
 
 def stream(seed: int, purpose: str) -> np.random.PCG64:

@@ -99,12 +99,7 @@ class Tree:
     @cached_property
     def parent(self) -> NDArray[np.int32]:
         """The node above; -1 for the root. A node that is gone stands for its own."""
-        # By depth, then by number: the parent is the last node one level up that comes before its child.
-        order = self.there[np.argsort(self.depth[self.there], kind="stable")]
-        levels, nodes = self.depth.astype(np.int64) * len(self), np.arange(len(self))
-        above = np.searchsorted((levels + nodes)[order], levels - len(self) + nodes) - 1
-        parents = np.where(nodes == 0, -1, order[above])
-        return (parents if self.gone is None else np.where(self.gone, nodes, parents)).astype(np.int32)
+        return parents_of(self.size, self.gone)
 
     @cached_property
     def branch(self) -> NDArray[np.int32]:
@@ -273,3 +268,16 @@ def times_covered(size: NDArray[np.int32], nodes: RowArray) -> RowArray:
     begins = np.bincount(nodes + 1, minlength=len(size) + 1)
     ends = np.bincount(nodes + size[nodes], minlength=len(size) + 1)
     return np.cumsum(begins - ends)[: len(size)]
+
+
+def parents_of(size: NDArray[np.int32], gone: BoolArray | None = None) -> NDArray[np.int32]:
+    """The node above each; -1 for the root. A node that is gone stands for its own."""
+    nodes = np.arange(len(size))
+    there = nodes if gone is None else np.flatnonzero(~gone)
+    depth = times_covered(size, there)
+    # By depth, then by number: the parent is the last node one level up that comes before its child.
+    order = there[np.argsort(depth[there], kind="stable")]
+    levels = depth * len(size)
+    above = np.searchsorted((levels + nodes)[order], levels - len(size) + nodes) - 1
+    parents = np.where(nodes == 0, -1, order[above])
+    return (parents if gone is None else np.where(gone, nodes, parents)).astype(np.int32)

@@ -32,6 +32,15 @@ LANES = 4  # the processor adds so many numbers at once
 MOST_SUMS = 64  # linear tests of a tree whose sums are all computed beforehand, on the way of a row or not
 
 TEST = np.dtype([("threshold", np.float64), ("first", np.uint32), ("offset", np.uint32)])
+CHOICE = np.dtype(
+    [
+        ("threshold", np.float64),
+        ("least", np.float64),
+        ("lookup_start", np.int64),
+        ("first", np.uint32),
+        ("offset", np.uint32),
+    ]
+)
 
 _WAYS = {
     SplitKind.THRESHOLD: THRESHOLD,
@@ -47,12 +56,15 @@ class Nodes(NamedTuple):
 
     column      the attribute tested, by its place among those read; one more than there are in a leaf
     threshold   NaN unless the kind is THRESHOLD, and in a leaf         kind            how a branch is found
-    lookup      at `lookup_start` and on: code -> branch                n_branches      0 in a leaf
+    lookup      at `lookup_start` and on: code -> branch; last a 0      n_branches      0 in a leaf
     cuts        at `cuts_start[column]` and on                          share           r_v, as in the tree
     missing     the branch of a missing value; -1 where it has none of its own
     answers     as in the tree, but never -0.0; with columns of 0 up to a multiple of LANES
     tests       threshold, first and column side by side: one look at memory. The column as the `offset` of its values
                 in a tile
+    choices     the same for thresholds and tables of codes alike, so that nobody has to ask which it is: a code is at
+                `least` 0, and numbers are never at least NaN; these are looked up at the last 0, and no code is above a
+                threshold of NaN
     """
 
     column: NDArray[np.uint32]
@@ -68,6 +80,7 @@ class Nodes(NamedTuple):
     share: FloatArray
     answers: FloatArray
     tests: NDArray[np.void]
+    choices: NDArray[np.void]
 
 
 class StandIns(NamedTuple):
@@ -144,13 +157,14 @@ class Layout:
             n_branches=tree.n_children[order].astype(np.uint32),
             kind=_FOUND_BY[tree.kind[order]],
             lookup_start=tree.branch_start[order],
-            lookup=tree.branch_of.copy(),  # compiled code tells arrays that cannot be written apart
+            lookup=np.append(tree.branch_of, np.int32(0)),
             cuts_start=np.cumsum([0, *map(len, cuts), 0], dtype=np.int64),
             cuts=np.array([cut for of_column in cuts for cut in of_column], dtype=np.float64),
             missing=tree.missing_branch[order],
             share=tree.share[order],
             answers=_in_lanes(tree.answers[order] + 0.0),  # a sum that begins with 0 is never -0.0
             tests=np.empty(0, dtype=TEST),  # every view has its own
+            choices=np.empty(0, dtype=CHOICE),
         )
 
     @cached_property
@@ -180,13 +194,22 @@ class Layout:
             n_branches=np.where(is_leaf, np.uint32(0), full.n_branches),
             kind=np.where(is_leaf, np.uint8(THRESHOLD), full.kind),
         )
-        return nodes._replace(tests=_tests(nodes))
+        return nodes._replace(tests=_tests(nodes), choices=_choices(nodes))
 
 
 def _tests(nodes: Nodes) -> NDArray[np.void]:
     tests = np.empty(len(nodes.first), dtype=TEST)
     tests["threshold"], tests["first"], tests["offset"] = nodes.threshold, nodes.first, nodes.column * IN_FLIGHT
     return tests
+
+
+def _choices(nodes: Nodes) -> NDArray[np.void]:
+    is_looked_up, choices = nodes.kind == LOOKUP, np.empty(len(nodes.first), dtype=CHOICE)
+    choices["threshold"], choices["first"] = nodes.threshold, nodes.first
+    choices["least"] = np.where(is_looked_up, 0.0, np.nan)
+    choices["lookup_start"] = np.where(is_looked_up, nodes.lookup_start, len(nodes.lookup) - 1)
+    choices["offset"] = nodes.column * IN_FLIGHT
+    return choices
 
 
 def _in_lanes(answers: FloatArray) -> FloatArray:

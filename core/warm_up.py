@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.block_walk import BlockWalk
+from core.columns_in_memory import ColumnsInMemory, NumbersInMemory, TextsInMemory
 from core.config import (
     Algorithm,
     Categorical,
@@ -38,7 +39,9 @@ from core.presets import resolve
 from core.pruning.confidence import Expectation, steps_without_raising
 from core.pruning.cost_complexity import weakest_link_steps
 from core.pruning.held_out_tree import HeldOutTree
+from core.raw_memory import END, address_of
 from core.schema import Attribute, Kind, Schema
+from core.side_by_side import TextsSideBySide
 from core.table import MISSING_CODE, Column, Table
 from core.target import ClassTarget, NumberTarget, Target
 from core.tree import Tree, TreeView, full_view
@@ -65,6 +68,7 @@ def run_every_kernel() -> None:
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
     run_quest_kernels()
+    run_multivariate_kernels()
     run_pruning_kernels()
     run_prediction_kernels()
 
@@ -84,6 +88,13 @@ def run_quest_kernels() -> None:
     grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
 
 
+def run_multivariate_kernels() -> None:
+    """What looks for sums too: one kernel for all tables."""
+    samples = samples_of(class_target(3), weighted=True, holes=True)
+    algorithm = resolve("multivariate", {"stopping": {"max_depth": 3}}, samples.target.task)
+    grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
+
+
 def run_pruning_kernels() -> None:
     """What tells the effect of cuts on rows kept aside, and what goes through all nodes."""
     samples, algorithm = next(prediction_orders())
@@ -100,6 +111,8 @@ def run_prediction_kernels() -> None:
         tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
         run_predictions(tree, samples.attributes)
     run_scans()
+    run_columns_in_memory()
+    TextsSideBySide([b"one", b"two"]).of(np.array([1, 0]), b"", b"")
 
 
 def run_predictions(tree: Tree, records: Table) -> None:
@@ -117,6 +130,15 @@ def run_scans() -> None:
     scanner = RecordScanner(Schema((Attribute("number", Kind.NUMERIC), levels("category", Kind.CATEGORICAL, 2))), ())
     scanner.records(b'[{"number": 1.5, "category": "1"}, {"number": null, "category": 0}]', 0)
     scanner.columns(b'{"number": [1.5, 12345678901234567890], "category": ["1", "2"]}', 0)
+
+
+def run_columns_in_memory() -> None:
+    """Read a column of numbers and one of text."""
+    offsets, text = np.array([0, 1, 2], dtype=np.int32), np.frombuffer(END + b"10" + END, dtype=np.uint8)
+    attributes = Schema((Attribute("number", Kind.NUMERIC), levels("category", Kind.CATEGORICAL, 2)))
+    texts = TextsInMemory(int(address_of(offsets)), int(address_of(text)) + len(END), 2)
+    numbers = np.zeros(2)
+    ColumnsInMemory(attributes).as_numbers([NumbersInMemory(int(address_of(numbers))), texts], 2)
 
 
 def orders() -> Iterator[Order]:

@@ -27,6 +27,9 @@ def configure_logs(level: Level) -> None:
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     LOGGER.setLevel(LEVELS[level])
+    # No line tells its place in the code, its thread or its process: nobody has to look for them.
+    logging._srcfile = None
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 
 
 class JsonLines(logging.Formatter):

@@ -141,7 +141,10 @@ def status(server: Server, training_id: str) -> str:
 
 def ended(server: Server, training_id: str) -> float:
     """Wait for a training, which has to succeed; when that was, in seconds since 1970."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
     training = server.call("GET", f"/v1/trainings/{training_id}?wait=20")
+    while training["status"] in ("queued", "running") and time.monotonic() < deadline:  # others may have the machine
+        training = server.call("GET", f"/v1/trainings/{training_id}?wait=20")
     assert training["status"] == "succeeded", training
     return datetime.fromisoformat(training["finished_at"]).timestamp()
 

@@ -25,17 +25,27 @@ class ClassMoments:
 
 
 def class_moments(values: FloatArray, classes: CodeArray, weights: FloatArray, n_classes: int) -> ClassMoments:
-    """Sums in row order. The centre is the first value: where all are the same, the means are 0 to the last bit."""
-    centre = float(values[0]) if len(values) else 0.0
-    by_class, shifted = weights_by(classes, weights, n_classes), values - centre
-    means = weights_by(classes, weights * shifted, n_classes) / np.where(by_class > 0, by_class, 1.0)
-    apart = np.abs(shifted - means[classes])
+    """Sums in row order; each class is told from its own first value c_k, and all of them from that of the first class.
+
+        m_k - c_k  =  sum w (x - c_k) / N_k        variation  =  sum w (x - c_k)^2 - N_k (m_k - c_k)^2
+
+    c_k is one of its values, so that what is taken away is at most N_k/w times what is left, w being the weight of that
+    row. A class of one value varies by 0 to the last bit.
+    """
+    present, first = np.unique(classes, return_index=True)
+    centres = np.zeros(n_classes)
+    centres[present] = values[first]
+    centre = float(centres[present[0]]) if len(present) else 0.0
+    by_class, apart = weights_by(classes, weights, n_classes), values - centres[classes]
+    moved = weights * apart
+    sums = weights_by(classes, moved, n_classes)
+    shifts = sums / np.where(by_class > 0, by_class, 1.0)
     return ClassMoments(
         centre=centre,
         weights=by_class,
-        means=means,
-        variations=weights_by(classes, weights * apart * apart, n_classes),
-        deviations=weights_by(classes, weights * apart, n_classes),
+        means=centres - centre + shifts,
+        variations=np.maximum(weights_by(classes, moved * apart, n_classes) - sums * shifts, 0.0),
+        deviations=weights_by(classes, weights * np.abs(apart - shifts[classes]), n_classes),
     )
 
 

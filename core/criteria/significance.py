@@ -59,11 +59,14 @@ def log10_p(statistic: float, degrees: Sequence[float]) -> float:
     return tail / math.log(10)
 
 
-def most_significant(logs: FloatArray, statistics: FloatArray) -> int:
-    """The place of the smallest p, given as log10; among equal ones of the largest statistic, then the first."""
+def most_significant(logs: FloatArray, statistics: FloatArray, tolerance: float = TIE) -> int:
+    """The place of the smallest p, given as log10; among equal ones of the largest statistic, then the first.
+
+    Statistics above 1 are equal within the tolerance in proportion.
+    """
     is_equal = logs <= logs.min() + SAME_LOG10_P
     largest = statistics[is_equal].max()
-    return int(np.argmax(is_equal & (statistics >= largest - TIE * max(1.0, largest))))
+    return int(np.argmax(is_equal & (statistics >= largest - tolerance * max(1.0, largest))))
 
 
 def pearson(table: FloatArray) -> Significance:

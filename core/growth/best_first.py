@@ -42,6 +42,7 @@ def part_of(tree: Tree, is_split: BoolArray) -> Tree:
     kept, counted = np.flatnonzero(is_kept), np.concatenate([[0], np.cumsum(is_kept)])
     splits = is_split[kept]
     n_branches = np.where(is_split, np.diff(tree.branch_start), 0)
+    terms = tuple(tree.terms[node] if is_split[node] else () for node in kept) if tree.terms else ()
     return replace(
         tree,
         size=(counted[kept + tree.size[kept]] - counted[kept]).astype(np.int32),
@@ -57,4 +58,5 @@ def part_of(tree: Tree, is_split: BoolArray) -> Tree:
         score=np.where(splits, tree.score[kept], np.nan),
         values=tree.values[kept],
         variances=tree.variances[kept],
+        terms=terms if any(terms) else (),
     )

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from core.config import Algorithm
-from core.growth import quest_grow
+from core.growth import multivariate_grow, quest_grow
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
 from core.growth.samples import Samples
@@ -41,6 +41,8 @@ def grow_with(
 ) -> tuple[Tree, list[Trial]]:
     """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does, on one thread."""
     if prefers_kernels(engine, samples) and validation is None:
+        if multivariate_grow.is_supported(samples, algorithm):
+            return multivariate_grow.grow_multivariate(samples, algorithm, seed=seed, watch=watch), []
         if quest_grow.is_supported(algorithm):
             return quest_grow.grow_quest(samples, algorithm, watch=watch), []
         if is_supported(samples, algorithm):

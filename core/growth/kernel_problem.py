@@ -137,12 +137,12 @@ def fill_list(
 
     Where too many values are so close that their keys are the same, the values are sorted themselves.
     """
-    from core.growth.sorting_kernels import DIGIT, MOST_DIGITS, list_entries, settle_runs, sort_keys, sortable_keys
+    from core.splits.sorting_kernels import DIGIT, MOST_DIGITS, list_entries, settle_runs, sort_keys, sortable_keys
 
     n = int(sortable_keys(values, values.view(np.uint64), classes, class_bits, row_bits, room[0]))
     counts = np.empty((MOST_DIGITS, 1 << DIGIT), dtype=np.uint32)
     keys = sort_keys(room[0, :n], room[1, :n], row_bits + class_bits, counts)
-    if not settle_runs(keys, values, class_bits, row_bits):
+    if not settle_runs(keys, values, class_bits, row_bits, np.uint64((1 << (row_bits + class_bits)) - 1)):
         rows = np.argsort(values, kind="stable")[: len(keys)].astype(np.uint64)
         keys[:] = (rows << np.uint64(class_bits)) | classes[rows].astype(np.uint64)  # without upper bits
     n_new = list_entries(keys, values, class_bits, row_bits, entries)

@@ -36,20 +36,9 @@ def rules_of(
     """The algorithm in the kernels' terms: the fields of their `Rules`."""
     from core.growth import growth_state as state
     from core.growth import table_kernels as tables
-    from core.splits import numeric_kernels as scans
 
     n_rows, stopping = len(samples), algorithm.stopping
-    criterion = {
-        CriterionKind.GINI: scans.GINI,
-        CriterionKind.INFORMATION_GAIN: scans.ENTROPY,
-        CriterionKind.GAIN_RATIO: scans.ENTROPY,
-        CriterionKind.ERROR_RATE: scans.ERROR,
-        CriterionKind.SQUARED_ERROR: scans.SQUARED,
-    }[algorithm.criterion.kind]
-    gain_filter = {
-        GainFilter.ABOVE_AVERAGE: state.ABOVE_AVERAGE,
-        GainFilter.BETTER_HALF: state.BETTER_HALF,
-    }.get(algorithm.criterion.filter or GainFilter.NONE, state.NO_FILTER)
+    criterion = criterion_of(algorithm)
     kinds = {
         SplitKind.THRESHOLD: tables.ORDERED,
         SplitKind.MULTIWAY: tables.MULTIWAY,
@@ -59,19 +48,13 @@ def rules_of(
     }
     coded = [(column, column.coding) for column in columns if column.coding is not None]
     costs = algorithm.attribute_costs
-    is_ratio = algorithm.criterion.kind is CriterionKind.GAIN_RATIO
     n_slots = [column.n_slots for column in columns]
 
-    def n_looked_up(by: int) -> int:
-        """How far a table goes that only counted classes and one criterion look into."""
-        return n_rows if weighing.is_counted and criterion == by else 1
-
-    large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n_rows) * np.log2(max(2, n_rows)) + 1))))
     return (
         criterion,
-        is_ratio,
-        is_ratio or costs is not None,
-        gain_filter,
+        is_ratio(algorithm),
+        is_ratio(algorithm) or costs is not None,
+        filter_of(algorithm),
         n_classes_of(samples),
         weighing.is_counted,
         weighing.is_unit,
@@ -94,17 +77,41 @@ def rules_of(
         np.array([kinds[coding.kind] for _, coding in coded], dtype=np.int64),
         np.array([coding.n_levels for _, coding in coded], dtype=np.int64),
         first_levels(columns),
-        reciprocal_table(n_looked_up(scans.GINI)),
-        times_log2_table(min(n_looked_up(scans.ENTROPY), scans.SMALL_COUNT), scans.SMALL_UNIT),
-        times_log2_table(n_looked_up(scans.ENTROPY), large_unit),
-        scans.SMALL_UNIT,
-        large_unit,
+        *tables_of(n_rows if weighing.is_counted else 1, criterion),
         *way_of(algorithm),
         algorithm.criterion.numeric_correction is NumericCorrection.RELEASE8,
         np.repeat(np.arange(len(columns)), n_slots),
         np.repeat(columns_in_average(samples, algorithm), n_slots),
         np.uint64(root_key(seed)),
     )
+
+
+def criterion_of(algorithm: Algorithm) -> int:
+    """What scans look at, in the kernels' terms."""
+    from core.splits import numeric_kernels as scans
+
+    return {
+        CriterionKind.GINI: scans.GINI,
+        CriterionKind.INFORMATION_GAIN: scans.ENTROPY,
+        CriterionKind.GAIN_RATIO: scans.ENTROPY,
+        CriterionKind.ERROR_RATE: scans.ERROR,
+        CriterionKind.SQUARED_ERROR: scans.SQUARED,
+    }[algorithm.criterion.kind]
+
+
+def is_ratio(algorithm: Algorithm) -> bool:
+    """Whether attributes are compared by the gain in proportion to the intrinsic value."""
+    return algorithm.criterion.kind is CriterionKind.GAIN_RATIO
+
+
+def filter_of(algorithm: Algorithm) -> int:
+    """Among which candidates the criterion may choose, in the kernels' terms."""
+    from core.growth import growth_state as state
+
+    return {
+        GainFilter.ABOVE_AVERAGE: state.ABOVE_AVERAGE,
+        GainFilter.BETTER_HALF: state.BETTER_HALF,
+    }.get(algorithm.criterion.filter or GainFilter.NONE, state.NO_FILTER)
 
 
 def way_of(algorithm: Algorithm) -> tuple[int, int]:
@@ -140,6 +147,24 @@ def columns_in_average(samples: Samples, algorithm: Algorithm) -> list[bool]:
     """The gains of which columns the dialect takes the average of."""
     columns = range(len(samples.attributes.schema))
     return [algorithm.dialect is Dialect.RELEASE8 and counts_in_average(samples, column) for column in columns]
+
+
+def tables_of(n: int, criterion: int) -> tuple[Any, ...]:
+    """What scans of counted classes look up, by the criterion for counts up to n: reciprocals, logarithms, their units.
+
+    A few of the logarithms are kept in a finer unit.
+    """
+    from core.splits import numeric_kernels as scans
+
+    large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n) * np.log2(max(2, n)) + 1))))
+    n_logarithms = n if criterion == scans.ENTROPY else 1
+    return (
+        reciprocal_table(n if criterion == scans.GINI else 1),
+        times_log2_table(min(n_logarithms, scans.SMALL_COUNT), scans.SMALL_UNIT),
+        times_log2_table(n_logarithms, large_unit),
+        scans.SMALL_UNIT,
+        large_unit,
+    )
 
 
 def reciprocal_table(n: int) -> FloatArray:

@@ -5,7 +5,7 @@ as the samples that know all of them hold half of the weight. A sum that gains n
 attribute, within TIE, is not used: the simpler test is kept.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,12 +19,13 @@ from core.randomness import FOR_DIRECTIONS, key_of
 from core.splits.linear import Scene, direction, in_units
 from core.splits.numeric import best_cuts
 from core.splits.split import Split, SplitKind, Term, weighted_sums
-from core.sums import weights_by
+from core.sums import in_row_order, weights_by
 from core.table import BoolArray, FloatArray, RowArray, is_missing
 
 MOST_ROWS = 2_000  # of a node that a direction is learnt on, evenly spaced; where to cut it, all of them tell
 MOST_CATEGORIES = 50  # an attribute of more is asked by itself only
 KNOWN_PART = 0.5
+LEAST_SPREAD = 1e-12  # of values whose largest is 1: less is rounding
 
 
 def best_split(
@@ -59,19 +60,18 @@ def linear_candidate(
     if len(features.terms) < 2:
         return None
     sums, weights = node.sums[learnt.places], node.weights[learnt.places]
-    part = float(weights.sum() / node.weights.sum())
+    part = float(in_row_order(weights) / in_row_order(node.weights))
     scene = Scene(features.standardised, sums, weights, objective, least * part)
     options, key = algorithm.linear, key_of(node.key, FOR_DIRECTIONS)
     found = direction(scene, options.fit, options.max_terms, key)
-    in_data_units = None if found is None else in_units(found, features.scales)
-    if in_data_units is None:
-        return None
-    terms = tuple(
-        Term(column, weight, code)
-        for (column, code), weight in zip(features.terms, in_data_units, strict=True)
-        if weight != 0
-    )
+    terms = () if found is None else terms_of(features.terms, in_units(found, features.scales).tolist())
     return None if len(terms) < 2 else with_threshold(terms, samples, node, algorithm, objective)
+
+
+def terms_of(features: Sequence[tuple[int, int]], weights: Sequence[float]) -> tuple[Term, ...]:
+    """The terms of a sum, from column and code of each feature; what has no weight is left out."""
+    pairs = zip(features, weights, strict=True)
+    return tuple(Term(column, weight, code) for (column, code), weight in pairs if weight != 0)
 
 
 def with_threshold(
@@ -99,19 +99,33 @@ class LearningRows:
 
 def learning_rows(samples: Samples, node: NodeSamples) -> LearningRows:
     """What a direction is learnt on, as the module says."""
-    columns = [c for c, a in enumerate(samples.attributes.schema) if len(a.categories) <= MOST_CATEGORIES]
+    columns = columns_for_sums(samples)
     known = {c: ~is_missing(samples.attributes.columns[c][node.rows]) for c in columns}
-    by_weight = sorted(columns, key=lambda column: (-float(node.weights[known[column]].sum()), column))
+    by_weight = sorted(columns, key=lambda column: (-weight_of(known[column], node.weights), column))
     taken, is_complete = list[int](), np.ones(len(node.rows), dtype=np.bool_)
     for column in by_weight:
         both: BoolArray = is_complete & known[column]
-        if node.weights[both].sum() >= KNOWN_PART * node.weights.sum():
+        if weight_of(both, node.weights) >= KNOWN_PART * in_row_order(node.weights):
             taken.append(column)
             is_complete = both
-    places = np.flatnonzero(is_complete)
-    if len(places) > MOST_ROWS:
-        places = places[np.linspace(0, len(places) - 1, MOST_ROWS).astype(np.int64)]
-    return LearningRows(sorted(taken), places)
+    return LearningRows(sorted(taken), evenly_spaced(np.flatnonzero(is_complete)))
+
+
+def columns_for_sums(samples: Samples) -> list[int]:
+    """The columns that may be part of a sum."""
+    return [c for c, a in enumerate(samples.attributes.schema) if len(a.categories) <= MOST_CATEGORIES]
+
+
+def evenly_spaced(places: RowArray) -> RowArray:
+    """All of them, or as many as a direction is learnt on."""
+    if len(places) <= MOST_ROWS:
+        return places
+    return places[np.linspace(0, len(places) - 1, MOST_ROWS).astype(np.int64)]
+
+
+def weight_of(chosen: BoolArray, weights: FloatArray) -> float:
+    """The weight of some rows."""
+    return float(in_row_order(np.where(chosen, weights, 0.0)))
 
 
 @dataclass(frozen=True)
@@ -147,7 +161,7 @@ def standardised(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, f
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0:
         return None
-    shrunk, total = values / largest, weights.sum()  # squares of the largest numbers leave the range of float64
-    centred = shrunk - (weights * shrunk).sum() / total
-    spread = float(np.sqrt((weights * centred**2).sum() / total))
-    return None if spread <= 1e-12 else (centred / spread, spread * largest)
+    shrunk, total = values / largest, in_row_order(weights)  # squares of the largest numbers leave the range of float64
+    centred = shrunk - in_row_order(weights * shrunk) / total
+    spread = float(np.sqrt(in_row_order(weights * (centred * centred)) / total))
+    return None if spread <= LEAST_SPREAD else (centred / spread, spread * largest)

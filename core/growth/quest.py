@@ -18,7 +18,7 @@ import numpy as np
 from core.config import Algorithm, QuestTests, WhenInsignificant
 from core.criteria.class_moments import class_moments, levene_test
 from core.criteria.objective import Objective
-from core.criteria.significance import SAME_LOG10_P, Significance, analysis_of_variance, pearson
+from core.criteria.significance import Significance, analysis_of_variance, most_significant, pearson
 from core.growth.best_split import Candidate, NodeSamples
 from core.growth.samples import Samples
 from core.splits.discriminant_cuts import best_cut, best_groups
@@ -28,7 +28,7 @@ from core.table import FloatArray, is_missing
 from core.target import ClassTarget
 from core.ties import TIE
 
-SAME_STATISTIC = 1e-9  # in proportion
+SAME_STATISTIC = 1e-9  # sums of a column in other units differ in their last bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,23 +87,21 @@ def choice(
     """The attribute to split on, as the module says; None when nothing is left or significant enough."""
     if not tests:
         return None
-    first = tests[most_significant([one.association for one in tests])]
+    first = tests[first_of([one.association for one in tests])]
     if first.association.log10_p_value < math.log10(options.alpha / n_attributes):
         return first
     ordered = [(one, one.levene) for one in tests if one.levene is not None]
     if ordered:
-        best = most_significant([levene for _, levene in ordered])
+        best = first_of([levene for _, levene in ordered])
         if ordered[best][1].log10_p_value < math.log10(options.alpha / (n_attributes + n_ordered)):
             return ordered[best][0]
     return first if options.when_insignificant is WhenInsignificant.SMALLEST_P else None
 
 
-def most_significant(tests: Sequence[Significance]) -> int:
+def first_of(tests: Sequence[Significance]) -> int:
     """The smallest p; among equal ones the largest statistic, and then the earlier column."""
     logs, statistics = (np.array(each) for each in zip(*((t.log10_p_value, t.statistic) for t in tests), strict=True))
-    equal = logs <= logs.min() + SAME_LOG10_P
-    largest = statistics[equal].max()
-    return int(np.argmax(equal & (statistics >= largest * (1 - SAME_STATISTIC))))
+    return most_significant(logs, statistics, tolerance=SAME_STATISTIC)
 
 
 def tests_of(samples: Samples, node: NodeSamples) -> list[AttributeTests]:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.config import Algorithm, MissingStrategy, WhenInsignificant
 from core.growth.best_split import objective_of
@@ -18,22 +19,29 @@ from core.tree import LEAF, SPLIT_KINDS, Tree
 
 POLL_SECONDS = 0.25
 BLOCK_ROWS = 1024
+MOST_TABLES, MOST_SUMS = 64, 4_000_000  # of nodes that wait
+LINE = 64  # bytes of memory that come together
 
 
 class Problem(NamedTuple):
-    """The samples: numbers and ordinals as float64, categories as codes, each with the columns they are.
+    """The samples, row by row: numbers and ordinals as float64, categories by their cells in the tables of all of them.
 
-    `has_missing` is about numbers. `level_start` is where each category's table begins, and where the last one ends.
+    A row has as many numbers as `width` says, those after the last column are 0. `has_missing` is about numbers.
+    `ordered` and `nominal` are the columns that they are. `level_start` is where each category's table begins, and
+    where the last one ends: there is the cell of rows that do not know theirs. `counts_ones` says that rows weigh 1
+    and know everything: so it is then in every node.
     """
 
     numbers: FloatArray
+    width: int
     has_missing: bool
     ordered: RowArray
-    codes: CodeArray
+    cells: CodeArray
     nominal: RowArray
     level_start: RowArray
     classes: CodeArray
     weights: FloatArray
+    counts_ones: bool
     n_classes: int
 
 
@@ -51,14 +59,15 @@ class Limits(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Sums of the node being grown, by class and column with an order, or by level and class; what tests say."""
+    """Room for a node: sums by class and column with an order, tables by cell and class, also for nodes that wait.
+
+    What tests say of columns; its rows class after class, from `starts` on; the values of the column that is chosen,
+    those that are known, and the side of each row; rows that are put aside while others take their places.
+    """
 
     class_weights: FloatArray
-    weights: FloatArray
-    means: FloatArray
-    variations: FloatArray
-    deviations: FloatArray
-    centres: FloatArray
+    moments: FloatArray
+    tests: FloatArray
     tables: FloatArray
     statistics: FloatArray
     degrees: FloatArray
@@ -66,7 +75,18 @@ class Work(NamedTuple):
     logs: FloatArray
     is_left: BoolArray
     mask: BoolArray
-    moments: FloatArray
+    of_classes: FloatArray
+    ways: FloatArray
+    starts: RowArray
+    grouped: RowArray
+    grouped_weights: FloatArray
+    values: FloatArray
+    known: FloatArray
+    known_classes: CodeArray
+    known_weights: FloatArray
+    side: NDArray[np.int8]
+    kept_rows: NDArray[np.uint64]
+    kept_weights: FloatArray
 
 
 def is_supported(algorithm: Algorithm) -> bool:
@@ -104,28 +124,67 @@ def grow_quest(samples: Samples, algorithm: Algorithm, *, watch: Watch = nobody)
 
 def problem_of(samples: Samples, ordered: list[int], nominal: list[int]) -> Problem:
     """The samples with their columns side by side, row by row."""
+    from core.lane_kernels import WIDTH
+
     assert isinstance(samples.target, ClassTarget)
     columns, schema = samples.attributes.columns, samples.attributes.schema
-    numbers = [np.where(is_missing(columns[column]), np.nan, columns[column]) for column in ordered]
+    numbers = [as_numbers(columns[column]) for column in ordered]
+    level_start = np.cumsum([0, *(len(schema[column].categories) for column in nominal)], dtype=np.int64)
+    cells = [
+        cells_of(columns[column], int(start), int(level_start[-1]))
+        for column, start in zip(nominal, level_start, strict=False)
+    ]
+    width = -(-len(ordered) // WIDTH) * WIDTH
+    has_missing = any(bool(np.isnan(values).any()) for values in numbers)
     return Problem(
-        numbers=row_by_row(numbers, len(samples), np.float64),
-        has_missing=any(bool(np.isnan(values).any()) for values in numbers),
+        numbers=row_by_row(numbers, len(samples), width, np.float64),
+        width=width,
+        has_missing=has_missing,
         ordered=np.array(ordered, dtype=np.int64),
-        codes=row_by_row([columns[column] for column in nominal], len(samples), np.int32),
+        cells=row_by_row(cells, len(samples), len(nominal), np.uint32),
         nominal=np.array(nominal, dtype=np.int64),
-        level_start=np.cumsum([0, *(len(schema[column].categories) for column in nominal)], dtype=np.int64),
+        level_start=level_start,
         classes=samples.target.codes,
         weights=samples.weights,
+        counts_ones=not has_missing and is_complete(samples, nominal) and bool((samples.weights == 1).all()),
         n_classes=len(samples.target.classes),
     )
 
 
-def row_by_row(columns: Sequence[Column], n_rows: int, kind: type) -> Any:
-    """The columns side by side; some rows of all columns at a time, so that they stay near."""
-    table: Any = np.empty((n_rows, len(columns)), dtype=kind)
+def is_complete(samples: Samples, columns: Sequence[int]) -> bool:
+    """Whether no category is missing in these columns."""
+    return all(bool((samples.attributes.columns[column] >= 0).all()) for column in columns)
+
+
+def as_numbers(values: Column) -> FloatArray:
+    """A column with an order, NaN where a value is missing."""
+    is_number = values.dtype == np.float64
+    return values.astype(np.float64, copy=False) if is_number else np.where(is_missing(values), np.nan, values)
+
+
+def cells_of(codes: Column, start: int, missing: int) -> Column:
+    """The cells of a column's categories, whose table begins there."""
+    cells = codes + start
+    return cells if len(codes) == 0 or codes.min() >= 0 else np.where(is_missing(codes), missing, cells)
+
+
+def row_by_row(columns: Sequence[Column], n_rows: int, width: int, kind: type) -> Any:
+    """The columns side by side, and 0 up to a width; some rows of all columns at a time, so that they stay near."""
+    table: Any = in_lines((n_rows, width), kind)
+    table[:, len(columns) :] = 0
     for start in range(0, n_rows if columns else 0, BLOCK_ROWS):
-        table[start : start + BLOCK_ROWS] = np.array([values[start : start + BLOCK_ROWS] for values in columns]).T
-    return table
+        rows = slice(start, start + BLOCK_ROWS)
+        for place, values in enumerate(columns):
+            table[rows, place] = values[rows]
+    return table.ravel()
+
+
+def in_lines(shape: tuple[int, int], kind: type) -> Any:
+    """An array that begins where a line of the processor's cache does, so that rows of whole lines touch no others."""
+    n = shape[0] * shape[1]
+    room: Any = np.empty(n + LINE, dtype=kind)
+    start = -room.ctypes.data % LINE // room.itemsize
+    return room[start : start + n].reshape(shape)
 
 
 def limits_of(algorithm: Algorithm, n_attributes: int, n_ordered: int) -> Limits:
@@ -145,23 +204,37 @@ def limits_of(algorithm: Algorithm, n_attributes: int, n_ordered: int) -> Limits
 
 
 def work_for(problem: Problem, n_attributes: int) -> Work:
-    """Room for the sums of a node."""
-    by_class, n_levels = (problem.n_classes, len(problem.ordered)), np.diff(problem.level_start)
+    """Room for a node, and for the tables of those that wait."""
+    from core.criteria.class_moments_kernels import OF_CLASS, OF_TEST
+    from core.lane_kernels import WIDTH
+
+    n_rows, n_classes, n_blocks = len(problem.classes), problem.n_classes, problem.width // WIDTH
+    n_cells, n_levels = int(problem.level_start[-1]) + 1, np.diff(problem.level_start)
+    is_kept = problem.counts_ones and len(problem.nominal) > 0
+    n_tables = max(1, min(MOST_TABLES, MOST_SUMS // (n_cells * n_classes))) if is_kept else 1
     return Work(
-        class_weights=np.empty(problem.n_classes),
-        weights=np.empty(by_class),
-        means=np.empty(by_class),
-        variations=np.empty(by_class),
-        deviations=np.empty(by_class),
-        centres=np.empty(len(problem.ordered)),
-        tables=np.empty((int(problem.level_start[-1]), problem.n_classes)),
+        class_weights=np.empty(n_classes),
+        moments=np.empty(n_classes * n_blocks * OF_CLASS),
+        tests=np.empty(n_blocks * OF_TEST),
+        tables=np.empty((n_tables, n_cells, n_classes)),
         statistics=np.empty(n_attributes),
-        degrees=np.empty((n_attributes, 2)),
+        degrees=np.empty((2, n_attributes)),
         levene=np.empty(n_attributes),
         logs=np.empty(n_attributes),
         is_left=np.empty(n_attributes, dtype=np.bool_),
         mask=np.empty(int(n_levels.max(initial=0)), dtype=np.bool_),
-        moments=np.empty((3, problem.n_classes)),
+        of_classes=np.empty((4, n_classes)),
+        ways=np.empty((2, 3)),
+        starts=np.empty(n_classes + 1, dtype=np.int64),
+        grouped=np.empty(n_rows, dtype=np.int64),
+        grouped_weights=np.empty(n_rows),
+        values=np.empty(n_rows),
+        known=np.empty(n_rows),
+        known_classes=np.empty(n_rows, dtype=np.int32),
+        known_weights=np.empty(n_rows),
+        side=np.empty(n_rows, dtype=np.int8),
+        kept_rows=np.empty(n_rows, dtype=np.uint64),
+        kept_weights=np.empty(n_rows),
     )
 
 

@@ -197,8 +197,8 @@ def take_apart(words, first, second, third, is_new):
     """Write down what each class weighs by eight words, and whether the last bit is set."""
     word = words(0)
     for k, lefts in enumerate((first, second, third)):
-        lefts.write(word.part(k * LANE, LANE))
-    is_new.write(word.has_last_bit().as_numbers())
+        lefts.put(0, word.part(k * LANE, LANE))
+    is_new.put(0, word.has_last_bit().as_numbers())
 
 
 @compiled

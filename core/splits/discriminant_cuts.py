@@ -74,13 +74,18 @@ def holds_enough(first: BoolArray, weights: FloatArray, min_weight: float) -> bo
 
 
 def nearest_cut(values: FloatArray, weights: FloatArray, wanted: float, min_weight: float) -> float | None:
-    """The allowed midpoint of neighbouring values that is nearest to a threshold, on a tie the smaller; if any is."""
+    """The allowed midpoint of neighbouring values that is nearest to a threshold where too little is on one side.
+
+    Allowed ones stand next to each other, all above that threshold or all below.
+    """
     distinct, place = np.unique(values, return_inverse=True)
     up_to = np.cumsum(weights_by(place, weights, len(distinct)))
     smaller = np.minimum(up_to[:-1], up_to[-1] - up_to[:-1])
     gaps = np.flatnonzero(smaller >= min_weight - TIE)
-    cuts = np.array([midpoint(float(distinct[gap]), float(distinct[gap + 1])) for gap in gaps])
-    return float(cuts[np.argmin(np.abs(cuts - wanted))]) if len(cuts) else None
+    if len(gaps) == 0:
+        return None
+    gap = gaps[0] if distinct[gaps[0]] > wanted else gaps[-1]
+    return midpoint(float(distinct[gap]), float(distinct[gap + 1]))
 
 
 def best_groups(table: FloatArray, *, min_weight: float) -> BoolArray | None:

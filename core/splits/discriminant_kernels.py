@@ -47,10 +47,10 @@ def best_cut(values, classes, weights, n, moments, centre, least):
     between = centre + middle(mean_a, mean_b)
     a_is_narrow = variance_a <= variance_b
     narrow, wide = (variance_a, variance_b) if a_is_narrow else (variance_b, variance_a)
-    smallest, largest = extremes(values, classes, n, second, not a_is_narrow)
-    if smallest < largest and narrow > NARROW * wide:
+    if narrow > NARROW * wide and varies(values, classes, n, second, not a_is_narrow):
         wanted = centre + equal_density(weight_a, mean_a, variance_a, weight_b, mean_b, variance_b)
     else:
+        smallest, largest = extremes(values, classes, n, second, not a_is_narrow)
         is_below = mean_a < mean_b if a_is_narrow else mean_b < mean_a
         wanted = beside(values, n, largest, True) if is_below else beside(values, n, smallest, False)
     if np.isnan(wanted):
@@ -60,6 +60,18 @@ def best_cut(values, classes, weights, n, moments, centre, least):
     if holds_enough(values, weights, n, between, least):
         return between
     return nearest_cut(values, weights, n, wanted, least)
+
+
+@compiled
+def varies(values, classes, n, second, of_second):
+    """Whether a super-class has two values; mostly the first rows tell."""
+    one = np.nan
+    for i in range(n):
+        if second[classes[i]] == of_second:
+            if one < values[i] or one > values[i]:
+                return True
+            one = values[i]
+    return False
 
 
 @compiled
@@ -91,24 +103,49 @@ def holds_enough(values, weights, n, threshold, least):
     """`discriminant_cuts.holds_enough`"""
     left, right = 0.0, 0.0
     for i in range(n):  # without a branch, which no processor could foresee
-        is_left = values[i] <= threshold
-        left += weights[i] if is_left else 0.0
-        right += 0.0 if is_left else weights[i]
+        left += weights[i] * (values[i] <= threshold)
+        right += weights[i] * (values[i] > threshold)
     return min(left, right) > 0 and min(left, right) >= least - TIE
 
 
 @compiled
 def nearest_cut(values, weights, n, wanted, least):
-    """`discriminant_cuts.nearest_cut`; NaN where there is none."""
-    order, best, whole = np.argsort(values[:n]), np.nan, 0.0
-    for i in range(n):
-        whole += weights[i]
+    """`discriminant_cuts.nearest_cut`; NaN where there is none. Looked for from the side that had too little."""
     left = 0.0
-    for place in range(n - 1):
-        low, high = values[order[place]], values[order[place + 1]]
-        left += weights[order[place]]
-        if low < high and min(left, whole - left) >= least - TIE:
-            cut = midpoint(low, high)
-            if np.isnan(best) or abs(cut - wanted) < abs(best - wanted):
-                best = cut
-    return best
+    for i in range(n):
+        left += weights[i] * (values[i] <= wanted)
+    sign = 1.0 if left < least - TIE or left == 0 else -1.0
+    edge, beyond, beyond_weight = sign * outermost(values, weights, n, sign, least), inf, 0.0
+    for i in range(n):
+        value = sign * values[i]
+        beyond = min(beyond, value if value > edge else inf)
+        beyond_weight += weights[i] * (value > edge)
+    if np.isinf(beyond) or beyond_weight < least - TIE:
+        return np.nan
+    return midpoint(edge, beyond) if sign > 0 else midpoint(-beyond, -edge)
+
+
+@compiled
+def outermost(values, weights, n, sign, least):
+    """The first value from below, or from above, up to which there is enough weight; the last if there never is.
+
+    As `np.partition` finds a value: those of one side of some value are left out, until it is that value.
+    """
+    kept, kept_weights, aside = sign * values[:n], weights[:n].copy(), 0.0
+    while True:
+        value, below, up_to, n_below, n_up_to = kept[n // 2], aside, aside, 0, 0
+        for i in range(n):
+            below += kept_weights[i] * (kept[i] < value)
+            up_to += kept_weights[i] * (kept[i] <= value)
+            n_below += kept[i] < value
+            n_up_to += kept[i] <= value
+        goes_below = below >= least - TIE and n_below > 0
+        if not goes_below and (up_to >= least - TIE or n_up_to == n):
+            return sign * value
+        aside = aside if goes_below else up_to
+        n_kept = 0
+        for i in range(n):
+            one, weight = kept[i], kept_weights[i]
+            kept[n_kept], kept_weights[n_kept] = one, weight
+            n_kept += one < value if goes_below else one > value
+        n = n_kept

@@ -10,8 +10,12 @@ each class k against the others, y = 1 where a sample is of class k:
 
 The best of the classes' directions by gain is taken. What adds nothing to the gain is left out, the smallest weight
 first. Murthy, Kasif and Salzberg 1994 (OC1).
+
+Samples change sides where sums are equal to the last bit. So every sum runs one after the other, over the samples or
+over the features: whoever computes them, `linear_kernels` too, gets the same directions.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,16 +26,21 @@ from core.config import LinearFit
 from core.criteria.objective import Objective
 from core.randomness import key_of, uniform
 from core.splits.numeric import best_cut
+from core.sums import in_row_order, sums_by, weights_by
 from core.table import FloatArray
 from core.ties import TIE, first_within_tie
 
 RIDGE = 1e-6  # columns may tell the same
 LOGISTIC_RIDGE = 1e-2  # classes may be separable, and the likelihood then has no largest value
 NEWTON_STEPS = 8
+NO_GAIN = -1.0  # of a test that there is not
+FARTHEST = 30.0  # log odds: beyond, the exponential tells nothing more
 MOST_CLASSES = 20  # tried against the others, the heaviest first
 MOST_SWEEPS = 10
 JUMPS = 20
 DIGITS = 6  # of a weight: more would tell nothing, and the last bits of sums would decide them
+SMALLEST = 1e-300
+POWERS_OF_TEN = np.array([float(f"1e{exponent}") for exponent in range(309)])
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,12 @@ class Scene:
     @cached_property
     def largest_gain(self) -> float:
         """The gain of a test that leaves nothing impure: none is larger."""
-        return float(self.objective.impurity(self.sums.sum(axis=0)))
+        return float(self.objective.impurity(in_row_order(self.sums)))
+
+    @cached_property
+    def weight(self) -> float:
+        """The weight of all samples."""
+        return float(in_row_order(self.weights))
 
     def only(self, features: Sequence[int]) -> "Scene":
         """The scene with some of the features."""
@@ -55,10 +69,10 @@ class Scene:
 
     def cut(self, direction: FloatArray) -> tuple[float, float]:
         """The gain of the best cut across a direction, and its threshold; -1 and 0 where there is no valid one."""
-        along = np.einsum("ij,j->i", self.x, direction)
+        along = sums_along(self.x, direction)
         found = best_cut(along, self.sums, self.weights, self.objective, min_weight=self.min_weight)
         if found is None:
-            return -1.0, 0.0
+            return NO_GAIN, 0.0
         return self.gain(along - found.threshold), found.threshold
 
     def gain(self, sides: FloatArray) -> float:
@@ -66,7 +80,7 @@ class Scene:
         is_above = sides > 0
         branches = np.stack([self.sums[~is_above].sum(axis=0), self.sums[is_above].sum(axis=0)])
         weights = np.array([self.weights[~is_above].sum(), self.weights[is_above].sum()])
-        return float(self.objective.decrease(branches, weights)) if weights.min() > 0 else -1.0
+        return float(self.objective.decrease(branches, weights)) if weights.min() > 0 else NO_GAIN
 
 
 def direction(scene: Scene, fit: LinearFit, max_terms: int | None, key: int) -> FloatArray | None:
@@ -75,7 +89,7 @@ def direction(scene: Scene, fit: LinearFit, max_terms: int | None, key: int) -> 
     starts = [(label, learn(scene, label)) for label in labels_tried(scene.sums)]
     gains = np.array([scene.cut(start)[0] for _, start in starts])
     label, start = starts[first_within_tie(gains)]
-    if gains.max() < 0:
+    if gains.max() == NO_GAIN:
         return None
     features = list(range(scene.x.shape[1]))
     while max_terms is not None and len(features) > max_terms:
@@ -89,33 +103,64 @@ def direction(scene: Scene, fit: LinearFit, max_terms: int | None, key: int) -> 
     return weights if weights.any() else None
 
 
+def sums_along(x: FloatArray, direction: FloatArray) -> FloatArray:
+    """Each sample's weighted sum, added up feature by feature."""
+    return in_row_order((x * direction).T)
+
+
 def labels_tried(sums: FloatArray) -> list[int]:
     """The classes that are set against the others; of two, one is enough."""
-    by_class = sums.sum(axis=0)
+    by_class = in_row_order(sums)
     heaviest = np.argsort(-by_class, kind="stable")[: min(MOST_CLASSES, int((by_class > 0).sum()))]
     return [int(heaviest.max())] if len(heaviest) == 2 else sorted(heaviest.tolist())
 
 
 def least_squares(scene: Scene, label: int) -> FloatArray:
     """The direction in which a class is best told from the others by a line of least squares."""
-    total, weighted = scene.weights.sum(), scene.x * scene.weights[:, None]
-    y = scene.sums[:, label] - scene.weights * (scene.sums[:, label].sum() / total)
-    covariance = np.einsum("ni,nj->ij", weighted, scene.x) / total
-    return np.linalg.solve(covariance + RIDGE * np.eye(len(covariance)), np.einsum("ni,n->i", scene.x, y) / total)
+    mean = in_row_order(scene.sums[:, label]) / scene.weight
+    y = scene.sums[:, label] - scene.weights * mean
+    covariance = products(scene.x, scene.weights) / scene.weight
+    return solved(covariance + RIDGE * np.eye(len(covariance)), in_row_order(scene.x * y[:, None]) / scene.weight)
 
 
 def logistic(scene: Scene, label: int) -> FloatArray:
     """The direction of a class's log odds."""
     x = np.column_stack([scene.x, np.ones(len(scene.x))])
-    total = scene.weights.sum()
     ridge = LOGISTIC_RIDGE * np.append(np.ones(x.shape[1] - 1), 0.0)
     w = np.zeros(x.shape[1])
     for _ in range(NEWTON_STEPS):
-        likely = 1 / (1 + np.exp(-np.clip(np.einsum("ij,j->i", x, w), -30, 30)))
-        slope = np.einsum("ni,n->i", x, scene.sums[:, label] - scene.weights * likely) / total - ridge * w
-        bend = np.einsum("ni,nj->ij", x * (scene.weights * likely * (1 - likely))[:, None], x) / total
-        w = w + np.linalg.solve(bend + np.diag(ridge + RIDGE), slope)
+        likely = np.array([logistic_function(odds) for odds in sums_along(x, w).tolist()])
+        slope = in_row_order(x * (scene.sums[:, label] - scene.weights * likely)[:, None]) / scene.weight - ridge * w
+        bend = products(x, scene.weights * likely * (1 - likely)) / scene.weight
+        w = w + solved(bend + np.diag(ridge + RIDGE), slope)
     return w[:-1]
+
+
+def logistic_function(odds: float) -> float:
+    """1 / (1 + exp(-odds)), of log odds."""
+    return 1.0 / (1.0 + math.exp(-min(max(odds, -FARTHEST), FARTHEST)))
+
+
+def products(x: FloatArray, weights: FloatArray) -> FloatArray:
+    """`[i, j]`: the weighted sum over the samples of feature i times feature j."""
+    weighted = x * weights[:, None]
+    return np.stack([in_row_order(weighted[:, [i]] * x) for i in range(x.shape[1])])
+
+
+def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """The w for which matrix w = right, by elimination; the matrix is symmetric and positive definite.
+
+    So no pivot has to be looked for, and only what stands above the diagonal is read.
+    """
+    left, w = matrix.copy(), right.copy()
+    for k in range(len(w) - 1):
+        factors = left[k, k + 1 :] / left[k, k]
+        left[k + 1 :, k + 1 :] -= np.outer(factors, left[k, k + 1 :])
+        w[k + 1 :] -= factors * w[k]
+    for k in range(len(w) - 1, -1, -1):
+        w[k] /= left[k, k]
+        w[:k] -= left[:k, k] * w[k]
+    return w
 
 
 def refined(scene: Scene, start: FloatArray, key: int) -> FloatArray:
@@ -161,7 +206,7 @@ def _descended(scene: Scene, x: FloatArray, place: _Place) -> _Place:
 
 def _stepped(scene: Scene, x: FloatArray, place: _Place, along: FloatArray) -> _Place:
     """The best place in a direction; the place itself where none is better."""
-    gain, step = best_step(scene, np.einsum("ij,j->i", x, place.weights), np.einsum("ij,j->i", x, along))
+    gain, step = best_step(scene, sums_along(x, place.weights), sums_along(x, along))
     return place if gain <= place.gain + TIE else _Place(place.weights + step * along, gain)
 
 
@@ -176,19 +221,19 @@ def best_step(scene: Scene, sides: FloatArray, slopes: FloatArray) -> tuple[floa
     order = np.argsort(turns, kind="stable")
     moving, turns = moving[order], turns[order]
     signs = np.sign(slopes[moving])
-    first = (slopes < 0) | ((slopes == 0) & (sides > 0))
-    above = scene.sums[first].sum(axis=0) + np.cumsum(signs[:, None] * scene.sums[moving], axis=0)
-    weight_above = scene.weights[first].sum() + np.cumsum(signs * scene.weights[moving])
-    middles = 0.5 * turns[:-1] + 0.5 * turns[1:]
-    weight = scene.weights.sum()
+    first = ((slopes < 0) | ((slopes == 0) & (sides > 0))).astype(np.int64)
+    falling, falling_weight = sums_by(first, scene.sums, 2)[1:], weights_by(first, scene.weights, 2)[1:]
+    above = np.cumsum(np.concatenate([falling, signs[:, None] * scene.sums[moving]]), axis=0)[1:]
+    weight_above = np.cumsum(np.concatenate([falling_weight, signs * scene.weights[moving]]))[1:]
+    middles, weight = 0.5 * turns[:-1] + 0.5 * turns[1:], scene.weight
     smaller = np.minimum(weight_above, weight - weight_above)[:-1]
     ends = np.flatnonzero(
         (turns[:-1] < middles) & (middles < turns[1:]) & (smaller > TIE * weight) & (smaller >= scene.min_weight - TIE)
     )
     if len(ends) == 0:
-        return -1.0, 0.0
+        return NO_GAIN, 0.0
     upper = np.maximum(above[ends], 0.0)
-    lower = np.maximum(scene.sums.sum(axis=0) - upper, 0.0)
+    lower = np.maximum(in_row_order(scene.sums) - upper, 0.0)
     weights = np.stack([weight - weight_above[ends], weight_above[ends]], axis=1)
     gains = scene.objective.decrease(np.stack([lower, upper], axis=1), weights)
     best = first_within_tie(gains)
@@ -209,11 +254,29 @@ def without_useless(scene: Scene, weights: FloatArray) -> FloatArray:
     return kept
 
 
-def in_units(weights: FloatArray, scales: FloatArray) -> list[float] | None:
-    """Weights of standardised features as those of the features: of length 1, rounded; None where float64 has none."""
-    with np.errstate(over="ignore", invalid="ignore"):
+def in_units(weights: FloatArray, scales: FloatArray) -> FloatArray:
+    """Weights of standardised features as those of the features: of length 1, rounded; all 0 where float64 has none."""
+    with np.errstate(over="ignore"):
         unscaled = weights / scales
-        unscaled = unscaled / np.abs(unscaled).max()
-        unscaled = unscaled / np.sqrt((unscaled**2).sum())
-    rounded = [float(f"{weight:.{DIGITS}g}") for weight in unscaled]
-    return rounded if all(map(np.isfinite, rounded)) and any(rounded) else None
+    return of_length_1(unscaled)
+
+
+def of_length_1(weights: FloatArray) -> FloatArray:
+    """The same direction, each weight rounded; all 0 where one is beyond float64."""
+    largest, square = np.abs(weights).max(), 0.0
+    if not 0 < largest < math.inf:
+        return np.zeros(len(weights))
+    shrunk = weights / largest  # squares of the largest numbers leave the range of float64
+    for j in range(len(shrunk)):
+        square += shrunk[j] * shrunk[j]
+    for j in range(len(shrunk)):
+        shrunk[j] = rounded(shrunk[j] / math.sqrt(square))
+    return shrunk
+
+
+def rounded(weight: float) -> float:
+    """A number between -1 and 1 with as many digits as weights have; 0 where it is too small for them."""
+    if abs(weight) < SMALLEST:
+        return 0.0
+    unit = POWERS_OF_TEN[DIGITS - 1 - math.floor(math.log10(abs(weight)))]
+    return float(math.floor(weight * unit + 0.5) / unit)

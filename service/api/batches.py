@@ -24,6 +24,7 @@ from core.records import EncodedRecords
 from service.api.bodies import media_type, require_media_type
 from service.api.formats import arrow_stream, csv_table, json_lines
 from service.api.formats.answer_columns import answer_columns
+from service.api.formats.arrow_quick import answered_quickly
 from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted, checked
 from service.api.formats.options import PredictionQuery, read_query, refuse_query
 from service.api.negotiation import media_weights, preferred
@@ -45,30 +46,36 @@ class Format(StrEnum):
     ARROW = arrow_stream.MEDIA_TYPE
 
 
-JSON_HEADER = (b"content-type", b"application/json")
-TAKES_JSON = (b"*/*", b"application/json")
+PLAINLY = {(b"content-type", own.encode()): own for own in Format}
 OFFERED = {own: (own, *(one for one in Format if one is not own)) for own in Format}
 VARIES = {"Vary": "Accept"}
+
+DEFAULTS = PredictionQuery()
+HERE_BYTES = 1024 * 1024  # of a body that compiled code answers in a millisecond: a thread would cost a fifth of that
 
 
 def formats_of(request: Request, body: bytes) -> tuple[Format, Format]:
     """In which format a body comes, and in which its answer is to go."""
-    if is_plainly_json(request.scope):
-        return Format.JSON, Format.JSON
+    plain = plain_format(request.scope)
+    if plain is not None:
+        return plain, plain
     own = body_format(request, body)
     if own is Format.JSON:
         refuse_query(request.query_params)
     return own, answer_format(request, own)
 
 
-def is_plainly_json(scope: Scope) -> bool:
-    """Whether JSON comes in and goes out and no query is there: seen at a glance, as most requests are so."""
-    headers = scope["headers"]
-    return (
-        not scope["query_string"]
-        and JSON_HEADER in headers
-        and all(value in TAKES_JSON for name, value in headers if name == b"accept")
-    )
+def plain_format(scope: Scope) -> Format | None:
+    """The format that comes in and goes out, if no query is there: seen at a glance, as most requests are so."""
+    headers, wanted = scope["headers"], b""
+    if scope["query_string"]:
+        return None
+    for header in headers:
+        if header in PLAINLY:
+            wanted = header[1]
+            break
+    is_taken = all(value in (b"*/*", wanted) for name, value in headers if name == b"accept")
+    return PLAINLY[b"content-type", wanted] if wanted and is_taken else None
 
 
 def body_format(request: Request, body: bytes) -> Format:
@@ -163,6 +170,13 @@ async def answer_batch(request: Request, body: bytes, loaded: LoadedModel, own: 
     """Answer a body of any format in any other; what fits into one block goes out at once."""
     app, started = request.app.state, time.perf_counter()
     kernels = compiled_code_is_ready(app.settings)
+    if own is shown is Format.ARROW and kernels:
+        quick = await _answered_quickly(loaded, body, request.query_params)
+        if quick is not None:
+            content, n_records, step = quick
+            record = loaded.record
+            app.metrics.observe_prediction(record.name, record.version, n_records, time.perf_counter() - started)
+            return Response(content, headers={**VARIES, **headers_of(loaded, step)}, media_type=shown)
     batch, pieces = await to_thread.run_sync(_begun, loaded, body, own, shown, request.query_params, kernels)
     headers = {**VARIES, **headers_of(loaded, batch.order.step)}
     record = loaded.record
@@ -171,6 +185,17 @@ async def answer_batch(request: Request, body: bytes, loaded: LoadedModel, own: 
         observe(time.perf_counter() - started)
         return Response(pieces, headers=headers, media_type=shown)
     return StreamingResponse(_sent(pieces, observe, started), headers=headers, media_type=shown)
+
+
+async def _answered_quickly(loaded: LoadedModel, body: bytes, query: QueryParams) -> tuple[memoryview, int, int] | None:
+    """The answer to a usual Arrow stream, to how many records, and by which step; None where others have to look."""
+    asked = read_query(query, has_tokens=False) if query else DEFAULTS
+    order = _order_in_query(loaded, asked)
+    answer = partial(answered_quickly, loaded, body, order, asked.fields, asked.explain)
+    with suppress(KernelNotCompiled):
+        found = answer() if len(body) <= HERE_BYTES else await to_thread.run_sync(answer)
+        return None if found is None else (*found, order.step)
+    return None
 
 
 def _begun(

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.bodies import INLINE_BYTES, body_to_disk
 from service.api.negotiation import coding_weights, preferred
-from service.api.raw_headers import raw_header
+from service.api.raw_headers import add_vary, raw_header
 from service.errors import BodyTooLarge, MalformedBody, UnsupportedContentCoding
 
 CODINGS = ("zstd", "gzip")  # the cheaper one first: it is taken where a client does not mind
@@ -129,7 +129,7 @@ class _EncodedAnswer:
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).add_vary_header("Accept-Encoding")
+            add_vary(message, b"Accept-Encoding")
             self._head = message
             if self._coding is None:
                 await self._send_head()

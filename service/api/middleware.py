@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 
 import anyio
-from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -44,7 +43,7 @@ class RequestContext:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Request-ID"] = request_id
+                message["headers"].append((b"x-request-id", request_id.encode()))
             await send(message)
 
         async def measure() -> Message:

@@ -5,6 +5,7 @@ answer is put into bytes once, and a batch is those bytes side by side. `schemas
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import repeat
 from typing import Any
 
@@ -12,10 +13,13 @@ import msgspec
 import numpy as np
 
 from core.answers import Answers, answers_of_leaves
+from core.compilation import KernelNotCompiled
 from core.errors import Fault
 from core.explanation import Explainer, Path
 from core.prediction import MissingPolicy
 from core.records import State
+from core.side_by_side import TextsSideBySide
+from core.table import RowArray
 from service.api.schemas.models import ModelStep, Task, task_of
 from service.api.schemas.predictions import PredictionField as Part
 from service.errors import InvalidBody
@@ -50,6 +54,7 @@ class PredictionWriter:
         self._bounds_kind = b',"bounds_kind":"%b"' % (b"outer" if self._tree.has_linear_tests else b"exact")
         self._explainer = Explainer(loaded.view(step), model.attributes)
         self._complete: dict[int, bytes] = {}  # a leaf's answer to a complete record
+        self._many = _ManyLeaves({}, len(self._tree))
         self._around_lacking: dict[int, tuple[bytes, bytes]] = {}  # and what stands around the names of what one lacks
         self._lacking: dict[bytes, bytes] = {}
         self._said_by: dict[int, dict[str, Any]] = {}  # a leaf, as it stands in paths
@@ -62,24 +67,38 @@ class PredictionWriter:
         self.about = b'{"model":%b,"task":%b}' % (shown, encode(task))
         self._opening = self.about[:-1] + b',"predictions":['
 
-    def text(self, predicted: Predicted) -> bytes:
+    def text(self, predicted: Predicted, *, kernels: bool) -> bytes | memoryview:
         """The whole answer."""
+        if kernels and predicted.are_all_of_leaves and isinstance(predicted.leaves, np.ndarray):
+            with suppress(KernelNotCompiled):
+                return self._text_of_many(predicted.leaves)
         written = self.predictions(predicted) or [b""]
         # Put to the first and the last, so that all is copied once.
         written[0] = self._opening + written[0]
         written[-1] += b"]}"
         return b",".join(written)
 
+    def _text_of_many(self, leaves: RowArray) -> memoryview:
+        """The whole answer to records that come to these leaves: the leaves' answers, put together by compiled code."""
+        if not self._many.has[leaves].all():
+            for leaf in np.unique(leaves).tolist():
+                if leaf not in self._complete:
+                    self._write_leaf(leaf)
+            self._many = _ManyLeaves(self._complete, len(self._tree))
+        return self._many.text(leaves, self._opening)
+
     def predictions(self, predicted: Predicted) -> list[bytes]:
         """The answer to each record."""
-        complete = self._complete
-        for leaf in {*predicted.leaves}.difference(complete, (-1,)):
+        complete, leaves = self._complete, predicted.leaves
+        if isinstance(leaves, np.ndarray):
+            leaves = leaves.tolist()
+        for leaf in {*leaves}.difference(complete, (-1,)):
             self._write_leaf(leaf)
-        if predicted.rest is None and predicted.states is None:
-            return [complete[leaf] for leaf in predicted.leaves]
+        if predicted.are_all_of_leaves:
+            return [complete[leaf] for leaf in leaves]
         rest = iter(()) if predicted.rest is None else self._in_full(predicted.rest)
         written = []
-        for leaf, states in zip(predicted.leaves, predicted.states or repeat(b""), strict=False):
+        for leaf, states in zip(leaves, predicted.states or repeat(b""), strict=False):
             if leaf >= 0 and not states:
                 written.append(complete[leaf])
                 continue
@@ -178,6 +197,26 @@ class PredictionWriter:
 
     def _names(self, states: bytes, state: State) -> list[str]:
         return [self._model.attributes[column].name for column, found in enumerate(states) if found == state]
+
+
+class _ManyLeaves:
+    """The answers of some leaves, each with a comma before it, ready to be put side by side."""
+
+    def __init__(self, complete: dict[int, bytes], n_nodes: int) -> None:
+        texts = dict(complete)  # others may add to it meanwhile
+        leaves = np.array([*texts], dtype=np.int64)
+        self.has = np.zeros(n_nodes, dtype=np.bool_)
+        self.has[leaves] = True
+        self._places = np.zeros(n_nodes, dtype=np.int64)
+        self._places[leaves] = np.arange(len(leaves))
+        self._texts = TextsSideBySide([b"," + text for text in texts.values()])
+
+    def text(self, leaves: RowArray, opening: bytes) -> memoryview:
+        """The opening of an answer, what these leaves say, and its end."""
+        before = opening.removesuffix(b"[")
+        written = self._texts.of(self._places[leaves], before, b"]}")
+        written[len(before)] = ord("[")  # in place of the first comma
+        return written
 
 
 def parts_asked_for(task: Task, fields: tuple[str, ...] | None, explain: bool) -> tuple[Part, ...]:

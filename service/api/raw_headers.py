@@ -1,6 +1,6 @@
-"""Headers as they came in: for what is asked of every request, looking is quicker than making an object to ask."""
+"""Headers as they come in and go out: for every request, looking is quicker than making an object to ask."""
 
-from starlette.types import Scope
+from starlette.types import Message, Scope
 
 
 def raw_header(scope: Scope, name: bytes) -> str | None:
@@ -10,3 +10,13 @@ def raw_header(scope: Scope, name: bytes) -> str | None:
             text: str = value.decode("latin-1")
             return text
     return None
+
+
+def add_vary(message: Message, name: bytes) -> None:
+    """Say in the head of an answer that it depends on one more header of its request."""
+    headers = message["headers"]
+    for place, (other, value) in enumerate(headers):
+        if other == b"vary":
+            headers[place] = (other, value + b", " + name)
+            return
+    headers.append((b"vary", name))

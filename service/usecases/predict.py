@@ -66,9 +66,14 @@ class Predicted:
     `states[row]` are the states of a record's values, empty where all are known; None where no record lacks any.
     """
 
-    leaves: list[int]
+    leaves: Sequence[int] | RowArray
     states: list[bytes] | None
     rest: Answered | None
+
+    @property
+    def are_all_of_leaves(self) -> bool:
+        """Whether every answer is a leaf's own, word for word."""
+        return self.states is None and self.rest is None
 
 
 def order_of(loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | None) -> Order:
@@ -115,7 +120,7 @@ def predict_table(loaded: LoadedModel, order: Order, records: EncodedRecords, *,
         return Predicted(leaves, records.states_by_row, answered)
     every = answer(loaded, order, records, kernels=kernels)
     rest = np.flatnonzero(every.answers.whole < 0)
-    return Predicted(every.answers.whole.tolist(), records.states_by_row, every.take(rest) if len(rest) else None)
+    return Predicted(every.answers.whole, records.states_by_row, every.take(rest) if len(rest) else None)
 
 
 def predict_few(loaded: LoadedModel, order: Order, records: Sequence[ReadRecord]) -> Predicted:

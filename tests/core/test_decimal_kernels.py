@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.decimal_kernels import EXACT, LEFT_TO_PYTHON, NO_NUMBER, read_decimal
-from core.json_scan import END, address_of
+from core.raw_memory import END, address_of
 
 
 def read(text: str) -> tuple[int, float, int, bool]:

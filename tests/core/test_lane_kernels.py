@@ -34,6 +34,20 @@ def largest_part(words):  # type: ignore[no-untyped-def]
     return part.largest(), part.where(words(0).has_last_bit()).largest()
 
 
+@in_lanes(types.void)
+def add_sizes(numbers, sums, factor):  # type: ignore[no-untyped-def]
+    """Add the known numbers without their signs, times a factor, and say beyond the sums what they were."""
+    here = numbers(0)
+    before = sums(0)
+    sums.add(0, (here.size() * factor).where(here.is_known(), here.all(1.0)))
+    sums.put(WIDTH, before)
+
+
+@compiled
+def ask_sizes(at, onto, numbers, sums, factor):  # type: ignore[no-untyped-def]
+    add_sizes((at, onto), numbers, sums, factor)
+
+
 @compiled
 def ask_largest(at, numbers, factor, least):  # type: ignore[no-untyped-def]
     return largest_of(at, numbers, factor, least)
@@ -68,11 +82,22 @@ def test_words(given_words: Any) -> None:
     assert ask_part(0, np.array(given_words, dtype=np.uint64)) == (max(parts), max(marked, default=0))
 
 
+@given(st.lists(st.floats(-1e9, 1e9) | st.just(np.nan), min_size=WIDTH + 3, max_size=WIDTH + 3), st.integers(0, 3))
+def test_arrays_have_places_of_their_own_and_can_be_written(given_numbers: Any, at: int) -> None:
+    numbers, sums = np.array(given_numbers), np.arange(3.0 * WIDTH)
+    ask_sizes(at, 5, numbers, sums, 0.5)
+    here, before = numbers[at : at + WIDTH], np.arange(3.0 * WIDTH)
+    expected = before[5 : 5 + WIDTH] + np.where(np.isnan(here), 1.0, np.abs(here) * 0.5)
+    assert sums[5 : 5 + WIDTH].tolist() == expected.tolist()
+    assert sums[5 + WIDTH : 5 + 2 * WIDTH].tolist() == before[5 : 5 + WIDTH].tolist()
+    assert sums[:5].tolist() == before[:5].tolist()
+
+
 @in_lanes(types.void)
 def note_parts(words, parts, marks):  # type: ignore[no-untyped-def]
     """Write down a part of eight words, and 1 where their last bit is set."""
-    parts.write(words(0).part(21, 21))
-    marks.write(words(0).has_last_bit().as_numbers())
+    parts.put(0, words(0).part(21, 21))
+    marks.put(0, words(0).has_last_bit().as_numbers())
 
 
 @compiled

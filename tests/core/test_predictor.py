@@ -8,17 +8,20 @@ from hypothesis import strategies as st
 import core.block_walk as block_walk
 import core.predictor as predictor
 from core.block_walk import BlockWalk
-from core.config import Algorithm, Categorical, MissingStrategy
+from core.columns_in_memory import NumbersOfAttributes
+from core.config import Algorithm, Categorical, MissingStrategy, Stopping
 from core.growth.grow import grow
+from core.growth.samples import Samples
 from core.prediction import MissingPolicy, leaves_reached, predict, visits
 from core.prediction_kernels import LEVELS
 from core.predictor import Predictor, TreePredictor
+from core.raw_memory import address_of
 from core.record_walk import cells_of
 from core.schema import Attribute, Kind, Schema
-from core.table import Table
-from core.target import Task
+from core.table import FloatArray, Table
+from core.target import ClassTarget, Task
 from core.tree import TreeView, full_view
-from core.tree_layout import Layout
+from core.tree_layout import LOOKUP, THRESHOLD, Layout
 from tests.core.building import GINI
 from tests.core.strategies import crowded_samples, trainings
 from tests.core.wild_trees import some_view, wild_schema, wild_table, wild_tree
@@ -152,3 +155,60 @@ def test_a_table_without_rows_has_no_answers() -> None:
     for kernels in (True, False):
         assert ready.batch(empty, kernels=kernels).shape == (0, ready.view.tree.values.shape[1])
         assert ready.ends(empty, kernels=kernels).by_row() == []
+
+
+TABLES = Schema(
+    (
+        Attribute("number", Kind.NUMERIC),
+        Attribute("category", Kind.CATEGORICAL, tuple("abcdefg")),
+        Attribute("other", Kind.CATEGORICAL, tuple("xyz")),
+    )
+)
+
+
+def tables_of_codes(seed: int, holes: float, categorical: Categorical) -> tuple[TreeView, Table]:
+    """A tree of thresholds and tables of codes, and rows for it, some of which lack something."""
+    chance = np.random.default_rng(seed)
+    codes = [chance.integers(len(attribute.categories), size=700).astype(np.int32) for attribute in TABLES.columns[1:]]
+    numbers = chance.normal(size=700)
+    classes = (codes[0] % 3 + codes[1] + (numbers > 0.3) + chance.integers(2, size=700)).astype(np.int32)
+    table = Table(TABLES, (numbers, *codes))
+    samples = Samples(table, ClassTarget(tuple("0123456"), classes), np.ones(700))
+    tree, _ = grow(samples, Algorithm("cart", GINI, categorical, stopping=Stopping(max_depth=7)))
+    view = some_view(chance, tree)
+    columns = (np.where(chance.random(700) < holes, np.nan if c.dtype == np.float64 else -1, c) for c in table.columns)
+    with_holes = tuple(c.astype(own.dtype) for c, own in zip(columns, table.columns, strict=True))
+    return view, Table(TABLES, with_holes)
+
+
+@pytest.mark.parametrize("categorical", [Categorical.TWO_GROUPS, Categorical.MULTIWAY])
+@pytest.mark.parametrize("holes", [0.0, 0.05])
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_read_tables_of_codes_as_quickly_as_thresholds(seed: int, holes: float, categorical: Categorical) -> None:
+    view, table = tables_of_codes(seed, holes, categorical)
+    assert set(Layout(view.tree).full.kind.tolist()) == {THRESHOLD, LOOKUP}
+    assert view.tree.takes_all
+    assert_all_ways_agree(view, table)
+
+
+def in_memory(numbers: FloatArray) -> NumbersOfAttributes:
+    addresses = np.array([address_of(column) for column in numbers], dtype=np.uint64)
+    return NumbersOfAttributes(addresses, numbers, numbers.shape[1])
+
+
+def test_leaves_of_complete_records_that_come_as_numbers() -> None:
+    view, table = tables_of_codes(0, 0.0, Categorical.TWO_GROUPS)
+    numbers = np.array([column.astype(np.float64) for column in table.columns])
+    found = Predictor(view).leaves_of_numbers(in_memory(numbers))
+    assert found is not None
+    assert [[(leaf, 1.0)] for leaf in found.tolist()] == leaves_reached(view, table, MissingPolicy.WEIGHTED)
+
+
+def test_trees_that_ask_for_more_than_numbers_do_without_that() -> None:
+    chance = np.random.default_rng(1)
+    schema = wild_schema(chance)
+    trees = [wild_tree(chance, schema) for _ in range(30)]
+    left = [tree for tree in trees if not tree.takes_all or any(tree.terms)]
+    assert left
+    for tree in left:
+        assert Predictor(full_view(tree)).leaves_of_numbers(in_memory(np.zeros((len(schema), 3)))) is None

@@ -41,6 +41,9 @@ def train_all() -> None:
                 algorithm = resolve("cart", options, target.task)
                 tree, _ = grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
             predict(TreeView(tree, tree.size == 1), samples.attributes)
+            if isinstance(target, ClassTarget):
+                algorithm = resolve("multivariate", {"stopping": {"max_depth": 1}}, target.task)
+                grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
 
 
 def targets() -> list[Target]:

@@ -24,7 +24,7 @@ cache.use()
 """
 ONE_KERNEL = """
 import numpy as np
-from core.growth.sorting_kernels import sortable_keys
+from core.splits.sorting_kernels import sortable_keys
 values, keys = np.array([2.0, np.nan, -1.0]), np.empty(3, dtype=np.uint64)
 assert sortable_keys(values, values.view(np.uint64), np.zeros(3, dtype=np.int32), 0, 2, keys) == 2
 """

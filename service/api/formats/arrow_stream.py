@@ -30,20 +30,21 @@ FILE_MARK = b"ARROW1"
 METADATA_KEY = b"niwaki"
 MOST_SHORT = 128  # words that a byte can count
 DICTIONARY_BATCH = 2  # as the header type of a message
+NOT_A_STREAM = (pa.ArrowException, OSError, UnicodeDecodeError, struct.error, IndexError)
 ROWS_PER_BYTE = 8  # a truth value takes a bit; only columns of nothing but nulls take less
 
 
 def read_arrow_stream(body: bytes, wanted: Wanted) -> Iterator[RecordBlock]:
     """The records of a body; MalformedBody, or RecordsDoNotFit with the column and row of everything that is wrong."""
     try:
-        _look_through(body)
+        look_through(body)
         yield from _read(body, wanted)
-    except (pa.ArrowException, OSError, UnicodeDecodeError, struct.error, IndexError) as error:
+    except NOT_A_STREAM as error:
         hint = "; this is Arrow's file format, a stream is wanted" if body.startswith(FILE_MARK) else ""
         raise MalformedBody(f"the body is not a whole Arrow IPC stream: {error}{hint}") from error
 
 
-def _look_through(body: bytes) -> None:
+def look_through(body: bytes) -> None:
     """Refuse what the reader would swallow: compressed buffers, which may become anything, and bytes after the end."""
     source = pa.BufferReader(body)
     for message in pa.ipc.MessageReader.open_stream(source):

@@ -129,7 +129,7 @@ async def predict_quickly(request: Request) -> Response:
 
 QUICK_ROUTE = QuickRoute(f"{router.prefix}/{{model}}/predict", predict_quickly, methods=["POST"])
 
-Written = tuple[bytes, int]  # the answer, and to how many records
+Written = tuple[bytes | memoryview, int]  # the answer, and to how many records
 
 
 def answer_here(loaded: LoadedModel, body: bytes, kernels: bool) -> Written | None:
@@ -158,7 +158,7 @@ def _answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
     if not _is_little(loaded, sum(states != b"" for _, states in read)):
         return None
     order = order_of(loaded, step=asked.step, policy=asked.missing)
-    return _written(loaded, order, asked, predict_few(loaded, order, read))
+    return _written(loaded, order, asked, predict_few(loaded, order, read), kernels=False)
 
 
 def _is_little(loaded: LoadedModel, n_holes: int) -> bool:
@@ -173,9 +173,12 @@ def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
 
 def _answer_table(loaded: LoadedModel, asked: PredictionBody, records: EncodedRecords, *, kernels: bool) -> Written:
     order = order_of(loaded, step=asked.step, policy=asked.missing)
-    return _written(loaded, order, asked, predict_table(loaded, order, records, kernels=kernels))
+    predicted = predict_table(loaded, order, records, kernels=kernels)
+    return _written(loaded, order, asked, predicted, kernels=kernels)
 
 
-def _written(loaded: LoadedModel, order: Order, asked: PredictionBody, predicted: Predicted) -> Written:
+def _written(
+    loaded: LoadedModel, order: Order, asked: PredictionBody, predicted: Predicted, *, kernels: bool
+) -> Written:
     writer = loaded.once(PredictionWriter, order.step, asked.fields, asked.explain)
-    return writer.text(predicted), len(predicted.leaves)
+    return writer.text(predicted, kernels=kernels), len(predicted.leaves)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from core.criteria.class_moments import class_moments
 from core.splits import discriminant_kernels
 from core.splits.discriminant import equal_density, middle
-from core.splits.discriminant_cuts import best_cut, best_groups
+from core.splits.discriminant_cuts import best_cut, best_groups, nearest_cut
 
 
 def cut(values, classes, weights=None, *, min_weight=1.0, n_classes=2):
@@ -72,6 +72,16 @@ def test_a_cut_has_enough_on_both_sides(seed):
         assert weights[values <= found].sum() >= least - 1e-9
         assert weights[values > found].sum() >= least - 1e-9
         assert min((values <= found).sum(), (values > found).sum()) > 0
+
+
+@pytest.mark.parametrize(("wanted", "expected"), [(1e30, 0.55), (-1e30, 0.15), (0.65, 0.55), (0.05, 0.15)])
+def test_the_nearest_cut_with_enough_on_both_sides(wanted, expected):
+    """Far away all distances are the same but for rounding."""
+    values, weights = np.array([0.5, 0.1, 0.7, 0.2, 0.6]), np.array([1.0, 2.0, 1.0, 1.0, 1.0])
+    assert nearest_cut(values, weights, wanted, 2.0) == pytest.approx(expected)
+    assert discriminant_kernels.nearest_cut(values, weights, 5, wanted, 2.0) == nearest_cut(
+        values, weights, wanted, 2.0
+    )
 
 
 @given(st.integers(0, 10_000))

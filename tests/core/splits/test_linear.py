@@ -17,6 +17,8 @@ from core.splits.linear import (
     least_squares,
     logistic,
     refined,
+    rounded,
+    solved,
     without_useless,
 )
 from core.target import Task
@@ -105,6 +107,22 @@ def test_of_two_classes_one_is_set_against_the_other_and_of_more_each():
 
 
 def test_weights_in_the_units_of_the_data_have_length_1_and_six_digits():
-    assert in_units(np.array([3.0, 4.0]), np.array([1.0, 1.0])) == [0.6, 0.8]
-    assert in_units(np.array([1.0, 1.0]), np.array([1.0, 3.0])) == [0.948683, 0.316228]
-    assert in_units(np.array([1.0, 1.0]), np.array([1e-300, 1e300])) == [1.0, 0.0]
+    assert in_units(np.array([3.0, 4.0]), np.array([1.0, 1.0])).tolist() == [0.6, 0.8]
+    assert in_units(np.array([1.0, -1.0]), np.array([1.0, 3.0])).tolist() == [0.948683, -0.316228]
+    assert in_units(np.array([1.0, 1.0]), np.array([1.0, 3e290])).tolist() == [1.0, pytest.approx(3.33333e-291)]
+    assert in_units(np.array([1.0, 1.0]), np.array([1e-300, 1e300])).tolist() == [1.0, 0.0]
+    assert in_units(np.array([1e10, 1.0]), np.array([1e-300, 1.0])).tolist() == [0.0, 0.0]  # beyond float64
+
+
+@given(st.floats(-1, 1))
+def test_a_rounded_weight_is_near_and_has_six_digits(weight):
+    found = rounded(weight)
+    assert found == pytest.approx(weight, rel=5.1e-6, abs=1e-300)
+    assert abs(weight) < 1e-15 or found == float(f"{found:.6g}")
+
+
+@given(st.integers(0, 2**32), st.integers(1, 12))
+def test_equations_are_solved(seed, n):
+    x = np.random.default_rng(seed).normal(size=(2 * n, n))
+    matrix, right = x.T @ x + np.eye(n), x[0]
+    assert (matrix @ solved(matrix, right)).tolist() == pytest.approx(right.tolist(), abs=1e-8)

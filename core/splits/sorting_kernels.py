@@ -9,6 +9,7 @@ sorts them: what is equal in a group keeps its order. That needs no vector instr
 has the right ones, and takes five times as long where it has the wrong ones.
 """
 
+import numpy as np
 from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled
@@ -16,6 +17,8 @@ from core.compiled_kernels import compiled
 LONGEST_RUN = 64
 DIGIT = 11  # bits that a pass looks at; their counts stay in the cache
 MOST_DIGITS = 6  # of a word
+SHORT = 48  # values that are put in their places one by one
+FEW, FEW_DIGITS, SOME_DIGITS = 4096, 2, 3  # upper bits that nearly always tell so many values apart, and more
 
 
 @compiled
@@ -81,12 +84,15 @@ def count_digits(keys, low_bits, n_digits, counts):
 
 
 @compiled
-def settle_runs(keys, values, class_bits, row_bits):
-    """Order the values whose keys differ only in the bits that made room for the row; False when a run is too long."""
+def settle_runs(keys, values, class_bits, row_bits, unsorted):
+    """Order the values whose keys differ only in bits that are not sorted yet; False when a run is too long.
+
+    `unsorted` are these bits, the lowest ones; at least those that made room for the row and the class.
+    """
     low = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1)
     shift, run = uint64(class_bits), int64(0)
     for i in range(1, keys.shape[0]):
-        if keys[i] ^ keys[i - 1] > low:
+        if keys[i] ^ keys[i - 1] > unsorted:
             run = i
             continue
         key = keys[i]
@@ -119,3 +125,42 @@ def list_entries(keys, values, class_bits, row_bits, entries):
         entries[i] = (is_new << uint32(31)) | (uint32(key & class_mask) << uint32(row_bits)) | uint32(row)
         before = key
     return n_new
+
+
+@compiled
+def sorted_list(values, classes, class_bits, row_bits, room, counts, entries):
+    """Write the list of the known values: how many they are, and how many of them are new.
+
+    Bits that all keys share tell nothing, and a few after them nearly always enough; else all that a key has are
+    looked at. Where too many values are closer than that, the values are sorted themselves.
+    """
+    low_bits, bits = row_bits + class_bits, values.view(np.uint64)
+    for looks_at_all in range(2):
+        n = sortable_keys(values, bits, classes, class_bits, row_bits, room[0])
+        keys, first = room[0, :n], uint64(low_bits)
+        if not looks_at_all:
+            n_digits = FEW_DIGITS if n <= FEW else SOME_DIGITS
+            first = uint64(max(low_bits, differing_bits(keys, low_bits) - n_digits * DIGIT))
+        unsorted = (uint64(1) << first) - uint64(1)
+        if n <= SHORT:
+            unsorted = ~uint64(0)
+        else:
+            keys = sort_keys(keys, room[1, :n], first, counts)
+        if settle_runs(keys, values, class_bits, row_bits, unsorted):
+            return n, list_entries(keys, values, class_bits, row_bits, entries)
+    order = np.argsort(values, kind="mergesort")  # NaN come last
+    for i in range(n):
+        row = uint64(order[i])
+        keys[i] = (row << uint64(class_bits)) | uint64(classes[row])  # without upper bits
+    return n, list_entries(keys, values, class_bits, row_bits, entries)
+
+
+@compiled
+def differing_bits(keys, low_bits):
+    """How many bits of the keys are not the same in all of them; at least the low ones."""
+    differing, n_bits = uint64(0), int64(low_bits)
+    for i in range(keys.shape[0]):
+        differing |= keys[i] ^ keys[0]
+    while n_bits < 64 and differing >> uint64(n_bits):
+        n_bits += 1
+    return n_bits

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core.growth.kernel_problem import fill_list
-from core.growth.sorting_kernels import DIGIT, MOST_DIGITS, sort_keys
+from core.splits.sorting_kernels import DIGIT, MOST_DIGITS, sort_keys, sorted_list
 from core.table import FloatArray
 
 
@@ -20,6 +20,32 @@ def test_keys_are_sorted_as_numpy_does(upper, low_bits, n_shared):
     counts = np.empty((MOST_DIGITS, 1 << DIGIT), dtype=np.uint32)
     found = sort_keys(keys, np.empty_like(keys), low_bits, counts)
     assert (found == wanted).all()
+
+
+FAR_AND_CLOSE = np.append(1.7e9 + np.arange(3000) / 64, -1.0)  # most differ in their last bits only
+LISTS = {
+    "distinct": np.random.default_rng(0).normal(size=5000),
+    "repeated": np.random.default_rng(1).integers(-20, 20, 3000).astype(float),
+    "far and close": np.random.default_rng(2).permutation(FAR_AND_CLOSE),
+    "neighbours": np.random.default_rng(3).permutation(1.0 + np.arange(3000) * 2.0**-52),
+    "short": np.array([3.0, np.nan, 1.0, 3.0, 2.0, -0.0, 0.0]),
+    "unknown": np.full(5, np.nan),
+}
+
+
+@pytest.mark.parametrize("values", LISTS.values(), ids=LISTS.keys())
+def test_a_list_by_one_kernel_is_that_of_numpy(values):
+    n, class_bits, row_bits = len(values), 1, 13
+    classes, entries = np.arange(n, dtype=np.int32) % 2, np.empty(n, dtype=np.uint32)
+    room, counts = np.empty((2, n), dtype=np.uint64), np.empty((MOST_DIGITS, 1 << DIGIT), dtype=np.uint32)
+    n_known, n_new = sorted_list(values, classes, class_bits, row_bits, room, counts, entries)
+    order = np.argsort(values, kind="stable")[:n_known]
+    assert n_known == np.count_nonzero(~np.isnan(values))
+    assert (entries[:n_known] & ((1 << row_bits) - 1)).tolist() == order.tolist()
+    assert ((entries[:n_known] >> row_bits) & 1).tolist() == classes[order].tolist()
+    is_new = np.append(False, values[order][1:] != values[order][:-1])[:n_known]
+    assert (entries[:n_known] >> 31).tolist() == is_new.tolist()
+    assert n_new == is_new.sum()
 
 
 CLOSE = 1.0 + np.arange(150) * 2.0**-52

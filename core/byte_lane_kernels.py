@@ -1,0 +1,70 @@
+"""Thirty-two bytes at once: which of those at an address are like a byte, as bits of a word, the first as its lowest.
+
+They are read wherever they stand, also beyond the end of a text; so whoever asks makes room there.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic
+
+BYTES_AT_ONCE = 32
+BYTE, BITS = ir.IntType(8), ir.IntType(64)
+BYTES, PLACES = ir.VectorType(BYTE, BYTES_AT_ONCE), ir.VectorType(ir.IntType(32), BYTES_AT_ONCE)
+
+
+def _marks(compare: Callable[[Any, Any, Any], Any]) -> Any:
+    """Code that asks something of each of the bytes at an address, beside another byte."""
+
+    def typed(_: Any, address: Any, byte: Any) -> Any:  # noqa: ARG001  # Numba counts the arguments
+        def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+            here = builder.load(builder.inttoptr(arguments[0], BYTES.as_pointer()), align=1)
+            first = builder.insert_element(ir.Constant(BYTES, ir.Undefined), arguments[1], ir.IntType(32)(0))
+            other = builder.shuffle_vector(first, ir.Constant(BYTES, ir.Undefined), ir.Constant(PLACES, None))
+            said = builder.bitcast(compare(builder, here, other), ir.IntType(BYTES_AT_ONCE))
+            return builder.zext(said, BITS)
+
+        return types.uint64(address, types.uint8), generate
+
+    return intrinsic(typed)
+
+
+def _are_beyond_ten(builder: Any, here: Any, first: Any) -> Any:
+    return builder.icmp_unsigned(">=", builder.sub(here, first), ir.Constant(BYTES, [10] * BYTES_AT_ONCE))
+
+
+marks_of: Any = _marks(lambda builder, here, other: builder.icmp_unsigned("==", here, other))
+marks_below: Any = _marks(lambda builder, here, other: builder.icmp_unsigned("<", here, other))
+# Where a byte is none of the ten that begin with this one, as the digits do.
+marks_beyond_ten: Any = _marks(_are_beyond_ten)
+
+
+def _copy(_: Any, source: Any, goal: Any) -> Any:
+    """Code that copies the bytes at an address to another."""
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        source, goal = (builder.inttoptr(address, BYTES.as_pointer()) for address in arguments)
+        builder.store(builder.load(source, align=1), goal, align=1)
+        return context.get_dummy_value()
+
+    return types.void(source, goal), generate
+
+
+# Copies all the bytes at the first address to the second.
+copy_bytes: Any = intrinsic(_copy)
+
+
+def _count(_: Any, bits: Any) -> Any:
+    """Code that counts bits."""
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(bits), generate
+
+
+# How many bits of a word are set.
+n_bits: Any = intrinsic(_count)

@@ -1,0 +1,200 @@
+"""The trees of a committee: the arrays of `core.tree`, with the nodes of all trees one after the other.
+
+A forest has as many nodes as a hundred trees, so of each tree only that is kept which does not follow from the rest, in
+the narrowest type that holds every value: class weights that are counts of a few rows take a byte each. `tree(number)`
+is one of them as it was grown, bit for bit.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.config import CriterionKind
+from core.growth.best_split import IMPURITIES
+from core.missing.surrogates import Surrogate
+from core.splits.split import Cuts, Term
+from core.table import BoolArray, FloatArray, RowArray
+from core.target import Task
+from core.tree import Tree, parents_of
+
+AnyArray = NDArray[Any]
+
+# The fields of a tree with an entry, or a row, for each node, and their types there.
+NODE_TYPES: Mapping[str, type[np.generic]] = {
+    "size": np.int32,
+    "column": np.int32,
+    "kind": np.int8,
+    "threshold": np.float64,
+    "share": np.float64,
+    "weight": np.float64,
+    "impurity": np.float64,
+    "gain": np.float64,
+    "score": np.float64,
+    "values": np.float64,
+    "variances": np.float64,
+}
+NARROW = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
+MEMBERS_KEPT = 4  # trees in full: those asked for last
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Trees of one task, of one kind or of several that take turns.
+
+    start       by tree: its first node; then how many nodes there are
+    member      by tree: of which kind it is; `criteria` and `cuts` are those of the kinds
+    columns     by name of a field of `Tree`, for all nodes; what follows from others is not there
+    n_codes     by node: how many categories have a branch; `branch_of` are those branches, one after the other
+    surrogates  by node, as in a tree, and so are `terms`; both empty where no tree has any
+    """
+
+    task: Task
+    start: RowArray
+    member: AnyArray
+    criteria: tuple[CriterionKind, ...]
+    columns: Mapping[str, AnyArray]
+    n_codes: AnyArray
+    branch_of: AnyArray
+    cuts: tuple[Cuts, ...]
+    costs: FloatArray | None = None
+    surrogates: tuple[tuple[Surrogate, ...], ...] = ()
+    terms: tuple[tuple[Term, ...], ...] = ()
+    tree: Callable[[int], Tree] = field(init=False, repr=False, compare=False)  # a member as it was grown
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tree", lru_cache(maxsize=MEMBERS_KEPT)(self._read))
+
+    def __len__(self) -> int:
+        return len(self.member)
+
+    @property
+    def n_nodes(self) -> int:
+        """Of all trees."""
+        return int(self.start[-1])
+
+    @cached_property
+    def code_start(self) -> RowArray:
+        """By node, where its categories begin in `branch_of`; then how many there are."""
+        return np.append(0, np.cumsum(self.n_codes, dtype=np.int64))
+
+    def _read(self, number: int) -> Tree:
+        nodes = slice(int(self.start[number]), int(self.start[number + 1]))
+        kind = int(self.member[number])
+        codes = self.code_start[nodes.start : nodes.stop + 1]
+        here = {name: widened(values[nodes], NODE_TYPES[name]) for name, values in self.columns.items()}
+        return Tree(
+            task=self.task,
+            **with_what_follows(here, self.criteria[kind]),
+            branch_start=codes - codes[0],
+            branch_of=widened(self.branch_of[codes[0] : codes[-1]], np.int32),
+            cuts=self.cuts[kind],
+            costs=self.costs,
+            surrogates=self.surrogates[nodes],
+            terms=self.terms[nodes],
+        )
+
+
+def forest_of(
+    trees: Sequence[Tree], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
+) -> Forest:
+    """These trees side by side; `members` says of which kind each is."""
+    every = {name: np.concatenate([getattr(tree, name) for tree in trees]) for name in NODE_TYPES}
+    kinds = np.repeat(members, [len(tree) for tree in trees])
+    kept = {name: narrowed(values) for name, values in without_what_follows(every, trees, kinds, criteria).items()}
+    return Forest(
+        task=trees[0].task,
+        start=np.cumsum([0, *map(len, trees)]),
+        member=narrowed(np.array(members)),
+        criteria=tuple(criteria),
+        columns=kept,
+        n_codes=narrowed(np.concatenate([np.diff(tree.branch_start) for tree in trees])),
+        branch_of=narrowed(np.concatenate([tree.branch_of for tree in trees])),
+        cuts=tuple(cuts),
+        costs=trees[0].costs,
+        surrogates=_of_nodes([tree.surrogates for tree in trees], trees),
+        terms=_of_nodes([tree.terms for tree in trees], trees),
+    )
+
+
+def without_what_follows(
+    every: dict[str, AnyArray], trees: Sequence[Tree], kinds: RowArray, criteria: Sequence[CriterionKind]
+) -> dict[str, AnyArray]:
+    """The fields of all nodes but for those that `with_what_follows` finds again to the last bit."""
+    kept = dict(every)
+    if is_same(every["score"], every["gain"]):
+        del kept["score"]
+    if trees[0].task is Task.CLASSIFICATION:
+        if is_same(every["weight"], weights_of(every["values"])):
+            del kept["weight"]
+        found = [impurity_of(every["values"], criterion) for criterion in criteria]
+        if is_same(every["impurity"], np.choose(kinds, found) if len(found) > 1 else found[0]):
+            del kept["impurity"]
+    if all(is_same(tree.share, shares_of(tree.size, tree.weight)) for tree in trees):
+        del kept["share"]
+    return kept
+
+
+def with_what_follows(here: dict[str, AnyArray], criterion: CriterionKind) -> dict[str, AnyArray]:
+    """All fields of a tree's nodes, from those that were kept."""
+    found = dict(here)
+    found.setdefault("score", found["gain"])
+    if "weight" not in found:
+        found["weight"] = weights_of(found["values"])
+    if "impurity" not in found:
+        found["impurity"] = impurity_of(found["values"], criterion)
+    if "share" not in found:
+        found["share"] = shares_of(found["size"], found["weight"])
+    return found
+
+
+def weights_of(class_weights: FloatArray) -> FloatArray:
+    """The weight of each node where it is the sum of its classes' to the last bit, as it is for counts of rows."""
+    return class_weights.sum(axis=1)
+
+
+def impurity_of(class_weights: FloatArray, criterion: CriterionKind) -> FloatArray:
+    """The impurity of each node by the criterion; 0 where there are no rows."""
+    return np.where(class_weights.any(axis=1), IMPURITIES[criterion](class_weights), 0.0)
+
+
+def shares_of(size: AnyArray, weight: FloatArray) -> FloatArray:
+    """Each node's part of its parent's weight, where all of the parent's rows are known to its test."""
+    with np.errstate(invalid="ignore", divide="ignore"):  # nothing comes from nothing, and is told apart by its bits
+        return np.append(1.0, weight[1:] / weight[parents_of(size)[1:]])
+
+
+def is_same(values: FloatArray, others: FloatArray) -> bool:
+    """Whether all are the same to the last bit."""
+    return np.array_equal(values.view(np.int64), others.view(np.int64))
+
+
+def narrowed(values: AnyArray) -> AnyArray:
+    """The same numbers in the narrowest type of whole numbers that holds all of them, if one does."""
+    if values.dtype.kind == "f" and not bool(((values == np.floor(values)) & ~is_negative_zero(values)).all()):
+        return values
+    low, high = (values.min(), values.max()) if values.size else (0, 0)
+    for narrow in NARROW:
+        if np.iinfo(narrow).min <= low and high <= np.iinfo(narrow).max:
+            return values.astype(narrow)
+    return values
+
+
+def is_negative_zero(values: FloatArray) -> BoolArray:
+    """Which numbers are 0 with a sign, which whole numbers do not have."""
+    return (values == 0) & np.signbit(values)
+
+
+def widened(values: AnyArray, wanted: type[np.generic]) -> AnyArray:
+    """The same numbers in the type of a tree's field."""
+    return values.astype(wanted)
+
+
+def _of_nodes(of_trees: list[tuple[Any, ...]], trees: Sequence[Tree]) -> tuple[Any, ...]:
+    """What each node of all trees has; empty where no tree has any."""
+    if not any(of_trees):
+        return ()
+    return tuple(one for of_tree, tree in zip(of_trees, trees, strict=True) for one in (of_tree or ((),) * len(tree)))

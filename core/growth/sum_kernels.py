@@ -1,0 +1,169 @@
+"""The best test on a sum in a node of a multivariate tree: the compiled twin of `multivariate.linear_candidate`.
+
+`Problem` and `Rules` are those of `multivariate_grow`, `Node` is that of `multivariate_kernels`.
+"""
+
+import numpy as np
+from numba import int64
+
+from core.compiled_kernels import compiled, compiled_with
+from core.growth.multivariate import KNOWN_PART, LEAST_SPREAD, MOST_ROWS
+from core.randomness import FOR_DIRECTIONS
+from core.randomness_kernels import key_of
+from core.splits import linear
+from core.splits.linear_kernels import direction
+from core.splits.unsorted_kernels import Marks, best_cut, room_for
+
+rounded = compiled(linear.rounded)
+of_length_1 = compiled_with(linear.of_length_1, rounded)
+
+
+@compiled
+def best_sum(problem, rules, node, progress):
+    """Columns and codes of the terms, their weights, each row's sum and the threshold; NaN where there is no test."""
+    columns, places = learning_rows(problem, node)
+    n_learnt = places.shape[0]
+    weights, classes = np.empty(n_learnt), np.empty(n_learnt, np.int32)
+    for i in range(n_learnt):
+        weights[i], classes[i] = node.weights[places[i]], problem.classes[node.rows[places[i]]]
+    terms, scales, x = features(problem, node, places, weights, columns)
+    sums = np.empty(node.rows.shape[0])
+    if terms.shape[0] >= 2:
+        part = total(weights) / total(node.weights)
+        marks = Marks(classes, weights, problem.n_classes, rules.criterion, rules.min_leaf * part)
+        key = key_of(node.key, FOR_DIRECTIONS)
+        found = of_length_1(direction(x, marks, rules.fit, rules.max_terms, key, progress) / scales)
+        chosen = np.flatnonzero(found)
+        if chosen.shape[0] >= 2:
+            add_up(problem, node, terms[chosen], found[chosen], sums)
+            return terms[chosen], found[chosen], sums, threshold_of(problem, rules, node, sums)
+    return terms, scales, sums, np.nan
+
+
+@compiled
+def total(weights):
+    """The sum, in row order."""
+    found = 0.0
+    for i in range(weights.shape[0]):
+        found += weights[i]
+    return found
+
+
+@compiled
+def learning_rows(problem, node):
+    """`multivariate.learning_rows`: the columns, and places of rows."""
+    n, columns = node.rows.shape[0], problem.for_sums
+    is_complete, is_taken = np.ones(n, np.bool_), np.ones(columns.shape[0], np.bool_)
+    if problem.has_missing:
+        weight, known = total(node.weights), np.zeros(columns.shape[0])
+        for j in range(columns.shape[0]):
+            known[j] = known_weight(problem, node, columns[j], is_complete)
+        for j in np.argsort(-known, kind="mergesort"):
+            is_taken[j] = known_weight(problem, node, columns[j], is_complete) >= KNOWN_PART * weight
+            for i in range(n if is_taken[j] else 0):
+                is_complete[i] &= not np.isnan(problem.cells[node.rows[i], columns[j]])
+    return columns[is_taken], evenly_spaced(np.flatnonzero(is_complete))
+
+
+@compiled
+def known_weight(problem, node, column, is_chosen):
+    """The weight of the chosen rows whose value is known."""
+    known = 0.0
+    for i in range(node.rows.shape[0]):
+        is_known = is_chosen[i] and not np.isnan(problem.cells[node.rows[i], column])
+        known += node.weights[i] if is_known else 0.0
+    return known
+
+
+@compiled
+def evenly_spaced(places):
+    """`multivariate.evenly_spaced`."""
+    n = places.shape[0]
+    if n <= MOST_ROWS:
+        return places
+    step, found = (n - 1) / (MOST_ROWS - 1), np.empty(MOST_ROWS, np.int64)
+    for i in range(MOST_ROWS - 1):
+        found[i] = places[int64(i * step)]
+    found[MOST_ROWS - 1] = places[n - 1]
+    return found
+
+
+@compiled
+def features(problem, node, places, weights, columns):
+    """`multivariate.features_of`: column and code of each, its scale, and them standardised with a row of -1 below."""
+    n_most, n, weight = columns.shape[0] + problem.n_levels[columns].sum(), 0, total(weights)
+    x, terms, scales = np.empty((n_most + 1, places.shape[0])), np.empty((n_most, 2), np.int64), np.empty(n_most)
+    for column in columns:
+        for code in codes_of(problem, node, places, column):
+            for i in range(places.shape[0]):
+                x[n, i] = amount_of(problem.cells[node.rows[places[i]], column], code)
+            scales[n] = standardise(x[n], weights, weight)
+            if scales[n] > 0:
+                terms[n, 0], terms[n, 1] = column, code
+                n += 1
+    x[n] = -1.0
+    return terms[:n].copy(), scales[:n].copy(), x[: n + 1].copy()
+
+
+@compiled
+def codes_of(problem, node, places, column):
+    """The categories that the rows have, but for the last; -1 alone for a number, which has none."""
+    if problem.n_levels[column] == 0:
+        return np.full(1, -1)
+    is_present = np.zeros(problem.n_levels[column], np.bool_)
+    for i in range(places.shape[0]):
+        is_present[int64(problem.cells[node.rows[places[i]], column])] = True
+    return np.flatnonzero(is_present)[:-1]
+
+
+@compiled
+def amount_of(value, code):
+    """What a term multiplies by its weight: a number, or 1 where a category has the code; NaN where it is missing."""
+    if code < 0 or np.isnan(value):
+        return value
+    return 1.0 if value == code else 0.0
+
+
+@compiled
+def standardise(values, weights, weight):
+    """`multivariate.standardised` in place; the unit that the values had, 0 where they do not vary."""
+    largest, mean, square = 0.0, 0.0, 0.0
+    for i in range(values.shape[0]):
+        largest = max(largest, abs(values[i]))
+    if largest == 0:
+        return 0.0
+    for i in range(values.shape[0]):
+        values[i] = values[i] / largest
+        mean += weights[i] * values[i]
+    mean /= weight
+    for i in range(values.shape[0]):
+        values[i] -= mean
+        square += weights[i] * (values[i] * values[i])
+    spread = np.sqrt(square / weight)
+    if spread <= LEAST_SPREAD:
+        return 0.0
+    for i in range(values.shape[0]):
+        values[i] /= spread
+    return spread * largest
+
+
+@compiled
+def add_up(problem, node, terms, weights, sums):
+    """`split.weighted_sums` of the node's rows."""
+    for i in range(sums.shape[0]):
+        cells, found = problem.cells[node.rows[i]], 0.0
+        for t in range(weights.shape[0]):
+            found += weights[t] * amount_of(cells[terms[t, 0]], terms[t, 1])
+        sums[i] = found
+
+
+@compiled
+def threshold_of(problem, rules, node, sums):
+    """The best threshold among sums that are finite; NaN where there is none."""
+    known, classes = np.empty(sums.shape[0]), np.empty(sums.shape[0], np.int32)
+    for i in range(sums.shape[0]):
+        known[i] = sums[i] if np.isfinite(sums[i]) else np.nan
+        classes[i] = problem.classes[node.rows[i]]
+    marks = Marks(classes, node.weights, problem.n_classes, rules.criterion, rules.min_leaf)
+    _, threshold, _ = best_cut(known, marks, room_for(sums.shape[0], problem.n_classes))
+    return threshold

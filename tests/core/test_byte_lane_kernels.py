@@ -1,0 +1,43 @@
+"""Bytes looked at together are what they are one by one."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.byte_lane_kernels import BYTES_AT_ONCE, copy_bytes, marks_below, marks_beyond_ten, marks_of, n_bits
+from core.compiled_kernels import compiled
+from core.raw_memory import address_of
+
+
+@compiled
+def all_marks(at, byte):  # type: ignore[no-untyped-def]
+    return marks_of(at, byte), marks_below(at, byte), marks_beyond_ten(at, byte), n_bits(marks_of(at, byte))
+
+
+@compiled
+def copy(source, goal):  # type: ignore[no-untyped-def]
+    copy_bytes(source, goal)
+
+
+def bits(said: list[bool]) -> int:
+    return sum(1 << place for place, is_so in enumerate(said) if is_so)
+
+
+@given(
+    st.binary(min_size=BYTES_AT_ONCE, max_size=BYTES_AT_ONCE)
+    | st.text("09/:", min_size=32, max_size=32).map(str.encode),
+    st.sampled_from([0, 32, 34, 48, 57, 127, 128, 250, 255]),
+)
+def test_marks_are_bits_of_bytes(text: bytes, byte: int) -> None:
+    memory = np.frombuffer(b"?" + text, dtype=np.uint8)  # begins anywhere
+    like, below, beyond, n = all_marks(address_of(memory) + np.uint64(1), np.uint8(byte))
+    assert like == bits([one == byte for one in text])
+    assert below == bits([one < byte for one in text])
+    assert beyond == bits([(one - byte) % 256 >= 10 for one in text])
+    assert n == text.count(byte)
+
+
+def test_thirty_two_bytes_are_copied_and_no_more() -> None:
+    source, goal = np.arange(40, dtype=np.uint8), np.zeros(40, dtype=np.uint8)
+    copy(address_of(source) + np.uint64(3), address_of(goal) + np.uint64(1))
+    assert goal.tolist() == [0, *range(3, 35), *[0] * 7]
