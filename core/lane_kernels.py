@@ -14,7 +14,7 @@ from typing import Any
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, models, register_model
 
 WIDTH = 8
 FLOAT, DOUBLE, BITS, PLACE = ir.FloatType(), ir.DoubleType(), ir.IntType(64), ir.IntType(32)
@@ -80,6 +80,10 @@ class Lanes:
         """The numbers without their signs."""
         zero = self.all(0.0)
         return self.where(self > zero, zero - self)
+
+    def as_numbers(self) -> "Lanes":
+        """1 where that is said, 0 elsewhere."""
+        return Lanes(self.builder, self.builder.uitofp(self.value, FLOATS))
 
     def largest(self) -> Any:
         """The largest number; none is negative, so that their bits are in the same order."""
@@ -162,3 +166,49 @@ def in_all_lanes(builder: Any, value: Any, lanes: Any) -> Lanes:
 def same(kind: Any, value: Any) -> Any:
     """The same constant in every lane."""
     return ir.Constant(kind, [value] * WIDTH)
+
+
+class SumsType(types.Type):
+    """Eight float64 that are added up side by side, each in its own order; a kernel keeps them in registers."""
+
+    def __init__(self) -> None:
+        super().__init__("Sums")
+
+
+SUMS = SumsType()
+
+
+@register_model(SumsType)
+class _SumsModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, DOUBLES)
+
+
+def _nothing(_: Any) -> Any:
+    """Code that makes eight sums of nothing."""
+    return SUMS(), lambda _, __, ___, ____: ir.Constant(DOUBLES, None)
+
+
+def _plus(_: Any, sums: Any, factors: Any, at: Any, number: Any) -> Any:  # noqa: ARG001  # Numba counts them
+    """Code that adds a number to each sum, times a factor of its own: those from a place of an array on."""
+
+    def generate(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
+        given, table, place, value = arguments
+        read = Numbers(builder, context.make_array(kinds.args[1])(context, builder, table).data, place, DOUBLES)(0)
+        return builder.fadd(given, builder.fmul(in_all_lanes(builder, value, DOUBLES).value, read.value))
+
+    return SUMS(sums, factors, at, types.float64), generate
+
+
+def _sum(_: Any, sums: Any, lane: Any) -> Any:
+    """Code that reads one sum."""
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.extract_element(*arguments)
+
+    return types.float64(sums, lane), generate
+
+
+no_sums: Any = intrinsic(_nothing)
+plus_products: Any = intrinsic(_plus)
+sum_in_lane: Any = intrinsic(_sum)

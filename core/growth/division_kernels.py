@@ -19,15 +19,18 @@ from core.growth.partition_kernels import (
     divide_list_by_branch,
     keep_in_list,
 )
+from core.lane_kernels import no_sums, plus_products, sum_in_lane
 from core.splits.numeric_kernels import SQUARED
 from core.ties import TIE
 
+MOST_SUMMED = 3  # classes whose sums in two branches, and these branches' weights, are eight numbers
+
 
 @compiled
-def take_sides(problem, entries, list_start, place, list_n, rows, start, n, side, left_counts):
+def take_sides(problem, entries, list_start, place, list_n, rows, start, n, side, left_counts, is_counted):
     """Mark each row of the node with the child it goes to: by the cut, or to both where the value is missing.
 
-    Counts the classes on the left on the way.
+    Counts the classes on the left on the way where that is of use.
     """
     shift = uint32(problem.shift)
     mask = (uint32(1) << shift) - uint32(1)
@@ -37,9 +40,11 @@ def take_sides(problem, entries, list_start, place, list_n, rows, start, n, side
             side[rows[i]] = BOTH
     for k in range(left_counts.shape[0]):
         left_counts[k] = 0
-    for i in range(list_start, place):
+    for i in range(list_start, place if is_counted else list_start):
         side[entries[i] & mask] = LEFT
         left_counts[(entries[i] >> shift) & class_mask] += 1
+    for i in range(list_start, list_start if is_counted else place):
+        side[entries[i] & mask] = LEFT
     for i in range(place, list_start + list_n):
         side[entries[i] & mask] = RIGHT
 
@@ -87,6 +92,8 @@ def class_weights_of_two(problem, work, rows, start, n, n_classes, out, at):
     To a branch that it does not go down, or not alone, a row adds nothing: x + 0 is x.
     """
     weights, classes, side, parts, unknown = problem.weights, problem.classes, work.side, work.parts, work.unknown
+    if n_classes <= MOST_SUMMED:
+        return few_class_weights_of_two(problem, work, rows, start, n, n_classes, out, at)
     for to in range(LEFT, BOTH + 1):
         parts[0, to], parts[1, to] = 1.0 * (to == LEFT), 1.0 * (to == RIGHT)
     first, second, n_unknown = uint64(at + 2), uint64(at + 2 + n_classes), uint64(0)
@@ -105,6 +112,39 @@ def class_weights_of_two(problem, work, rows, start, n, n_classes, out, at):
         i += uint64(1)
     out[at], out[at + 1] = left_weight, right_weight
     return int64(n_unknown)
+
+
+@compiled
+def few_class_weights_of_two(problem, work, rows, start, n, n_classes, out, at):
+    """`class_weights_of_two` for up to three classes, whose sums in both branches stand in eight lanes."""
+    weights, classes, side, unknown, ways = problem.weights, problem.classes, work.side, work.unknown, work.known_ways
+    sums, n_unknown = no_sums(), uint64(0)
+    i, end = uint64(start), uint64(start + n)
+    while i < end:
+        row = rows[i]
+        to = uint64(side[row])
+        unknown[n_unknown] = row
+        n_unknown += (to + uint64(1)) >> uint64(2)  # 1 for both
+        sums = plus_products(sums, ways, way_of(to, classes[row]), weights[row])
+        i += uint64(1)
+    take_sums(sums, out, at, at + 2, n_classes, 0)
+    take_sums(sums, out, at + 1, at + 2 + n_classes, n_classes, 1)
+    return int64(n_unknown)
+
+
+@compiled
+def way_of(to, k):
+    """Where the eight factors of a row of class k stand that goes that way: see `kernel_work.ways_of_rows`."""
+    return ((uint64(to) << uint64(2)) | uint64(k)) << uint64(3)
+
+
+@compiled
+def take_sums(sums, out, weight_at, at, n_classes, branch):
+    """Write down a branch's weight and the weights of its classes."""
+    lane = 4 * branch
+    out[weight_at] = sum_in_lane(sums, lane)
+    for k in range(n_classes):
+        out[at + k] = sum_in_lane(sums, lane + 1 + k)
 
 
 @compiled
@@ -181,6 +221,8 @@ def divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figur
     To the figures of the child that it does not go to, a row adds nothing: x + 0 is x.
     """
     weights, classes, side, parts, spare = problem.weights, problem.classes, work.side, work.parts, work.spare
+    if kept_figures.shape[0] <= 1 + MOST_SUMMED:
+        return divide_rows_of_few(problem, work, rows, start, n, keeper, kept_figures, moved_figures)
     mover = 1 - keeper
     for k in range(kept_figures.shape[0]):
         kept_figures[k], moved_figures[k] = 0.0, 0.0
@@ -208,6 +250,31 @@ def divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figur
 
 
 @compiled
+def divide_rows_of_few(problem, work, rows, start, n, keeper, kept_figures, moved_figures):
+    """`divide_rows` for up to three classes, whose sums in both children stand in eight lanes."""
+    weights, classes, side, spare, ways = problem.weights, problem.classes, work.side, work.spare, work.ways
+    stays, goes, n_classes = uint64(keeper), uint64(1 - keeper), kept_figures.shape[0] - 1
+    for k in range(n_classes):
+        at = way_of(BOTH, k)
+        ways[at], ways[at + uint64(1 + k)] = work.shares[0], work.shares[0]
+        ways[at + uint64(4)], ways[at + uint64(5 + k)] = work.shares[1], work.shares[1]
+    i, end = uint64(start), uint64(start + n)
+    here, there, sums = uint64(start), uint64(0), no_sums()
+    while i < end:
+        row = rows[i]
+        to = uint64(side[row])
+        rows[here], spare[there] = row, row
+        here += (to >> stays) & uint64(1)
+        there += (to >> goes) & uint64(1)
+        sums = plus_products(sums, ways, way_of(to, classes[row]), weights[row])
+        i += uint64(1)
+    take_sums(sums, kept_figures, 0, 1, n_classes, keeper)
+    take_sums(sums, moved_figures, 0, 1, n_classes, 1 - keeper)
+    copy_entries(spare, int64(0), int64(there), rows, int64(here))
+    return int64(here) - start, int64(there)
+
+
+@compiled
 def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is_known, is_summed, depth, figures):
     """The figures of a child whose rows are in place, unless summed before; whether it is to be split any further."""
     m = problem.numbers.shape[1]
@@ -226,9 +293,9 @@ def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is
 
 
 @compiled
-def divide_piece(problem, work, entries, start, n, keeper, is_distinct):
+def divide_piece(problem, work, entries, start, n, keeper, is_distinct, mark):
     """Divide a piece of a list; how many entries each child got."""
-    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct)
+    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, mark)
     copy_entries(work.spare, int64(0), moved, entries, start + kept)
     return kept, moved
 
@@ -243,11 +310,12 @@ def copy_entries(source, begin, end, entries, place):
 
 @compiled
 def divide_in_two(
-    problem, rules, work, stack, lists, rows, here, depth, first_node, figures, sums, at, is_known, keeper
+    problem, rules, work, stack, lists, rows, here, depth, first_node, figures, sums, at, is_known, keeper, mark
 ):
     """Give both children their rows and, unless they are leaves, their pieces of the lists; how many wait then.
 
-    The keeper, which has more rows, stays in the parent's place and waits longer.
+    The keeper, which has more rows, stays in the parent's place and waits longer. Entries that go to both get the mark
+    only where both get any.
     """
     starts, lengths, infos, spent = stack
     n_lists, side, mover = problem.lengths.shape[0], work.side, 1 - keeper
@@ -257,7 +325,7 @@ def divide_in_two(
     if is_summed:
         kept, moved = divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figures)
     else:
-        kept, moved = divide_piece(problem, work, rows, start, n, keeper, is_distinct)
+        kept, moved = divide_piece(problem, work, rows, start, n, keeper, is_distinct, uint32(0))
     keeps = open_child(
         problem, rules, work, rows, start, kept, sums, at, 2, keeper, is_known, is_summed, depth, kept_figures
     )
@@ -276,7 +344,7 @@ def divide_in_two(
     for c in range(n_lists):
         list_start, list_n = starts[here, c], lengths[here, c]
         if keeps and moves:
-            kept, moved = divide_piece(problem, work, lists[c], list_start, list_n, keeper, problem.distinct[c])
+            kept, moved = divide_piece(problem, work, lists[c], list_start, list_n, keeper, problem.distinct[c], mark)
             lengths[bigger, c] = kept
             starts[smaller, c], lengths[smaller, c] = list_start + kept, moved
         elif keeps or moves:

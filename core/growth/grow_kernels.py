@@ -48,6 +48,7 @@ from core.growth.growth_state import (
     N_INFOS,
     N_LINKS,
     N_MORE,
+    N_PATH,
     NODE,
     PARENT,
     SLOT,
@@ -81,6 +82,7 @@ from core.growth.table_kernels import (
 )
 from core.randomness_kernels import key_of
 from core.splits.candidate_kernels import AT_RANDOM, DISTANT_VALUES
+from core.splits.mark_kernels import MOST_MARKS, has_kinds, mark_at
 from core.splits.numeric_kernels import NO_CUT, SQUARED
 
 DONE, STOP = 0, 1  # places in `progress`
@@ -110,6 +112,10 @@ def grow_subtree(
     lists, rows = problem.lists, problem.rows
     starts, lengths = np.zeros((64, n_lists + 1), np.int64), np.zeros((64, n_lists + 1), np.int64)  # rows come last
     infos, spent = np.zeros((64, N_INFOS), np.int64), np.zeros((64, rules.coded_slots.shape[0]), np.bool_)
+    paths = np.zeros((64, 1 + MOST_MARKS), np.float64)
+    for j in range(problem.path.shape[0]):
+        paths[0, j] = problem.path[j]
+    infos[0, N_PATH] = problem.path.shape[0]
     take_piece(piece, starts[0], lengths[0], spent[0])
     infos[0, DEPTH], infos[0, HAS_COUNTS] = piece[AT_DEPTH], has_counts
     aside_rows, aside_weights = np.empty(64, np.uint32), np.empty(64, np.float64)
@@ -160,7 +166,8 @@ def grow_subtree(
             progress[DONE] += figure[0]
             continue
         if few_rows == 0 and is_worth_renumbering(n_rows, problem, rules):
-            local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.spare)
+            path = paths[here, : infos[here, N_PATH]]
+            local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.spare, path)
             whole, counts_here = whole_piece(local, node_depth, key, spent[here]), first_counts + here
             below, figures_below, sums_below, levels_below, _, marks, results, n_small = grow_subtree(
                 local,
@@ -208,7 +215,20 @@ def grow_subtree(
         while is_drawn:
             best_gain = NO_CUT
             if n_lists > 0:
-                best_gain = search_lists(problem, rules, work, lists, rows, starts, lengths, here, figure, key)
+                best_gain = search_lists(
+                    problem,
+                    rules,
+                    work,
+                    lists,
+                    rows,
+                    starts,
+                    lengths,
+                    here,
+                    figure,
+                    key,
+                    paths[here],
+                    infos[here, N_PATH],
+                )
             if n_coded > 0:
                 best_gain = search_tables(problem, rules, work, spent, here, figure, best_gain)
             if problem.bit_columns.shape[0] > 0:
@@ -264,6 +284,7 @@ def grow_subtree(
                 n_rows,
                 side,
                 work.left_counts,
+                rules.is_counted,
             )
         link[N_BRANCHES], link[SUMS] = n_branches, n_sums
         n_more = n_sums + n_branches * (1 + width)
@@ -285,8 +306,11 @@ def grow_subtree(
             known += sums[n_sums + b]
         for b in range(n_branches):
             shares[b] = sums[n_sums + b] / known
+        n_path, n_unknown, mark = infos[here, N_PATH], n_copied, uint32(0)
         if n_copied > 0:
             n_copied = settle_copies(problem, rules, work.unknown, n_copied, side, branch, shares, n_branches)
+            if n_branches == 2 and n_copied == n_unknown and has_kinds(n_path, n_rows):
+                mark = mark_at(problem.shift, n_path)
         links, figures = (
             longer_rows(links, n_nodes, n_nodes + n_branches),
             longer_rows(figures, n_nodes, n_nodes + n_branches),
@@ -295,6 +319,7 @@ def grow_subtree(
         if needed > infos.shape[0]:
             starts, lengths = longer_rows(starts, here + 1, needed), longer_rows(lengths, here + 1, needed)
             infos, spent = longer_rows(infos, here + 1, needed), longer_rows(spent, here + 1, needed)
+            paths = longer_rows(paths, here + 1, needed)
         if problem.has_missing:
             n_above = n_copied if n_branches == 2 else n_rows + n_copied * n_branches
             rows = longer_list(rows, row_start + n_rows, row_start + n_rows + n_above)
@@ -323,6 +348,7 @@ def grow_subtree(
                 n_sums,
                 is_known,
                 keeper,
+                mark,
             )
         else:
             spent[here, a] = True
@@ -347,6 +373,10 @@ def grow_subtree(
         for at in range(here, waiting):
             progress[DONE] -= figures[infos[at, NODE], 0]
         is_waiting = waiting > here
+        for at in range(waiting - 1, here - 1, -1):
+            infos[at, N_PATH] = go_on(
+                paths[here], n_path, n_unknown, mark, waiting - here, shares[links[infos[at, NODE], BRANCH]], paths[at]
+            )
         is_counted_below = 0
         if n_branches == 2 and is_waiting and starts[here, n_lists] == row_start:  # the bigger child waits
             n_kept = lengths[here, n_lists]
@@ -374,6 +404,21 @@ def grow_subtree(
         n_nodes += n_branches
     tree = links[:n_nodes], figures[:n_nodes], sums[:n_sums], levels[:n_levels]
     return *tree, pieces[:n_pieces], marks, results, n_small
+
+
+@compiled
+def go_on(path, n_path, n_unknown, mark, n_children, share, below):
+    """Write down the path to a child, by whose share the rows without the value are weighed; how long it is.
+
+    Where these got no mark, it ends: `divide_in_two` gives none where one child only gets lists.
+    """
+    if n_unknown > 0 and (mark == uint32(0) or n_children < 2):
+        return int64(0)
+    for j in range(n_path):
+        below[j] = path[j]
+    if n_unknown > 0:
+        below[n_path] = share
+    return n_path + int64(n_unknown > 0)
 
 
 @compiled

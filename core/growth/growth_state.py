@@ -2,8 +2,8 @@
 
 from core.compiled_kernels import Struct, StructType, define, structure
 
-NODE, DEPTH, ASIDE, N_ASIDE, HAS_COUNTS = range(5)  # columns of what is known of a waiting node
-N_INFOS = 5
+NODE, DEPTH, ASIDE, N_ASIDE, HAS_COUNTS, N_PATH = range(6)  # columns of what is known of a waiting node
+N_INFOS = 6
 PARENT, BRANCH, SLOT, IS_CODED, LOW, HIGH, IS_COMPLETE, N_BRANCHES, SUMS, LEVELS, KEY = range(11)  # columns of links
 N_LINKS = 11
 IS_SMALL = -1  # in the place of `IS_CODED`: the nodes from here on are kept apart, LOW is the first, HIGH how many
@@ -21,8 +21,8 @@ class Problem(Struct):
     `lists[i, : lengths[i]]` is the sorted list of the column with candidate slot `list_slots[i]`; `distinct[i]` says
     that all its values differ. Where numbers are predicted, `missing[row]` has a bit for each list the row is not in.
     `codes[row, j]` is a level of the coded column `coded[j]`, counted through all of them; bit b of `bits[row]` belongs
-    to `bit_columns[b]`. `values[i, row]` is the value in list i, only there if the rules look at it. Lists
-    and rows are used up, and weights where values are missing.
+    to `bit_columns[b]`. `values[i, row]` is the value in list i, only there if the rules look at it. `path` is the path
+    to the subtree's root, see `mark_kernels`. Lists and rows are used up, and weights where values are missing.
     """
 
 
@@ -64,7 +64,7 @@ define(
     Problem,
     ProblemType,
     "lists lengths distinct list_slots rows n_rows classes numbers weights missing has_missing codes coded bits "
-    "bit_columns origin shift values",
+    "bit_columns origin shift values path",
 )
 define(
     Rules,
@@ -78,10 +78,11 @@ define(
 define(
     Work,
     WorkType,
-    "counts left_counts left before blocks lefts long_lefts highs words units scale surely possibly totals gains "
-    "scores details passes shares side branch unknown parts spare bit_counts level_counts table level_weights held "
-    "n_held bounds is_tight is_in_first branch_of side_of places level_gains open_rows open_sizes open_branches "
-    "parent_starts parent_lengths space thresholds n_allowed gaps gap_thresholds gap_scores is_drawn order taken pairs "
+    "counts left_counts left before blocks lefts long_lefts highs block_words kind_weights kind_units words units "
+    "scale surely possibly totals gains scores details passes shares side branch unknown parts known_ways ways "
+    "spare bit_counts level_counts table level_weights held n_held bounds is_tight is_in_first branch_of side_of "
+    "places level_gains open_rows open_sizes open_branches parent_starts parent_lengths space thresholds "
+    "n_allowed gaps gap_thresholds gap_scores is_drawn order taken pairs "
     "place value by_place list_of small_rows small_weights others other_weights row_classes row_numbers row_origin "
     "row_weights ordered bit_words small_waiting waiting_figures child_sums drawn drawn_gains cuts",
 )

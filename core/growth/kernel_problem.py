@@ -17,7 +17,7 @@ from core.growth.kernel_columns import (
     numbers_of,
     row_bits_of,
 )
-from core.growth.kernel_rules import way_of
+from core.growth.kernel_rules import has_look, way_of
 from core.growth.kernel_threads import GrowthEnded, Rooms
 from core.growth.samples import Samples
 from core.table import BoolArray, CodeArray, FloatArray, RowArray
@@ -74,7 +74,16 @@ def problem_of(
         np.empty(0, dtype=np.uint32),  # rows have their own numbers
         row_bits_of(samples),
         values_of(samples, algorithm, listed),
+        path_of(samples, algorithm, weighing),
     )
+
+
+def path_of(samples: Samples, algorithm: Algorithm, weighing: Weighing) -> FloatArray:
+    """What every row weighs, if entries are to tell it by marks; else nothing. See `mark_kernels`."""
+    is_told = (
+        weighing.has_missing and has_look(samples, algorithm) and bool((samples.weights == samples.weights[0]).all())
+    )
+    return for_kernels(samples.weights[:1] if is_told else np.empty(0), np.float64).copy()
 
 
 def weights_of(samples: Samples, weighing: Weighing) -> FloatArray:

@@ -152,8 +152,8 @@ def way_of(algorithm: Algorithm) -> tuple[int, int]:
 
 def has_look(samples: Samples, algorithm: Algorithm) -> bool:
     """Whether lists get a first look before they are searched."""
-    from core.splits.block_kernels import MOST_LANES
     from core.splits.candidate_kernels import EVERY_GAP
+    from core.splits.numeric_kernels import MOST_LANES
 
     return (
         algorithm.criterion.kind is CriterionKind.GINI

@@ -9,6 +9,7 @@ from core.growth.kernel_columns import Column, Weighing, n_classes_of, n_sums_of
 from core.growth.kernel_rules import has_look, way_of
 from core.growth.samples import Samples
 from core.growth.small_state import room_for_small
+from core.table import FloatArray
 from core.target import ClassTarget
 
 MOST_COUNTS = 4_000_000  # kept for waiting nodes
@@ -20,9 +21,10 @@ def work_for(
     """Room for the kernels to work in: the fields of their `Work`."""
     from core.growth.search_kernels import MOST_AT_ONCE
     from core.lane_kernels import WIDTH
-    from core.splits.block_kernels import MOST_LANES, most_blocks, room_for_lefts
+    from core.splits.block_kernels import most_blocks, room_for_lefts
     from core.splits.categorical_kernels import space_for
-    from core.splits.numeric_kernels import BLOCK
+    from core.splits.mark_kernels import CLASS_BITS, MOST_KINDS
+    from core.splits.numeric_kernels import BLOCK, MOST_LANES
 
     n_rows, n_slots = len(samples), sum(column.n_slots for column in columns)
     n_lists, n_classes, n_sums = len(columns), n_classes_of(samples), n_sums_of(samples)
@@ -42,6 +44,9 @@ def work_for(
         np.empty((n_lists, MOST_LANES + 1, room_for_lefts(n_together)), dtype=np.float32),
         np.empty((MOST_LANES + 1, room_for_lefts(n_blocks)), dtype=np.float32),
         np.empty(n_blocks, dtype=np.int64),
+        np.empty(0 if weighing.is_counted else room_for_lefts(n_together), dtype=np.uint64),
+        np.empty(MOST_KINDS if weighing.has_missing else 0),
+        np.zeros(MOST_KINDS << CLASS_BITS if weighing.has_missing else 0, dtype=np.uint64),
         np.empty(WIDTH, dtype=np.uint64),
         np.empty(0 if weighing.is_counted or not n_blocks else n_rows, dtype=np.uint64),
         np.ones(2),
@@ -57,6 +62,8 @@ def work_for(
         np.zeros(n_rows if most_levels else 0, dtype=np.uint16),
         np.empty(0 if weighing.is_counted else n_rows, dtype=np.uint32),
         np.zeros((2, 4)),
+        ways_of_rows(),
+        ways_of_rows(),
         np.empty(n_rows + 1, dtype=np.uint32),
         np.zeros((sum(column.is_bit for column in columns), n_classes), dtype=np.uint32),
         np.zeros(counts_for(weighing, n_rows, n_classes, n_all_levels), dtype=np.uint32),
@@ -94,6 +101,20 @@ def has_pairs(samples: Samples, weighing: Weighing) -> bool:
     """Whether the weights and numbers of rows are looked at together: where there is one number, and weights differ."""
     target = samples.target
     return not isinstance(target, ClassTarget) and target.numbers.shape[1] == 1 and not weighing.is_unit
+
+
+def ways_of_rows() -> FloatArray:
+    """Factors for `lane_kernels.plus_products`: what of a row's weight is added to which of eight sums.
+
+    Eight for each way that rows go (left 1, right 2, both 3) and class: the branch's weight, then its classes', left
+    first. A row that goes both ways adds nothing, until its shares are filled in.
+    """
+    ways = np.zeros((4, 4, 2, 4))
+    for branch in range(2):
+        ways[1 + branch, :, branch, 0] = 1.0
+        for k in range(3):
+            ways[1 + branch, k, branch, 1 + k] = 1.0
+    return ways.ravel()
 
 
 def counts_for(weighing: Weighing, n_rows: int, n_classes: int, n_levels: int) -> tuple[int, int, int]:

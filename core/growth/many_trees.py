@@ -166,7 +166,7 @@ def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:
     from core.growth.sample_kernels import take_lists
 
     lists, lengths, _, slots, _, _, classes, numbers, _, missing, has_missing, *coded = shared.problem
-    codes, in_codes, bits, in_bits, _, shift, values = coded
+    codes, in_codes, bits, in_bits, _, shift, values, _ = coded
     rows, n_rows = sample.rows, len(sample.rows)
     numbering = np.zeros(len(shared.samples), dtype=np.uint32)
     numbering[rows] = np.arange(1, n_rows + 1)
@@ -194,4 +194,5 @@ def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:
         rows.astype(np.uint32),
         shift,
         np.ascontiguousarray(values[:, rows]) if values.size else values,
+        np.empty(0),  # rows weigh as often as they were drawn, which no entry tells
     )

@@ -14,7 +14,7 @@ way in row order; `multivariate_grow` has the figures from the definitions.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int64
+from numba import int64, uint32
 
 from core.compiled_kernels import compiled
 from core.growth.attribute_kernels import NONE, best_attribute, gain_and_score
@@ -259,7 +259,7 @@ def divide_lists(problem, work, lists, starts, lengths):
     for c in range(lists.shape[0]):
         start, n, keeper = starts[0, c], lengths[0, c], int64(1)
         n_second, n_first = divide_list(
-            lists[c], start, n, problem.shift, work.ways, keeper, work.other, problem.distinct[c]
+            lists[c], start, n, problem.shift, work.ways, keeper, work.other, problem.distinct[c], uint32(0)
         )
         for i in range(n_first):
             lists[c, start + n_second + i] = work.other[i]

@@ -13,20 +13,17 @@ EVERY = 65535  # the branch of a row that goes down all of them
 
 
 @compiled
-def divide_list(entries, start, n, shift, side, keeper, other, is_distinct):
+def divide_list(entries, start, n, shift, side, keeper, other, is_distinct, mark):
     """Send each entry to the child that keeps this memory, to the other one, or to both; how many each got.
 
-    An entry is new in a child when any entry since the child's last one was new; the first of a list never is.
+    An entry is new in a child when any entry since the child's last one was new; the first of a list never is. Those
+    that go both ways get the mark, if there is one.
     """
     flag, begin, nothing = uint32(1) << uint32(31), uint64(start), uint64(0)
-    if is_distinct and keeper == 0:
-        here, there = divide_distinct(entries, start, n, shift, side, entries, begin, other, nothing)
-    elif is_distinct:
-        there, here = divide_distinct(entries, start, n, shift, side, other, nothing, entries, begin)
-    elif keeper == 0:
-        here, there = divide_repeated(entries, start, n, shift, side, entries, begin, other, nothing)
+    if keeper == 0:
+        here, there = divide(entries, start, n, shift, side, entries, begin, other, nothing, is_distinct, mark)
     else:
-        there, here = divide_repeated(entries, start, n, shift, side, other, nothing, entries, begin)
+        there, here = divide(entries, start, n, shift, side, other, nothing, entries, begin, is_distinct, mark)
     if here > begin:
         entries[start] &= ~flag
     if there > nothing:
@@ -35,16 +32,30 @@ def divide_list(entries, start, n, shift, side, keeper, other, is_distinct):
 
 
 @compiled
-def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right):
-    """The division of a list in which every value is new: entries stay as they are. Where both pieces end.
+def divide(entries, start, n, shift, side, left, to_left, right, to_right, is_distinct, mark):
+    """The division of a list between left and right: where both pieces end.
 
     Each is written from its place on; one of them may overwrite what was read.
     """
+    none = uint32(0)  # known to the compiler: without marks the loops have nothing to do for them
+    if is_distinct and mark:
+        return divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, mark)
+    if is_distinct:
+        return divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, none)
+    if mark:
+        return divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, mark)
+    return divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, none)
+
+
+@compiled
+def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, mark):
+    """`divide` where every value is new: entries stay as they are."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     i, end = uint64(start), uint64(start + n)
     while i < end:
         entry = entries[i]
         to = uint64(side[entry & row_mask])
+        entry |= uint32(to & (to >> uint64(1))) * mark  # 1 for both
         left[to_left] = entry
         right[to_right] = entry
         to_left += to & uint64(1)
@@ -54,8 +65,8 @@ def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_rig
 
 
 @compiled
-def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right):
-    """The same for any list."""
+def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, mark):
+    """`divide` for any list."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag = uint32(1) << uint32(31)
     new_left, new_right = uint32(0), uint32(0)
@@ -66,8 +77,8 @@ def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_rig
         new_left |= is_new
         new_right |= is_new
         to = uint32(side[entry & row_mask])
-        body = entry & ~flag
         goes_left, goes_right = to & uint32(1), to >> uint32(1)
+        body = (entry & ~flag) | (goes_left & goes_right) * mark
         left[to_left] = body | new_left
         right[to_right] = body | new_right
         to_left += uint64(goes_left)

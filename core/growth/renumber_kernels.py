@@ -45,10 +45,10 @@ def original_row(problem, row):
 
 
 @compiled
-def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
+def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering, path):
     """The samples of a node as a problem of its own, its rows numbered from 0 in row order.
 
-    When they are few, coded columns with an order become lists.
+    When they are few, coded columns with an order become lists. Fewer rows need fewer bits and leave more for marks.
     """
     n_lists, n_coded = problem.lengths.shape[0], problem.codes.shape[1]
     n_rows, first = lengths[at, n_lists], starts[at, n_lists]
@@ -84,11 +84,13 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
             missing[i, word] = old_missing[row, word]
         for word in range(bits.shape[1]):
             bits[i, word] = old_bits[row, word]
-    mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
+    shift = bits_of(n_rows)
     for c in range(n_lists):
         list_slots[c] = problem.list_slots[c]
         new_lengths[c] = lengths[at, c]
-        n_new_values = renumber_list(lists[c], starts[at, c], lengths[at, c], mask, numbering, new_lists[c])
+        n_new_values = renumber_list(
+            lists[c], starts[at, c], lengths[at, c], problem.shift, shift, numbering, new_lists[c]
+        )
         distinct[c] = n_new_values + 1 >= lengths[at, c]
     turned, kept, n_to_lists, n_kept = np.empty(n_turned, np.int64), np.empty(n_coded - n_turned, np.int64), 0, 0
     for j in range(n_coded):
@@ -101,7 +103,7 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
             n_kept += 1
     if n_turned > 0:
         fill_lists_of_codes(
-            problem, rules, turned, rows, first, n_rows, classes, missing, n_lists, new_lists, new_lengths
+            problem, rules, turned, rows, first, n_rows, classes, missing, n_lists, shift, new_lists, new_lengths
         )
     for i in range(n_rows):
         row = rows[first + i]
@@ -124,30 +126,42 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering):
         bits,
         problem.bit_columns,
         origin,
-        problem.shift,
+        shift,
         values,
+        path.copy(),
     )
 
 
 @compiled
-def renumber_list(entries, start, n, mask, numbering, renumbered_entries):
-    """Copy a piece of a list, its rows numbered anew; how many of its values are new."""
-    n_new, first = uint64(0), uint64(start)
+def bits_of(n_rows):
+    """How many bits number so many rows."""
+    bits = 1
+    while (1 << bits) < n_rows:
+        bits += 1
+    return int64(bits)
+
+
+@compiled
+def renumber_list(entries, start, n, shift, new_shift, numbering, renumbered_entries):
+    """Copy a piece of a list, its rows numbered anew, with that many bits; how many of its values are new."""
+    n_new, first, old, new = uint64(0), uint64(start), uint32(shift), uint32(new_shift)
+    mask, flag = (uint32(1) << old) - uint32(1), uint32(1) << uint32(31)
     for i in range(uint64(n)):
         entry = entries[first + i]
-        renumbered_entries[i] = (entry & ~mask) | numbering[entry & mask]
+        above = ((entry & ~flag) >> old) << new
+        renumbered_entries[i] = (entry & flag) | above | numbering[entry & mask]
         n_new += uint64(entry >> uint32(31))
     return int64(n_new)
 
 
 @compiled
-def fill_lists_of_codes(problem, rules, columns, rows, first, n_rows, classes, missing, at, lists, lengths):
-    """The sorted lists of coded columns, from list `at` on, rows counted from 0; rows that do not know one are marked.
+def fill_lists_of_codes(problem, rules, columns, rows, first, n_rows, classes, missing, at, shift, lists, lengths):
+    """The sorted lists of coded columns, from list `at` on, rows counted from 0; rows that do not know one are noted.
 
     Row by row, since the codes of a row stand side by side. `ends[begins[c] + level]` is where the entries of a level
     of column c start, then where the next one stands.
     """
-    codes, n, shift = problem.codes, columns.shape[0], uint32(problem.shift)
+    codes, n, shift = problem.codes, columns.shape[0], uint32(shift)
     begins, unknown, n_ends = np.empty(n, np.int64), np.empty(n, np.int64), 0
     for c in range(n):
         a = problem.coded[columns[c]]

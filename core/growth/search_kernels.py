@@ -15,10 +15,14 @@ from core.growth.table_kernels import ORDERED
 from core.splits.block_kernels import (
     MOST_ENTRIES,
     ROUNDED,
+    SHORT,
     best_between_blocks,
     best_in_blocks,
+    by_row,
     fill_lefts,
+    fill_lefts_of_few,
     fill_units,
+    fill_units_of_few,
     mark_high,
     n_blocks_of,
     scan_high_counts,
@@ -27,6 +31,7 @@ from core.splits.block_kernels import (
     sum_to_high,
 )
 from core.splits.candidate_kernels import DISTANT_VALUES, EVERY_GAP
+from core.splits.mark_kernels import by_marks, by_marks_and_class, fill_kinds, has_kinds
 from core.splits.numeric_kernels import (
     ERROR,
     GINI,
@@ -35,6 +40,7 @@ from core.splits.numeric_kernels import (
     SQUARED,
     gain_of_sides,
     information,
+    last_place,
     scan_counts_entropy,
     scan_counts_gini,
     scan_numbers,
@@ -156,12 +162,38 @@ def has_look(rules, work, n):
 
 
 @compiled
-def look_at(problem, rules, work, entries, start, n, lefts):
+def look_at(problem, rules, work, entries, start, n, lefts, has_few, is_told):
     """Add up a list's blocks in `lefts`; what its best cut surely gains, times the node's weight."""
-    n_blocks = fill_lefts(entries, start, n, problem.shift, work.units, lefts)
+    if has_few:
+        n_blocks = fill_lefts_of_few(entries, start, n, problem.shift, work.units, work.block_words, lefts)
+    else:
+        by, units = units_of_entries(problem, work, is_told)
+        n_blocks = fill_lefts(entries, start, n, problem.shift, by, units, lefts)
     undivided, known = score_undivided(lefts, n_blocks)
     unit, doubt = unit_and_doubt(rules, work, known)
     return (best_between_blocks(lefts, n_blocks, rules.min_leaf * unit + doubt) - undivided - doubt) / unit
+
+
+@compiled
+def units_of_entries(problem, work, is_told):
+    """By what of an entry its units are found, and where: by marks and class if these tell them, else by its row."""
+    if is_told:
+        return by_marks_and_class(problem.shift), work.kind_units
+    return by_row(problem.shift), work.units
+
+
+@compiled
+def weights_of_entries(problem, work, is_told):
+    """The same for its weight."""
+    if is_told:
+        return by_marks(problem.shift), work.kind_weights
+    return by_row(problem.shift), problem.weights
+
+
+@compiled
+def has_few_weighed(rules, n_rows):
+    """Whether a node has weights, and so few rows that all of them fit into one word in small units."""
+    return not rules.is_counted and n_rows <= SHORT
 
 
 @compiled
@@ -174,7 +206,7 @@ def unit_and_doubt(rules, work, known):
 
 
 @compiled
-def look_closer(problem, rules, work, entries, start, n, lefts, bar):
+def look_closer(problem, rules, work, entries, start, n, lefts, bar, is_told):
     """After `look_at`: what the best cut of a list surely gains and what it gains at the most, times the node's weight.
 
     Only what exceeds the bar is looked for.
@@ -186,12 +218,14 @@ def look_closer(problem, rules, work, entries, start, n, lefts, bar):
     n_high = mark_high(lefts, n_blocks, bar * unit - doubt, least - doubt, work.highs)
     if n_high == 0:
         return NO_CUT, NO_CUT
+    by, units = units_of_entries(problem, work, is_told)
     surely, possibly = best_in_blocks(
         entries,
         start,
         n,
         problem.shift,
-        work.units,
+        by,
+        units,
         lefts,
         n_blocks,
         work.highs,
@@ -207,16 +241,18 @@ def look_closer(problem, rules, work, entries, start, n, lefts, bar):
 
 
 @compiled
-def look_at_lists(problem, rules, work, lists, starts, lengths, at):
+def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
     """Look at all lists of a node, then closer at those that may have its best cut; what that surely gains.
 
     `work.surely[i]` is what the best cut of list i surely gains, `work.possibly[i]` what it gains at the most, if that
     counts.
     """
     most, first, n_lists = NO_CUT, 0, problem.lengths.shape[0]
+    has_few = has_few_weighed(rules, lengths[at, n_lists])
     for i in range(n_lists):
-        if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, lengths[at, i]):
-            work.surely[i] = look_at(problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i])
+        start, n = starts[at, i], lengths[at, i]
+        if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, n):
+            work.surely[i] = look_at(problem, rules, work, lists[i], start, n, work.lefts[i], has_few, is_told)
             if work.surely[i] > most:
                 first, most = i, work.surely[i]
     for step in range(n_lists):
@@ -224,7 +260,7 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at):
         if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, lengths[at, i]):
             bar = work.surely[i] if rules.needs_all else most
             surely, work.possibly[i] = look_closer(
-                problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i], bar
+                problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i], bar, is_told
             )
             work.surely[i] = max(work.surely[i], surely)
             most = max(most, surely)
@@ -232,15 +268,17 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at):
 
 
 @compiled
-def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar):
+def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar, is_told):
     """`scan_list` for Gini and few classes, after `look_at`: only blocks are searched that a first look leaves."""
     n_blocks, highs, least = n_blocks_of(n), work.highs, rules.min_leaf - TIE
     unit, doubt = unit_and_doubt(rules, work, score_undivided(lefts, n_blocks)[1])
     n_high = mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, highs)
     if n_high == 0:
         return NO_CUT, uint64(0)
+    shift = problem.shift
+    by, weights = weights_of_entries(problem, work, is_told)
     if not rules.is_counted:
-        sum_to_high(entries, start, n, problem.shift, problem.weights, highs, n_high, work.blocks, totals)
+        sum_to_high(entries, start, n, shift, by, weights, highs, n_high, work.blocks, totals)
     whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, int64(0))
     if rules.is_counted:
         score, place = scan_high_counts(
@@ -259,17 +297,20 @@ def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar):
             whole + bar,
         )
     else:
+        last = last_place(entries, start, n, by_row(shift)[1], problem.weights, least)
         score, place = scan_high_weights(
             entries,
             start,
             n,
-            problem.shift,
+            shift,
+            by,
             totals,
             work.blocks,
             highs,
             n_high,
-            problem.weights,
+            weights,
             least,
+            last,
             rules.tolerance * known,
             whole + bar,
         )
@@ -277,8 +318,10 @@ def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar):
 
 
 @compiled
-def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures, key):
+def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures, key, path, n_path):
     """Every list's best cut, as a candidate in its slot; the largest gain found. The key names the node's draws.
+
+    The path to the node tells what entries with marks weigh; see `mark_kernels`.
 
     Where only the best counts, a list is left as soon as it cannot have more than the best so far. So the list that was
     best in the node before, often the parent, comes first, and where lists get a first look, all are looked at before.
@@ -286,13 +329,20 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
     best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
     strongest = strongest_list(problem, work.gains)
     surely, is_small = NO_CUT, lengths[at, n_lists] <= MOST_AT_ONCE
-    if work.units.shape[0] > 0:
+    is_told = has_kinds(n_path, lengths[at, n_lists])
+    if is_told:
+        fill_kinds(path, n_path, lengths[at, n_lists], weight, work.kind_weights, work.kind_units, work.scale)
+    elif work.units.shape[0] > 0:
         row_start, n_rows = starts[at, n_lists], lengths[at, n_lists]
-        fill_units(problem.weights, problem.classes, rows, row_start, n_rows, weight, work.units, work.scale)
+        fill = problem.weights, problem.classes, rows, row_start, n_rows, weight, work.units, work.scale
+        if has_few_weighed(rules, n_rows):
+            fill_units_of_few(*fill)
+        else:
+            fill_units(*fill)
     if work.pairs.shape[0] > 0:
         fill_pairs(problem, rows, starts[at, n_lists], lengths[at, n_lists], figures[1], work.pairs)
     if is_small:
-        surely = look_at_lists(problem, rules, work, lists, starts, lengths, at)
+        surely = look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told)
     most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # when children are pure
     for step in range(n_lists):
         i = strongest if step == 0 else step - int64(step <= strongest)
@@ -307,12 +357,15 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
             if has_look(rules, work, n):
                 lefts = work.lefts[i] if is_small else work.long_lefts
                 if not is_small:
-                    work.surely[i], work.possibly[i] = look_at(problem, rules, work, entries, start, n, lefts), MOST
+                    work.surely[i] = look_at(problem, rules, work, entries, start, n, lefts, is_small, is_told)
+                    work.possibly[i] = MOST
                     surely = max(surely, work.surely[i])
                 bar = work.surely[i] if rules.needs_all else max(bar, surely)
                 if work.possibly[i] <= bar:
                     continue
-                gain, place = scan_in_blocks(problem, rules, work, entries, start, n, lefts, work.totals[i], bar)
+                gain, place = scan_in_blocks(
+                    problem, rules, work, entries, start, n, lefts, work.totals[i], bar, is_told
+                )
             else:
                 gain, place = scan_list(problem, rules, work, entries, start, n, figures, work.totals[i], bar)
         else:

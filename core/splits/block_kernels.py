@@ -16,9 +16,8 @@ from numba import float32, int64, types, uint32, uint64
 
 from core.compiled_kernels import compiled, lowest_bit
 from core.lane_kernels import WIDTH, in_lanes
-from core.splits.numeric_kernels import NO_CUT, just_below, last_place, ratio
+from core.splits.numeric_kernels import MOST_LANES, NO_CUT, class_mask, just_below, ratio
 
-MOST_LANES = 3  # classes
 IS_NEW = MOST_LANES  # the line of `lefts` that says whether a cut can stand before a block
 NEARLY = 1.0 - 1e-12  # what rounding may take of a score
 ROUNDED = 2.0**-19  # of the whole weight: what rounding to float32 may make of a score, and twice that
@@ -35,18 +34,31 @@ def fill_units(weights, classes, rows, start, n, whole, units, scale):
     As many as fit: the classes of a block, all in one, weigh no more than its heaviest rows would, nor than the whole
     node. Fills `scale` with how many units a weight of 1 has and by how many all weights together were rounded.
     """
-    heaviest, size, begin, end = 0.0, float(block_length(n)), uint64(start), uint64(start + n)
-    for i in range(begin, end):
+    heaviest, size = 0.0, float(block_length(n))
+    for i in range(uint64(start), uint64(start + n)):
         heaviest = max(heaviest, weights[rows[i]])
     unit = (float((1 << LANE) - 1) - size) / min(size * heaviest, whole)
+    scale[0], scale[1] = unit, fill_units_of(weights, classes, rows, start, n, unit, units)
+
+
+@compiled
+def fill_units_of_few(weights, classes, rows, start, n, whole, units, scale):
+    """`fill_units` with as many as fit for the whole node, as `fill_lefts_of_few` takes them."""
+    unit = (float((1 << LANE) - 1) - n) / whole
+    scale[0], scale[1] = unit, fill_units_of(weights, classes, rows, start, n, unit, units)
+
+
+@compiled
+def fill_units_of(weights, classes, rows, start, n, unit, units):
+    """`fill_units` where a weight of 1 has so many; by how many all weights together were rounded."""
     rounded = 0.0
-    for i in range(begin, end):
+    for i in range(uint64(start), uint64(start + n)):
         row = rows[i]
         exact = weights[row] * unit
         whole_units = int64(exact + 0.5)
         rounded += abs(float(whole_units) - exact)
         units[row] = uint64(whole_units) << (uint64(classes[row]) * uint64(LANE))
-    scale[0], scale[1] = unit, rounded
+    return rounded
 
 
 @compiled
@@ -71,14 +83,15 @@ def most_blocks(n):
 @compiled
 def room_for_lefts(n_blocks):
     """How long the lines of `lefts` are: the whole weight stands after the last block, as often as lanes read it."""
-    return n_blocks + 1 + WIDTH
+    return n_blocks + 2 * WIDTH
 
 
 @compiled
-def fill_lefts(entries, start, n, shift, units, lefts):
+def fill_lefts(entries, start, n, shift, by, units, lefts):
     """`lefts[k, b]`: what class k weighs before block b, and after the last block on the whole; how many blocks.
 
-    `lefts[IS_NEW, b]` is 1 where the value is new. Rows count one where there are no units.
+    `lefts[IS_NEW, b]` is 1 where the value is new. Rows count one where there are no units; else `place_in` says what
+    of an entry tells its units.
     """
     is_counted, size = units.shape[0] == 0, block_length(n)
     first, second, third, is_new, lane_mask = lefts[0], lefts[1], lefts[2], lefts[IS_NEW], uint64((1 << LANE) - 1)
@@ -86,7 +99,7 @@ def fill_lefts(entries, start, n, shift, units, lefts):
     i, end, b = uint64(start), uint64(start + n), uint64(0)
     while i < end:
         stop = min(i + size, end)
-        word = count_word(entries, i, stop, shift) if is_counted else unit_word(entries, i, stop, shift, units)
+        word = count_word(entries, i, stop, shift) if is_counted else unit_word(entries, i, stop, by, units)
         first[b], second[b], third[b] = float32(w0), float32(w1), float32(w2)
         is_new[b] = float32(entries[i] >> uint32(31))
         w0 += int64(word & lane_mask)
@@ -111,26 +124,81 @@ def count_word(entries, begin, end, shift):
 
 
 @compiled
-def unit_word(entries, begin, end, shift, units):
+def unit_word(entries, begin, end, by, units):
     """What some entries weigh by class, in units; eight at a time, since blocks have so many or a multiple."""
-    mask, word, i = (uint32(1) << uint32(shift)) - uint32(1), uint64(0), begin
+    word, i = uint64(0), begin
     for _ in range((end - begin) >> uint64(3)):
-        word += (
-            units[entries[i] & mask]
-            + units[entries[i + uint64(1)] & mask]
-            + units[entries[i + uint64(2)] & mask]
-            + units[entries[i + uint64(3)] & mask]
-        ) + (
-            units[entries[i + uint64(4)] & mask]
-            + units[entries[i + uint64(5)] & mask]
-            + units[entries[i + uint64(6)] & mask]
-            + units[entries[i + uint64(7)] & mask]
-        )
+        word += eight_units(entries, i, by, units)
         i += uint64(8)
     while i < end:
-        word += units[entries[i] & mask]
+        word += units[place_in(entries[i], by)]
         i += uint64(1)
     return word
+
+
+@compiled
+def eight_units(entries, i, by, units):
+    """`unit_word` of eight entries."""
+    return (
+        units[place_in(entries[i], by)]
+        + units[place_in(entries[i + uint64(1)], by)]
+        + units[place_in(entries[i + uint64(2)], by)]
+        + units[place_in(entries[i + uint64(3)], by)]
+    ) + (
+        units[place_in(entries[i + uint64(4)], by)]
+        + units[place_in(entries[i + uint64(5)], by)]
+        + units[place_in(entries[i + uint64(6)], by)]
+        + units[place_in(entries[i + uint64(7)], by)]
+    )
+
+
+@compiled
+def place_in(entry, by):
+    """Where what an entry weighs stands in a table: the entry's bits from the first of `by` on, as many as its mask."""
+    return (entry >> by[0]) & by[1]
+
+
+@compiled
+def by_row(shift):
+    """What of an entry is its row."""
+    return uint32(0), (uint32(1) << uint32(shift)) - uint32(1)
+
+
+@compiled
+def fill_lefts_of_few(entries, start, n, shift, units, words, lefts):
+    """`fill_lefts` of a short list after `fill_units_of_few`: the classes stay side by side until all is added up.
+
+    What weighs how much before a block fits into one word then, and eight are taken apart at a time. To take each apart
+    by itself took longer than to add it up.
+    """
+    by, flag, word = by_row(shift), uint64(63), uint64(0)
+    i, end, b = uint64(start), uint64(start + n), uint64(0)
+    while i + uint64(7) < end:  # short lists have blocks of eight
+        words[b] = word | (uint64(entries[i] >> uint32(31)) << flag)
+        b += uint64(1)
+        word += eight_units(entries, i, by, units)
+        i += uint64(8)
+    if i < end:
+        words[b] = word | (uint64(entries[i] >> uint32(31)) << flag)
+        b += uint64(1)
+    while i < end:
+        word += units[place_in(entries[i], by)]
+        i += uint64(1)
+    for j in range(b, b + uint64(2 * WIDTH)):
+        words[j] = word
+    first, second, third, is_new = lefts[0], lefts[1], lefts[2], lefts[IS_NEW]
+    for j in range(0, int64(b) + WIDTH, WIDTH):
+        take_apart(j, words, first, second, third, is_new)
+    return int64(b)
+
+
+@in_lanes(types.void)
+def take_apart(words, first, second, third, is_new):
+    """Write down what each class weighs by eight words, and whether the last bit is set."""
+    word = words(0)
+    for k, lefts in enumerate((first, second, third)):
+        lefts.put(0, word.part(k * LANE, LANE))
+    is_new.put(0, word.has_last_bit().as_numbers())
 
 
 @compiled
@@ -221,30 +289,30 @@ def best_of_eight(words, a, c, e, t0, t1, t2, surely, perhaps):
 
 
 @compiled
-def best_in_blocks(entries, start, n, shift, units, lefts, n_blocks, highs, n_high, surely, perhaps, words):
+def best_in_blocks(entries, start, n, shift, by, units, lefts, n_blocks, highs, n_high, surely, perhaps, words):
     """The highest score of a cut in the high blocks that surely, and that perhaps leaves enough on both sides.
 
     0 where there is none. Enough is more than nothing.
     """
     is_counted, size, end, nowhere = units.shape[0] == 0, block_length(n), uint64(start + n), int64(0)
-    s, row_mask = uint32(shift), (uint32(1) << uint32(shift)) - uint32(1)
-    class_mask = (uint32(1) << (uint32(31) - s)) - uint32(1)
+    s, mask = uint32(shift), class_mask(shift, MOST_LANES)
     t0, t1, t2, sure, possible = lefts[0, n_blocks], lefts[1, n_blocks], lefts[2, n_blocks], float32(0.0), float32(0.0)
     for j in range(n_high):
         b = highs[j]
         i, word = uint64(start) + uint64(b) * size, uint64(0)
         stop = min(i + size, end)
         while i < stop:
-            for lane in range(uint64(WIDTH)):
+            n_here = min(uint64(WIDTH), stop - i)
+            for lane in range(n_here):
+                entry = entries[i + lane]
+                words[lane] = word | (uint64(entry >> uint32(31)) << uint64(63))
+                if is_counted:
+                    word += uint64(1) << (uint64((entry >> s) & mask) * uint64(LANE))
+                else:
+                    word += units[place_in(entry, by)]
+            for lane in range(n_here, uint64(WIDTH)):
                 words[lane] = uint64(0)
-                if i < stop:
-                    entry = entries[i]
-                    words[lane] = word | (uint64(entry >> uint32(31)) << uint64(63))
-                    if is_counted:
-                        word += uint64(1) << (uint64((entry >> s) & class_mask) * uint64(LANE))
-                    else:
-                        word += units[entry & row_mask]
-                i += uint64(1)
+            i += n_here
             here = best_of_eight(
                 nowhere, words, lefts[0, b], lefts[1, b], lefts[2, b], t0, t1, t2, float32(surely), float32(perhaps)
             )
@@ -294,14 +362,13 @@ def scan_high_counts(entries, start, n, shift, totals, left, lefts, highs, n_hig
 
 
 @compiled
-def sum_to_high(entries, start, n, shift, weights, highs, n_high, blocks, totals):
+def sum_to_high(entries, start, n, shift, by, weights, highs, n_high, blocks, totals):
     """`blocks[j, :]`: the class weights before the high block j; `totals`: of all.
 
     Every fourth entry is added up apart, so that additions do not wait for each other.
     """
     n_classes, size, i = totals.shape[0], block_length(n), uint64(start)
-    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
-    mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
+    mask = class_mask(shift, n_classes)
     second, third, fourth = blocks[n_high + 1], blocks[n_high + 2], blocks[n_high + 3]
     for k in range(n_classes):
         totals[k], second[k], third[k], fourth[k] = 0.0, 0.0, 0.0, 0.0
@@ -309,13 +376,13 @@ def sum_to_high(entries, start, n, shift, weights, highs, n_high, blocks, totals
         stop = uint64(start) + uint64(highs[j]) * size if j < n_high else uint64(start + n)
         while i + uint64(3) < stop:
             e0, e1, e2, e3 = entries[i], entries[i + uint64(1)], entries[i + uint64(2)], entries[i + uint64(3)]
-            totals[(e0 >> uint32(shift)) & mask] += weights[e0 & row_mask]
-            second[(e1 >> uint32(shift)) & mask] += weights[e1 & row_mask]
-            third[(e2 >> uint32(shift)) & mask] += weights[e2 & row_mask]
-            fourth[(e3 >> uint32(shift)) & mask] += weights[e3 & row_mask]
+            totals[(e0 >> uint32(shift)) & mask] += weights[place_in(e0, by)]
+            second[(e1 >> uint32(shift)) & mask] += weights[place_in(e1, by)]
+            third[(e2 >> uint32(shift)) & mask] += weights[place_in(e2, by)]
+            fourth[(e3 >> uint32(shift)) & mask] += weights[place_in(e3, by)]
             i += uint64(4)
         while i < stop:
-            totals[(entries[i] >> uint32(shift)) & mask] += weights[entries[i] & row_mask]
+            totals[(entries[i] >> uint32(shift)) & mask] += weights[place_in(entries[i], by)]
             i += uint64(1)
         for k in range(n_classes):
             blocks[j, k] = (totals[k] + second[k]) + (third[k] + fourth[k])
@@ -324,14 +391,14 @@ def sum_to_high(entries, start, n, shift, weights, highs, n_high, blocks, totals
 
 
 @compiled
-def scan_high_weights(entries, start, n, shift, totals, blocks, highs, n_high, weights, least, tolerance, bar):
-    """`numeric_kernels.scan_weights` of the blocks that are high, after `sum_to_high`."""
+def scan_high_weights(
+    entries, start, n, shift, by, totals, blocks, highs, n_high, weights, least, last, tolerance, bar
+):
+    """`numeric_kernels.scan_weights` of the blocks that are high, after `sum_to_high`; `last` is its `last_place`."""
     size, n_classes = block_length(n), totals.shape[0]
     t0, t1, t2 = totals[0], totals[1] if n_classes > 1 else 0.0, totals[2] if n_classes > 2 else 0.0
     whole = t0 + t1 + t2
-    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
-    mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
-    last = last_place(entries, start, n, row_mask, weights, least)
+    mask = class_mask(shift, n_classes)
     for is_second in range(2):
         best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
         for j in range(n_high):
@@ -353,7 +420,7 @@ def scan_high_weights(entries, start, n, shift, totals, blocks, highs, n_high, w
                             is_unclear |= best >= score - tolerance
                             chosen, place = score, i
                         best = score
-                weight, k = weights[entry & row_mask], (entry >> uint32(shift)) & mask
+                weight, k = weights[place_in(entry, by)], (entry >> uint32(shift)) & mask
                 l0 += weight if k == 0 else 0.0
                 l1 += weight if k == 1 else 0.0
                 l2 += weight if k == 2 else 0.0

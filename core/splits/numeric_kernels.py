@@ -49,6 +49,8 @@ SMALL_COUNT, SMALL_UNIT = 4096, 2.0**44
 BLOCK = 32  # entries; the counts of a block fit into a byte for each class
 LONG = 128  # entries; shorter lists are not worth a bound
 MOST_PACKED = 8  # classes whose counts fit into one word
+MOST_LANES = 3  # classes of lists that get a first look, and may have marks
+CLASS_MASK = 3  # the bits of such a class
 FAR = -(1 << 61)
 
 
@@ -236,6 +238,13 @@ def bar_between_blocks(entries, start, n, shift, totals, left, logs, unit, least
 
 
 @compiled
+def class_mask(shift, n_classes):
+    """The bits of an entry's class, once its row is shifted out; above those of few classes there may be marks."""
+    mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
+    return mask & uint32(CLASS_MASK) if n_classes <= MOST_LANES else mask
+
+
+@compiled
 def sum_blocks(entries, start, n, shift, weights, blocks, totals):
     """`blocks[b, :]`: the class weights before block b of a list, a short one being one block; `totals`: of all.
 
@@ -243,7 +252,7 @@ def sum_blocks(entries, start, n, shift, weights, blocks, totals):
     """
     n_classes = totals.shape[0]
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
-    mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
+    mask = class_mask(shift, n_classes)
     for k in range(n_classes):
         blocks[0, k] = 0.0
     i, end, b, size = uint64(start), uint64(start + n), uint64(1), block_size(n)
@@ -286,7 +295,7 @@ def scan_weights(entries, start, n, shift, totals, left, weights, criterion, lea
     for k in range(n_classes):
         whole += totals[k]
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
-    mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
+    mask = class_mask(shift, n_classes)
     last, size = last_place(entries, start, n, row_mask, weights, least), block_size(n)
     n_blocks = (uint64(n) + size - uint64(1)) // size
     for is_second in range(2):

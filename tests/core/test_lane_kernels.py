@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numba import types
 
 from core.compiled_kernels import compiled
-from core.lane_kernels import WIDTH, in_lanes
+from core.lane_kernels import WIDTH, in_lanes, no_sums, plus_products, sum_in_lane
 
 WORD = np.iinfo(np.uint64).max
 
@@ -91,3 +91,46 @@ def test_arrays_have_places_of_their_own_and_can_be_written(given_numbers: Any, 
     assert sums[5 : 5 + WIDTH].tolist() == expected.tolist()
     assert sums[5 + WIDTH : 5 + 2 * WIDTH].tolist() == before[5 : 5 + WIDTH].tolist()
     assert sums[:5].tolist() == before[:5].tolist()
+
+
+@in_lanes(types.void)
+def note_parts(words, parts, marks):  # type: ignore[no-untyped-def]
+    """Write down a part of eight words, and 1 where their last bit is set."""
+    parts.put(0, words(0).part(21, 21))
+    marks.put(0, words(0).has_last_bit().as_numbers())
+
+
+@compiled
+def take_note(at, words, parts, marks):  # type: ignore[no-untyped-def]
+    note_parts(at, words, parts, marks)
+
+
+@given(st.lists(st.integers(0, WORD), min_size=WIDTH, max_size=WIDTH), st.integers(0, 2))
+def test_what_is_written(given_words: Any, at: int) -> None:
+    words = np.array([0] * at + given_words, dtype=np.uint64)
+    parts, marks = np.full((2, at + WIDTH + 1), -1, dtype=np.float32)
+    take_note(at, words, parts, marks)
+    assert parts.tolist() == [-1] * at + [word >> 21 & (1 << 21) - 1 for word in given_words] + [-1]
+    assert marks.tolist() == [-1] * at + [word >> 63 for word in given_words] + [-1]
+
+
+@compiled
+def add_up(places, factors, numbers, result):  # type: ignore[no-untyped-def]
+    sums = no_sums()
+    for i in range(numbers.shape[0]):
+        sums = plus_products(sums, factors, places[i], numbers[i])
+    for lane in range(WIDTH):
+        result[lane] = sum_in_lane(sums, lane)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(1e-9, 1e9)), max_size=30), st.integers(0, 2**32))
+def test_eight_sums(terms: Any, seed: int) -> None:
+    factors = np.random.default_rng(seed).choice([0.0, 1.0, 0.3], 4 * WIDTH)
+    places = np.array([WIDTH * row for row, _ in terms], dtype=np.int64)
+    numbers, result = np.array([number for _, number in terms], dtype=np.float64), np.empty(WIDTH)
+    add_up(places, factors, numbers, result)
+    for lane in range(WIDTH):
+        expected = 0.0
+        for place, number in zip(places, numbers, strict=True):
+            expected += number * factors[place + lane]
+        assert result[lane] == expected  # the same additions, one after the other

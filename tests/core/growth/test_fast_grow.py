@@ -24,7 +24,10 @@ from core.growth.coding import FEW_ROWS
 from core.growth.engine import SMALL_ROWS, Engine, grow_with
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
+from core.growth.kernel_columns import weighing_of
+from core.growth.kernel_problem import path_of
 from core.growth.precut import with_cuts
+from core.growth.renumber_kernels import CACHED_WEIGHTS
 from core.growth.samples import Samples
 from core.schema import Attribute, Kind, Schema
 from core.table import Table
@@ -129,6 +132,22 @@ def test_also_for_thousands_of_rows_whose_subtrees_are_numbered_anew(seed: int, 
     samples = generated(seed, 20_000, criterion)
     categorical = (Categorical.TWO_GROUPS, Categorical.MULTIWAY)[seed % 2]
     algorithm = Algorithm("cart", criterion, categorical, stopping=Stopping(max_depth=6))
+    assert_same_bytes(grow(samples, algorithm)[0], grow_fast(samples, algorithm))
+
+
+@pytest.mark.parametrize(("weight", "min_copy"), [(1.0, 0.0), (0.3, 0.0), (1.0, 0.2)])
+def test_also_for_large_nodes_whose_entries_tell_what_rows_weigh(weight: float, min_copy: float) -> None:
+    chance, n_rows = np.random.default_rng(11), CACHED_WEIGHTS + 5_000  # numbered anew where marks are in use
+    numbers = chance.normal(size=(2, n_rows))
+    scores = numbers[0] * numbers[1] + chance.normal(size=n_rows)
+    target = ClassTarget(("a", "b", "c"), np.searchsorted([-0.5, 0.5], scores).astype(np.int32))
+    numbers[1] = np.round(numbers[1], 3)  # values that repeat, in a list all the same
+    numbers[chance.random(numbers.shape) < 0.15] = np.nan
+    schema = Schema((Attribute("x0", Kind.NUMERIC), Attribute("x1", Kind.NUMERIC)))
+    samples = Samples(Table(schema, tuple(numbers)), target, np.full(n_rows, weight))
+    stopping = Stopping(max_depth=6, min_copy_weight=min_copy)
+    algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS, stopping=stopping)
+    assert path_of(samples, algorithm, weighing_of(samples)).tolist() == [weight]
     assert_same_bytes(grow(samples, algorithm)[0], grow_fast(samples, algorithm))
 
 

@@ -29,21 +29,22 @@ def entries_of(values: Any, rows: Any) -> Any:
     return (np.diff(values, prepend=values[:1]) > 0).astype(np.uint32) << np.uint32(31) | rows
 
 
-def piece(values: Any, entries: Any, side: Any, child: int) -> Any:
-    """What one child gets."""
+def piece(values: Any, entries: Any, side: Any, child: int, mark: int = 0) -> Any:
+    """What one child gets; copies are marked."""
     rows = entries & ROWS
     goes = (side[rows] & (LEFT, RIGHT)[child]) > 0
-    return entries_of(values[goes], rows[goes])
+    marks = np.where(side[rows] == BOTH, np.uint32(mark), np.uint32(0))
+    return entries_of(values[goes], rows[goes]) | marks[goes]
 
 
-@given(lists(), st.sampled_from([0, 1]), st.integers(0, 3))
-def test_a_list_is_divided_as_its_rows_are(given_list: Any, keeper: int, start: int) -> None:
+@given(lists(), st.sampled_from([0, 1]), st.integers(0, 3), st.sampled_from([0, 1 << 12]))
+def test_a_list_is_divided_as_its_rows_are(given_list: Any, keeper: int, start: int, mark: int) -> None:
     values, entries, side, is_distinct = given_list
     n, other = len(entries), np.zeros(len(entries) + 1, dtype=np.uint32)
     memory = np.concatenate([np.full(start, FLAG), entries])
-    kept, moved = divide_list(memory, start, n, ROW_BITS, side, keeper, other, is_distinct)
-    assert memory[start : start + kept].tolist() == piece(values, entries, side, keeper).tolist()
-    assert other[:moved].tolist() == piece(values, entries, side, 1 - keeper).tolist()
+    kept, moved = divide_list(memory, start, n, ROW_BITS, side, keeper, other, is_distinct, np.uint32(mark))
+    assert memory[start : start + kept].tolist() == piece(values, entries, side, keeper, mark).tolist()
+    assert other[:moved].tolist() == piece(values, entries, side, 1 - keeper, mark).tolist()
     assert (memory[:start] == FLAG).all()
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.splits import block_kernels as blocks
-from core.splits.numeric_kernels import NO_CUT, scan_counts_gini, scan_weights, sum_blocks
+from core.splits.numeric_kernels import NO_CUT, last_place, scan_counts_gini, scan_weights, sum_blocks
 from core.ties import TIE
 
 SCALES = st.sampled_from([(1.0, 1.0), (0.2, 1.0), (1e-9, 1.0), (1e-3, 1e3)])  # the lightest and the heaviest row
@@ -32,6 +32,11 @@ def lists(draw: st.DrawFn) -> tuple[Any, int, Any, Any]:
     return entries, row_bits, by_row, weights
 
 
+def by_row(row_bits: int) -> tuple[Any, Any]:
+    """`block_kernels.by_row` for Python: an entry's weight is found by its row."""
+    return np.uint32(0), np.uint32((1 << row_bits) - 1)
+
+
 def looked_at(entries: Any, row_bits: int, classes: Any, weights: Any | None) -> tuple[Any, int, Any, float, float]:
     """The sums before each block, how many there are, the units, how many a weight of 1 has, and the doubt."""
     n = len(entries)
@@ -40,7 +45,7 @@ def looked_at(entries: Any, row_bits: int, classes: Any, weights: Any | None) ->
         units, rows = np.empty(n, dtype=np.uint64), np.arange(n, dtype=np.uint32)
         blocks.fill_units(weights, classes, rows, 0, n, weights.sum(), units, scale)
     lefts = np.full((blocks.MOST_LANES + 1, blocks.room_for_lefts(blocks.most_blocks(n))), np.nan, dtype=np.float32)
-    n_blocks = blocks.fill_lefts(entries, 0, n, row_bits, units, lefts)
+    n_blocks = blocks.fill_lefts(entries, 0, n, row_bits, by_row(row_bits), units, lefts)
     assert n_blocks == blocks.n_blocks_of(n) <= blocks.most_blocks(n)
     _, known = blocks.score_undivided(lefts, n_blocks)
     return lefts, n_blocks, units, scale[0], 2 * scale[1] + blocks.ROUNDED * known
@@ -106,6 +111,7 @@ def test_a_closer_look_bounds_the_best_cut_on_both_sides(
         0,
         len(entries),
         row_bits,
+        by_row(row_bits),
         units,
         lefts,
         n_blocks,
@@ -144,11 +150,12 @@ def test_weights_are_searched_as_the_whole_list_would_be(given_list: Any, part: 
     bar = part * gains(entries, row_bits, classes, weights)[0].max() - 1e-9 * weights.sum()
     highs, totals, room = np.empty(n_blocks, dtype=np.int64), np.zeros(n_classes), np.empty((n // 8 + 5, n_classes))
     n_high = blocks.mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, highs)
-    blocks.sum_to_high(entries, 0, n, row_bits, weights, highs, n_high, room, totals)
+    blocks.sum_to_high(entries, 0, n, row_bits, by_row(row_bits), weights, highs, n_high, room, totals)
     assert totals == pytest.approx(np.bincount(classes, weights, n_classes), rel=1e-12)
     tolerance, whole = TIE * weights.sum(), float((totals**2).sum() / totals.sum())
+    by, last = by_row(row_bits), last_place(entries, 0, n, by_row(row_bits)[1], weights, least)
     score, place = blocks.scan_high_weights(
-        entries, 0, n, row_bits, totals, room, highs, n_high, weights, least, tolerance, whole + bar
+        entries, 0, n, row_bits, by, totals, room, highs, n_high, weights, least, last, tolerance, whole + bar
     )
     all_totals, left = np.zeros(n_classes), np.zeros(2 * n_classes)
     all_blocks, behind = np.empty((n // 32 + 3, n_classes)), np.zeros(n_classes)
@@ -170,3 +177,21 @@ def test_weights_are_searched_as_the_whole_list_would_be(given_list: Any, part: 
     )
     assert place == expected_place
     assert score == pytest.approx(expected, rel=1e-12) if place else expected == NO_CUT
+
+
+@given(lists())
+def test_few_weights_are_added_up_side_by_side(given_list: Any) -> None:
+    entries, row_bits, classes, weights = given_list
+    n, rows = len(entries), np.arange(len(entries), dtype=np.uint32)
+    units, scale = np.empty(n, dtype=np.uint64), np.zeros(2)
+    blocks.fill_units_of_few(weights, classes, rows, 0, n, weights.sum(), units, scale)
+    in_units = (units >> (classes.astype(np.uint64) * np.uint64(blocks.LANE))).astype(np.float64)
+    assert in_units.sum() < 1 << blocks.LANE
+    assert scale[1] == pytest.approx(np.abs(in_units - weights * scale[0]).sum())
+    shape = blocks.MOST_LANES + 1, blocks.room_for_lefts(blocks.most_blocks(n))
+    one_by_one, lefts = np.zeros(shape, dtype=np.float32), np.full(shape, np.nan, dtype=np.float32)
+    n_blocks = blocks.fill_lefts(entries, 0, n, row_bits, by_row(row_bits), units, one_by_one)
+    words = np.empty(shape[1], dtype=np.uint64)
+    assert blocks.fill_lefts_of_few(entries, 0, n, row_bits, units, words, lefts) == n_blocks
+    n_read = -(-n_blocks // blocks.WIDTH) * blocks.WIDTH + 1  # by lanes, and the whole after them
+    assert (lefts[:, :n_read] == one_by_one[:, :n_read]).all()
