@@ -85,7 +85,7 @@ def table_by_hand(samples: Samples, algorithm, cost: Cost, n_folds: int, seed: i
     return alphas, means, spread
 
 
-@pytest.mark.parametrize("task", list(Task))
+@pytest.mark.parametrize("task", [Task.CLASSIFICATION, Task.REGRESSION])
 @settings(max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def test_the_table_is_that_of_pruning_at_each_alpha(task, seed):
