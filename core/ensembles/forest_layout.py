@@ -68,8 +68,11 @@ class ForestLayout:
 
     @cached_property
     def tested(self) -> tuple[int, ...]:
-        """The columns that tests read; where tests are told by column, it is by their places here."""
-        return tuple(np.unique(self.forest.columns["column"][~self.shape.is_leaf]).tolist())
+        """The columns that tests read; where tests are told by column, it is by their places here.
+
+        The first column where no tree has a test: leaves compare a value too, whatever it is.
+        """
+        return tuple(np.unique(self.forest.columns["column"][~self.shape.is_leaf]).tolist()) or (0,)
 
     @cached_property
     def thresholds(self) -> tuple[FloatArray, ...]:

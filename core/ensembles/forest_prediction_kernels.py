@@ -18,7 +18,7 @@ from core.tree_layout import IN_FLIGHT, INTERVALS, LOOKUP, THRESHOLD
 EVERY_BRANCH = 4  # a policy beside those of records: a missing value takes every branch, with all of its weight
 FEW_LEVELS, LEVELS_BETWEEN = 12, 4  # down which rows go before it is asked whether all are in leaves, then and again
 TREES_IN_FLIGHT = 128
-N_ADDRESSES = 25
+N_ADDRESSES = 26
 LINE_BYTES, TEST_BYTES, ROW_BYTES, NUMBER_BYTES = 64, 8, 4, 8  # of a line of memory, a test, an answer's number
 
 MISSING = uint32(MISSING_LEVEL)
@@ -460,13 +460,13 @@ def average_quickly(address, of_cells, of_answer):
     """
     table = wholes_at(address, N_ADDRESSES)
     levels, column_bits, n_columns = levels_at(table), table[16], table[17]
-    n_trees, n_outputs = table[18], table[19]
+    n_trees, n_outputs, n_answers = table[18], table[19], table[20]
     of_record = np.empty(n_columns, dtype=np.uint32)
     if not read_record(numbers_at(of_cells, n_columns), levels, column_bits, of_record):
         return False
-    start, depth = wholes_at(table[20], n_trees + 1), wholes_at(table[21], n_trees)
-    tests, answer_of = wholes_at(table[22], 0), shorts_at(table[23], 0)
-    answers, answer = numbers_at(table[24], 0), numbers_at(of_answer, n_outputs)
+    start, depth = wholes_at(table[21], n_trees + 1), wholes_at(table[22], n_trees)
+    tests, answer_of = wholes_at(table[23], start[n_trees]), shorts_at(table[24], start[n_trees])
+    answers, answer = numbers_at(table[25], n_answers * n_outputs), numbers_at(of_answer, n_outputs)
     mask = (uint64(1) << uint64(column_bits)) - uint64(1)
     reached = np.empty(n_trees, dtype=np.uint32)
     for begin in range(0, n_trees, TREES_IN_FLIGHT):
@@ -479,10 +479,10 @@ def average_quickly(address, of_cells, of_answer):
                 test = uint64(tests[reached[tree]])
                 key = test >> uint64(32)
                 reached[tree] = uint32(test) + uint32(uint64(of_record[key & mask]) > key)
-                ask_for(table[22] + int64(reached[tree]) * TEST_BYTES)
+                ask_for(table[23] + int64(reached[tree]) * TEST_BYTES)
     for tree in range(n_trees):
         reached[tree] = answer_of[reached[tree]]
-        ask_for(table[24] + int64(reached[tree]) * n_outputs * NUMBER_BYTES)
+        ask_for(table[25] + int64(reached[tree]) * n_outputs * NUMBER_BYTES)
     for k in range(n_outputs):
         total = 0.0
         for tree in range(n_trees):

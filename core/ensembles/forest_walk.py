@@ -77,7 +77,7 @@ class ForestWalk:
         """Where all is that `average_quickly` reads, in its order."""
         nodes, levels = self._nodes, [(address_of(each), len(each)) for each in self._levels]
         arrays = (nodes.start, nodes.depth, nodes.tests, nodes.answer_of, nodes.answers)
-        sizes = (nodes.column_bits, len(self._layout.tested), self._n_trees, nodes.answers.shape[1])
+        sizes = (nodes.column_bits, len(self._layout.tested), self._n_trees, nodes.answers.shape[1], len(nodes.answers))
         return np.array([*chain.from_iterable(levels), *sizes, *map(address_of, arrays)], dtype=np.int64)
 
     def average(self, table: Table, policy: MissingPolicy, threads: int) -> FloatArray:
