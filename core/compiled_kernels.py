@@ -32,7 +32,13 @@ from core.compilation import refuse_to_compile
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 # What is not said of a part, it takes over from the kernel that calls it.
-WHOLE_OPTIONS: dict[str, Any] = {**OPTIONS, "nopython": True, "no_cfunc_wrapper": True, "forceinline": False}
+WHOLE_OPTIONS: dict[str, Any] = {
+    **OPTIONS,
+    "nopython": True,
+    "no_cfunc_wrapper": True,
+    "forceinline": False,
+    "_nrt": True,  # count who has an array
+}
 IS_KNOWN = numba_version.startswith("0.68.")  # whether what is replaced here is as in the version we know
 
 
@@ -142,7 +148,24 @@ class _PartCompiler(Compiler):
 
     def compile_extra(self, func: Any) -> Any:
         self.state.library = _PartLibrary(self.state.targetctx.codegen(), func.__qualname__)
-        return super().compile_extra(func)
+        result = super().compile_extra(func)
+        _refuse_to_share(func, self.state)
+        return result
+
+
+def _refuse_to_share(function: Any, state: Any) -> None:
+    """See that arrays pass only between kernels that both count who has one, or both do not."""
+    for call, signature in state.calltypes.items():
+        if getattr(call, "op", "") == "call" and _has_arrays(signature.return_type):
+            callee = getattr(state.typemap[call.func.name], "dispatcher", None)
+            is_known = isinstance(callee, _Kernel) and callee not in _OWNERLESS
+            if is_known and callee.targetoptions["_nrt"] != state.flags.nrt:
+                names = f"{function.__qualname__} and {callee.py_func.__name__}"
+                raise TypeError(f"an array passes between {names}: mark both with @making_arrays, or none")
+
+
+def _has_arrays(kind: Any) -> bool:
+    return isinstance(kind, types.Array | types.StructRef) or any(map(_has_arrays, getattr(kind, "types", ())))
 
 
 class _WholeCompiler(Compiler):
@@ -151,14 +174,16 @@ class _WholeCompiler(Compiler):
     def compile_extra(self, func: Any) -> Any:
         self.state.library = _WholeLibrary(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
-        return super().compile_extra(func)
+        result = super().compile_extra(func)
+        _refuse_to_share(func, self.state)
+        return result
 
 
 class _Kernel(CPUDispatcher):
     """A kernel as others see it: a part. When Python calls it, it is compiled as a whole of its own."""
 
     def __init__(self, function: Callable[..., Any], **further: Any) -> None:
-        options = {**WHOLE_OPTIONS, "no_cpython_wrapper": True, **further}
+        options = {**WHOLE_OPTIONS, "no_cpython_wrapper": True, "_nrt": False, **further}
         super().__init__(function, targetoptions=options, pipeline_class=_PartCompiler)
 
     @cached_property
@@ -178,8 +203,17 @@ class _Kernel(CPUDispatcher):
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """The function as a kernel, compiled for each kind of arguments when it is first called with them."""
+    """The function as a kernel, compiled for each kind of arguments when it is first called with them.
+
+    It makes no arrays and hands none back. So nobody has to count who has one, which takes a locked instruction each
+    time an array is taken and given back: a tenth of growing a tree to the last row.
+    """
     return _Kernel(function) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
+
+
+def making_arrays(function: Callable[..., Any]) -> Any:
+    """The same for a kernel that makes arrays or hands one back."""
+    return _Kernel(function, _nrt=True) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -190,7 +224,7 @@ def inlined(function: Callable[..., Any]) -> Any:
 def compiled_with(function: Any, *parts: Any) -> Any:
     """The function as a kernel, in which kernels of the same names take the place of the functions that it calls."""
     kernels = {part.py_func.__name__: part for part in parts}
-    return compiled(FunctionType(function.__code__, {**function.__globals__, **kernels}, function.__name__))
+    return making_arrays(FunctionType(function.__code__, {**function.__globals__, **kernels}, function.__name__))
 
 
 def _copy_of(function: Any) -> Any:
@@ -221,7 +255,7 @@ def _pointer_to(kind: Any) -> Any:
 _pointer_at, _whole_pointer_at, _short_pointer_at = map(_pointer_to, (types.float64, types.int64, types.uint32))
 
 
-@compiled
+@making_arrays
 def numbers_at(address: Any, n: Any) -> Any:
     """The array of n float64 that begins at an address. The caller in Python keeps the memory alive.
 
@@ -239,13 +273,13 @@ def ask(builder: Any, address: Any) -> None:
     builder.call(prefetch, [builder.bitcast(address, pointer), to_read, soon, data])
 
 
-@compiled
+@making_arrays
 def wholes_at(address: Any, n: Any) -> Any:
     """The same for int64. Handing over an address takes a tenth of the time of an array."""
     return carray(_whole_pointer_at(address), (n,))
 
 
-@compiled
+@making_arrays
 def shorts_at(address: Any, n: Any) -> Any:
     """The same for uint32."""
     return carray(_short_pointer_at(address), (n,))
@@ -312,6 +346,9 @@ byte_at, offset_at, whole_at = map(_load, (types.uint8, types.int32, types.int64
 set_byte, set_whole, set_number = map(_store, (types.uint8, types.int64, types.float64))
 
 
+_OWNERLESS = (numbers_at, wholes_at, shorts_at)  # their arrays are nobody's to count
+
+
 class Struct(structref.StructRefProxy):
     """Arrays and numbers that kernels hand on as one pointer; a tuple of them would be copied at every call.
 
@@ -341,7 +378,8 @@ def _reading_of(name: str) -> Any:
     """Code that reads a field."""
 
     def generate(context: Any, builder: Any, kind: Any, struct: Any) -> Any:
-        fields = structref._Utils(context, builder, kind).get_data_struct(struct)
+        counting = context.subtarget(enable_nrt=True)  # as Numba wants it of all that deal with structs
+        fields = structref._Utils(counting, builder, kind).get_data_struct(struct)
         return _without_owner(context, builder, kind.field_dict[name], getattr(fields, name))
 
     return generate

@@ -8,7 +8,7 @@ by tree in their order, whoever adds it.
 import numpy as np
 from numba import int32, int64, uint32, uint64
 
-from core.compiled_kernels import ask_for, compiled, numbers_at, shorts_at, wholes_at
+from core.compiled_kernels import ask_for, compiled, making_arrays, numbers_at, shorts_at, wholes_at
 from core.ensembles.levels import FIRST_CODE, MISSING_LEVEL, Levels
 from core.ensembles.levels_kernels import level_of, write_levels
 from core.prediction_kernels import LAST_NODE, SLOT, SLOT_BITS, WEIGHTED, copy_at_holes
@@ -412,7 +412,7 @@ def add_tree(nodes, tree, only_thresholds, policy, room, waiting_room, counts, s
     return True
 
 
-@compiled
+@making_arrays
 def ends_of_record(cells, levels, nodes, only_thresholds, policy, room, starts):
     """`forest_ends` of a record that comes as values."""
     of_record = np.empty(cells.shape[0], dtype=np.uint32)
@@ -420,7 +420,7 @@ def ends_of_record(cells, levels, nodes, only_thresholds, policy, room, starts):
     return forest_ends(nodes, only_thresholds, policy, of_record, room, starts)
 
 
-@compiled
+@making_arrays
 def average_record(cells, levels, nodes, only_thresholds, policy, room, answer):
     """The mean answer to one record, whatever it lacks; False where there is no room."""
     n_trees, sums = nodes.depth.shape[0], answer.reshape((1, answer.shape[0]))
@@ -436,7 +436,7 @@ def average_record(cells, levels, nodes, only_thresholds, policy, room, answer):
     return True
 
 
-@compiled
+@making_arrays
 def levels_at(table):
     """The levels whose arrays are written down in a table of addresses and lengths, in the order of their fields."""
     return Levels(
@@ -451,7 +451,7 @@ def levels_at(table):
     )
 
 
-@compiled
+@making_arrays
 def average_quickly(address, of_cells, of_answer):
     """The mean answer to one record that has every value, by thresholds; False, and nothing, where it lacks one.
 

@@ -7,7 +7,7 @@ until the last of these is in a leaf.
 
 from numba import int32, uint32, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.ensembles.forest_prediction_kernels import MISSING, branch_at, column_mask, record_ends
 from core.prediction_kernels import WEIGHTED
 from core.tree_layout import THRESHOLD
@@ -132,7 +132,7 @@ def below(tests, mask, place, cells, at):
     return test.first + uint32(cells[at + (test.key & mask)] > test.key)
 
 
-@compiled
+@making_arrays
 def go_on_by_thresholds(tests, mask, room, n):
     """Send the n moving rows, at least one, on to their leaves: LANES at a time, until none of them moves."""
     moving, places, at, cells, last = room.moving, room.places, room.at, room.cells, n - uint64(1)
@@ -200,7 +200,7 @@ def answer_to(nodes, tree, only_thresholds, cells, waiting, answer):
     return n >= 0
 
 
-@compiled
+@making_arrays
 def add_change_of_open(nodes, tree, only_thresholds, answer, column, level, cells, room, waiting, sums):
     """Add what the answer to a record changes by where it lacks a branch, now or before; False where there is no room.
 

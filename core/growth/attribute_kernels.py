@@ -8,7 +8,7 @@ category stands against the others. `Problem` and `Rules` are those of `multivar
 import numpy as np
 from numba import int64, uint32
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.growth.search_kernels import choose, scan_list
 from core.splits import candidates
 from core.splits.numeric_kernels import (
@@ -26,7 +26,7 @@ NONE = -1  # no column, or no category
 midpoint = compiled(candidates.midpoint)
 
 
-@compiled
+@making_arrays
 def best_attribute(problem, rules, work, lists, node):
     """The score of the best test, its column, its category or `NONE`, and its threshold or NaN; `NONE` for no test."""
     work.gains[:], work.scores[:], work.thresholds[:] = NO_CUT, NO_CUT, np.nan
@@ -94,7 +94,7 @@ def add_up_levels(problem, work, node, column):
             work.level_weights[level] += node.weights[i]
 
 
-@compiled
+@making_arrays
 def note_levels(rules, work, first_slot, n_levels, weight):
     """`best_split.one_hot_candidates`: each category, where it and the others together hold enough."""
     n_classes = rules.n_classes
@@ -118,7 +118,7 @@ def note_levels(rules, work, first_slot, n_levels, weight):
             work.gains[slot], work.scores[slot] = gain_and_score(rules, work.sums, left, right, weight)
 
 
-@compiled
+@making_arrays
 def gain_and_score(rules, sums, left, right, weight):
     """What a division of the known rows gains, for all of the node's weight, from the class weights of both sides."""
     n = rules.n_classes

@@ -3,13 +3,13 @@
 import numpy as np
 from numba import int64, uint16, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 
 SLOTS_BITS = 10
 NOBODY = 65_535
 
 
-@compiled
+@making_arrays
 def few_values(values, bits, most, distinct, codes):
     """Number the values in the order they are met: `distinct[code]` are these, missing values have the code `most`.
 

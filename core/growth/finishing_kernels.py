@@ -6,7 +6,7 @@ Nodes are numbered depth first; those of small subtrees stand so already, and ar
 import numpy as np
 from numba import int64
 
-from core.compiled_kernels import compiled, numbers_at
+from core.compiled_kernels import compiled, making_arrays, numbers_at
 from core.growth.figure_kernels import gain_of_two, squared_error
 from core.growth.growth_state import BRANCH, HIGH, IS_CODED, IS_COMPLETE, IS_SMALL, LOW, PARENT, SUMS
 from core.growth.growth_state import SLOT as SLOT_LINK
@@ -28,7 +28,7 @@ def count_nodes(links):
     return n
 
 
-@compiled
+@making_arrays
 def finish_nodes(links, figures, sums, marks, results, criterion, n_classes, addresses, n_rows, whole, parts, numbers):
     """Fill the fields of a tree.
 
@@ -67,7 +67,7 @@ def finish_nodes(links, figures, sums, marks, results, criterion, n_classes, add
     put_thresholds(whole, sides, addresses, n_rows, parts[0])
 
 
-@compiled
+@making_arrays
 def sizes_and_places(links):
     """How many nodes the subtree of each has, with those kept apart, and its number depth first."""
     n = links.shape[0]
@@ -84,7 +84,7 @@ def sizes_and_places(links):
     return sizes, places
 
 
-@compiled
+@making_arrays
 def put_thresholds(whole, sides, addresses, n_rows, thresholds):
     """The threshold of each cut, from the rows on both sides; column by column, of which one stays in the cache."""
     n, n_columns = whole.shape[0], addresses.shape[0]

@@ -17,7 +17,7 @@ and gets no piece of them.
 import numpy as np
 from numba import int64, uint32, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.growth.bit_kernels import count_bits, search_bits
 from core.growth.division_kernels import (
     branch_figures,
@@ -92,7 +92,7 @@ DONE, STOP = 0, 1  # places in `progress`
 AT_NODE, AT_DEPTH, AT_KEY, AT_SIZE, IS_OPEN, PLACES = range(6)
 
 
-@compiled
+@making_arrays
 def grow_subtree(
     problem, rules, work, piece, root_figures, first_counts, has_counts, few_rows, progress, marks, results, n_small
 ):
@@ -443,7 +443,7 @@ def take_piece(piece, starts, lengths, spent):
         spent[a] = piece[PLACES + 2 * n + a] != 0
 
 
-@compiled
+@making_arrays
 def whole_piece(problem, depth, key, spent):
     """A node that has all rows of the problem."""
     n_lists, node = problem.lengths.shape[0], int64(0)  # no literal: this would be compiled once more
@@ -479,7 +479,7 @@ def graft(tree, sizes, node, below):
         levels[n_levels + i] = levels_below[i]
 
 
-@compiled
+@making_arrays
 def root_piece(problem_fields, rules_fields, work_fields):
     """The root, and its figures. Structs are made here: to make them, Python would have to compile."""
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
@@ -493,7 +493,7 @@ def root_piece(problem_fields, rules_fields, work_fields):
     return piece, figures
 
 
-@compiled
+@making_arrays
 def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_rows, progress, marks, results):
     """`grow_subtree` for Python; pieces that share no rows may be grown by different threads at the same time."""
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
@@ -503,7 +503,7 @@ def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_ro
     )
 
 
-@compiled
+@making_arrays
 def depth_first(links):
     """The size of every subtree, and which node was grown as which: parents before children, in branch order."""
     n_nodes = links.shape[0]

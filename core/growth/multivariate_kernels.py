@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint32
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.growth.attribute_kernels import NONE, best_attribute, gain_and_score
 from core.growth.node_kernels import is_leaf
 from core.growth.partition_kernels import BOTH, LEFT, RIGHT, divide_list
@@ -72,7 +72,7 @@ class Work(NamedTuple):
     pairs: Any
 
 
-@compiled
+@making_arrays
 def work_for(problem):
     """Room for the nodes of a tree."""
     n_rows, n_classes, n_slots = len(problem.classes), problem.n_classes, problem.first_slots[-1]
@@ -102,7 +102,7 @@ def work_for(problem):
     )
 
 
-@compiled
+@making_arrays
 def grow_multivariate(problem, rules, progress):
     """Every node's links and figures, and column, code and weight of all terms; see the names of their places above."""
     n_rows, n_lists, n_classes, work = len(problem.classes), len(problem.lengths), problem.n_classes, work_for(problem)
@@ -180,7 +180,7 @@ def add_up_classes(problem, rows, weights, here):
     return is_pure
 
 
-@compiled
+@making_arrays
 def split_of(problem, rules, work, lists, node, here, progress):
     """`multivariate.best_split`: column and category of the test, or column and terms of a sum; `NONE` for no column.
 

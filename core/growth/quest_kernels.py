@@ -14,7 +14,7 @@ from its own functions; so both give the same tree.
 import numpy as np
 from numba import int64, uint64
 
-from core.compiled_kernels import ask_for, compiled
+from core.compiled_kernels import ask_for, compiled, making_arrays
 from core.growth.packed_row_kernels import class_of, packed, row_of
 from core.growth.quest_split_kernels import chosen_split, place_of
 from core.growth.quest_state import Problem, Work
@@ -30,7 +30,7 @@ LINE = 8  # numbers in a line of the processor's cache
 NEAR_BYTES = 1 << 19  # they fit in a processor's second cache
 
 
-@compiled
+@making_arrays
 def grow_quest(problem_fields, limits, work_fields, progress):
     """Every node's split, share, weight and class weights, how many nodes its subtree has, and groups of categories.
 
@@ -96,7 +96,7 @@ def grow_quest(problem_fields, limits, work_fields, progress):
     return of_node[:n_nodes].copy(), figures[:n_nodes].copy(), groups[:n_groups].copy()
 
 
-@compiled
+@making_arrays
 def room_near(problem):
     """A problem of few rows, with room for those of a subtree: there they stand side by side."""
     n_nominal = len(problem.nominal)

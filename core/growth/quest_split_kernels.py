@@ -3,7 +3,7 @@
 import numpy as np
 from numba import int64, uint64
 
-from core.compiled_kernels import ask_for, compiled
+from core.compiled_kernels import ask_for, compiled, making_arrays
 from core.criteria.class_moments_kernels import FIRST_CENTRE, MEAN, OF_CLASS, OF_TEST, VARIATION, WEIGHT
 from core.growth.packed_row_kernels import Grouped, class_of, group, row_of
 from core.growth.quest_tests_kernels import LEAF, choice, test_all
@@ -13,7 +13,7 @@ from core.splits.discriminant_kernels import best_cut, discriminant_coordinates
 from core.ties import TIE
 
 
-@compiled
+@making_arrays
 def chosen_split(problem, limits, work, rows, weights, tables, has_tables):
     """A column with a threshold, its values looked up, or with NaN and the first group in `work.mask`; else `LEAF`."""
     grouped = Grouped(work.grouped, work.grouped_weights, work.starts)
@@ -90,7 +90,7 @@ def look_up(problem, rows, place, values):
         i += uint64(1)
 
 
-@compiled
+@making_arrays
 def find_groups(problem, limits, work, tables, place):
     """`discriminant_cuts.best_groups` into `work.mask`; whether there are two."""
     table = tables[problem.level_start[place] : problem.level_start[place + 1]]
@@ -132,7 +132,7 @@ def add_up_cells(values, classes, weights, n, moments):
     return centre
 
 
-@compiled
+@making_arrays
 def name_groups(table, coordinates, threshold, mask):
     """The first group: that of the earliest category in the node; categories that no row has join the heavier one."""
     low, high, is_low_first, is_named = 0.0, 0.0, True, False

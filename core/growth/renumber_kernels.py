@@ -3,7 +3,7 @@
 import numpy as np
 from numba import int64, uint32, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.growth.growth_state import Problem
 from core.growth.room_kernels import room_for
 from core.growth.table_kernels import ORDERED
@@ -44,7 +44,7 @@ def original_row(problem, row):
     return problem.origin[row] if problem.origin.shape[0] > 0 else row
 
 
-@compiled
+@making_arrays
 def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering, path):
     """The samples of a node as a problem of its own, its rows numbered from 0 in row order.
 
@@ -154,7 +154,7 @@ def renumber_list(entries, start, n, shift, new_shift, numbering, renumbered_ent
     return int64(n_new)
 
 
-@compiled
+@making_arrays
 def fill_lists_of_codes(problem, rules, columns, rows, first, n_rows, classes, missing, at, shift, lists, lengths):
     """The sorted lists of coded columns, from list `at` on, rows counted from 0; rows that do not know one are noted.
 

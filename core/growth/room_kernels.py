@@ -3,7 +3,7 @@
 import numpy as np
 from numba import int64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 
 
 @compiled
@@ -12,7 +12,7 @@ def room_for(n_rows, has_missing):
     return n_rows + n_rows // 4 if has_missing else n_rows
 
 
-@compiled
+@making_arrays
 def longer_rows(array, n_used, n_needed):
     """The array, or a copy with more rows when there is no room for what is needed."""
     if n_needed <= array.shape[0]:
@@ -24,7 +24,7 @@ def longer_rows(array, n_used, n_needed):
     return longer
 
 
-@compiled
+@making_arrays
 def longer_list(array, n_used, n_needed):
     """The same for a list."""
     if n_needed <= array.shape[0]:
@@ -35,7 +35,7 @@ def longer_list(array, n_used, n_needed):
     return longer
 
 
-@compiled
+@making_arrays
 def longer_lists(lists, starts, lengths, n_more):
     """The same for the lists of all columns, a node's piece of each being the last that is used."""
     n_needed = int64(0)

@@ -13,7 +13,7 @@ figures that a tree keeps of them.
 import numpy as np
 from numba import int64, uint8, uint32, uint64
 
-from core.compiled_kernels import compiled, lowest_bit
+from core.compiled_kernels import compiled, lowest_bit, making_arrays
 from core.growth.division_kernels import copy_figures
 from core.growth.drawing_kernels import draw_next, take_back
 from core.growth.figure_kernels import gain_of_two
@@ -31,7 +31,7 @@ DEPTH, BEGIN, N_ROWS, KEY = range(4)  # columns of what is known of a waiting no
 LIST, LOW_ROW, HIGH_ROW, PLACE = range(4)  # columns of a cut: its list, the rows on both sides, where the second is
 
 
-@compiled
+@making_arrays
 def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, key, figures, marks, results, n_nodes):
     """`grow_kernels.grow_subtree` of a node with few rows, after the nodes that there are already.
 

@@ -6,7 +6,7 @@
 import numpy as np
 from numba import int64
 
-from core.compiled_kernels import compiled, compiled_with
+from core.compiled_kernels import compiled, compiled_with, making_arrays
 from core.growth.multivariate import KNOWN_PART, LEAST_SPREAD, MOST_ROWS
 from core.randomness import FOR_DIRECTIONS
 from core.randomness_kernels import key_of
@@ -18,7 +18,7 @@ rounded = compiled(linear.rounded)
 of_length_1 = compiled_with(linear.of_length_1, rounded)
 
 
-@compiled
+@making_arrays
 def best_sum(problem, rules, node, progress):
     """Columns and codes of the terms, their weights, each row's sum and the threshold; NaN where there is no test."""
     columns, places = learning_rows(problem, node)
@@ -49,7 +49,7 @@ def total(weights):
     return found
 
 
-@compiled
+@making_arrays
 def learning_rows(problem, node):
     """`multivariate.learning_rows`: the columns, and places of rows."""
     n, columns = node.rows.shape[0], problem.for_sums
@@ -75,7 +75,7 @@ def known_weight(problem, node, column, is_chosen):
     return known
 
 
-@compiled
+@making_arrays
 def evenly_spaced(places):
     """`multivariate.evenly_spaced`."""
     n = places.shape[0]
@@ -88,7 +88,7 @@ def evenly_spaced(places):
     return found
 
 
-@compiled
+@making_arrays
 def features(problem, node, places, weights, columns):
     """`multivariate.features_of`: column and code of each, its scale, and them standardised with a row of -1 below."""
     n_most, n, weight = columns.shape[0] + problem.n_levels[columns].sum(), 0, total(weights)
@@ -105,7 +105,7 @@ def features(problem, node, places, weights, columns):
     return terms[:n].copy(), scales[:n].copy(), x[: n + 1].copy()
 
 
-@compiled
+@making_arrays
 def codes_of(problem, node, places, column):
     """The categories that the rows have, but for the last; -1 alone for a number, which has none."""
     if problem.n_levels[column] == 0:
@@ -157,7 +157,7 @@ def add_up(problem, node, terms, weights, sums):
         sums[i] = found
 
 
-@compiled
+@making_arrays
 def threshold_of(problem, rules, node, sums):
     """The best threshold among sums that are finite; NaN where there is none."""
     known, classes = np.empty(sums.shape[0]), np.empty(sums.shape[0], np.int32)

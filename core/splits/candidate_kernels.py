@@ -14,7 +14,7 @@ from math import isfinite
 
 from numba import int64, uint32, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.randomness_kernels import key_of, uniform
 from core.splits.candidates import equal_width_threshold as defined_threshold
 from core.ties import TIE
@@ -102,7 +102,7 @@ def ends(entries, start, n, shift, values):
     return values[entries[i] & row_mask], values[entries[start + n - 1] & row_mask]
 
 
-@compiled
+@making_arrays
 def one_per_gap(entries, start, n, shift, values, n_thresholds, places, thresholds):
     """`candidates.one_per_gap`: the thresholds that stay are moved to the front, each beside its place."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.splits.categorical import EXHAUSTIVE_LEVELS, LEAST_SHARE, POWER_STEPS
 from core.splits.numeric_kernels import ENTROPY, ERROR, GINI, NO_CUT, SMALL_COUNT, SQUARED, times_log2
 from core.ties import TIE
@@ -65,7 +65,7 @@ class Whole(NamedTuple):
     score: float
 
 
-@compiled
+@making_arrays
 def space_for(n_levels, width):
     """Room for columns of up to so many levels, whose sums have so many entries."""
     n_groupings = 1 << (min(n_levels, EXHAUSTIVE_LEVELS) - 1)
@@ -195,7 +195,7 @@ def feature_columns(width, criterion):
     return (1, (width - 1) // 2) if criterion == SQUARED else (0, width)
 
 
-@compiled
+@making_arrays
 def put_side_by_side(levels, level_weights, criterion, min_category_weight, space):
     """Fill the slots as `rare_categories` merges levels, leave out classes that are not there, and take features."""
     slots, tables, vectors = space.slots, space.tables, space.vectors
@@ -629,7 +629,7 @@ def fill_weights_of_all(n, slots, candidates):
 # A search among the groupings of many levels
 
 
-@compiled
+@making_arrays
 def best_searched(whole, criterion, tolerance, least, space, mask):
     """The best of `categorical.searched_groupings`: the gain, and the grouping in the mask.
 
@@ -666,7 +666,7 @@ def best_searched(whole, criterion, tolerance, least, space, mask):
     return gains[best]
 
 
-@compiled
+@making_arrays
 def with_more_room(found, gains):
     """Copies with room for twice as many groupings and their gains."""
     n_found, n = found.shape
@@ -733,7 +733,7 @@ def has_useful_scatter(n_features, criterion):
     return is_by_distance(criterion) and most_on_a_line(criterion) < n_features <= MOST_SQUARED
 
 
-@compiled
+@making_arrays
 def bound_by_scatter(whole, space):
     """What no division into two groups gains more than, by Gini or squared error.
 

@@ -4,19 +4,19 @@ from math import inf
 
 import numpy as np
 
-from core.compiled_kernels import compiled, compiled_with
+from core.compiled_kernels import compiled, compiled_with, making_arrays
 from core.splits import candidates, discriminant
 from core.splits.discriminant_cuts import NARROW
 from core.ties import TIE
 
 midpoint = compiled(candidates.midpoint)
-super_classes, united = compiled(discriminant.super_classes), compiled(discriminant.united)
+super_classes, united = making_arrays(discriminant.super_classes), compiled(discriminant.united)
 middle = compiled(discriminant.middle)
 equal_density = compiled_with(discriminant.equal_density, middle)
 trace_of, divide_by = compiled(discriminant.trace_of), compiled(discriminant.divide_by)
 
 
-@compiled
+@making_arrays
 def products(rows):
     """`discriminant.products`, each added up by itself, in the same order."""
     found = np.zeros((rows.shape[0], rows.shape[0]))
@@ -32,7 +32,7 @@ first_left_vector = compiled_with(discriminant.first_left_vector, products, firs
 discriminant_coordinates = compiled_with(discriminant.discriminant_coordinates, first_left_vector)
 
 
-@compiled
+@making_arrays
 def best_cut(values, classes, weights, n, moments, centre, least):
     """`discriminant_cuts.best_cut` of the first n values, whose weights, means and variations are known; else NaN."""
     class_weights, means, variations = moments[0], moments[1], moments[2]
@@ -125,7 +125,7 @@ def nearest_cut(values, weights, n, wanted, least):
     return midpoint(edge, beyond) if sign > 0 else midpoint(-beyond, -edge)
 
 
-@compiled
+@making_arrays
 def outermost(values, weights, n, sign, least):
     """The first value from below, or from above, up to which there is enough weight; the last if there never is.
 

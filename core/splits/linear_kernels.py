@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.randomness_kernels import key_of, uniform
 from core.splits import linear
 from core.splits.linear import JUMPS, LOGISTIC_RIDGE, MOST_CLASSES, MOST_SWEEPS, NEWTON_STEPS, NO_GAIN, RIDGE
@@ -21,7 +21,7 @@ LEAST_SQUARES, LOGISTIC, OC1 = range(3)
 STOP = 1  # a place in `progress`: nobody waits for the direction any more
 TOLD_APART = 1e-9  # of the largest weight: less is rounding
 
-solved, logistic_function = compiled(linear.solved), compiled(linear.logistic_function)
+solved, logistic_function = making_arrays(linear.solved), compiled(linear.logistic_function)
 
 
 class Scene(NamedTuple):
@@ -37,7 +37,7 @@ class Scene(NamedTuple):
     sums: Any
 
 
-@compiled
+@making_arrays
 def scene_of(x, marks):
     """The scene of samples."""
     n = x.shape[1]
@@ -58,7 +58,7 @@ def scene_of(x, marks):
     )
 
 
-@compiled
+@making_arrays
 def only(scene, features):
     """`Scene.only`."""
     n_features = features.shape[0]
@@ -95,7 +95,7 @@ def cut(scene, weights):
     return gain, (0.0 if np.isnan(threshold) else threshold)
 
 
-@compiled
+@making_arrays
 def direction(x, marks, fit, max_terms, key, progress):
     """`linear.direction`: all weights 0 where there is none; `max_terms` is 0 where any number will do."""
     scene = scene_of(x, marks)
@@ -124,7 +124,7 @@ def direction(x, marks, fit, max_terms, key, progress):
     return weights
 
 
-@compiled
+@making_arrays
 def first_within_tie(values):
     """`ties.first_within_tie`."""
     place, least = 0, values.max() - TIE
@@ -133,7 +133,7 @@ def first_within_tie(values):
     return place
 
 
-@compiled
+@making_arrays
 def labels_tried(by_class):
     """`linear.labels_tried`, from the class weights."""
     n_present = 0
@@ -143,7 +143,7 @@ def labels_tried(by_class):
     return heaviest[1:] if heaviest.shape[0] == 2 else heaviest
 
 
-@compiled
+@making_arrays
 def learnt(scene, squares, label, fit, progress):
     """A direction for a class by the way that is asked for; `squares` are those of least squares, for all classes."""
     if progress[STOP] != 0.0:
@@ -151,7 +151,7 @@ def learnt(scene, squares, label, fit, progress):
     return logistic(scene, label) if fit == LOGISTIC else least_squares(scene, squares, label)
 
 
-@compiled
+@making_arrays
 def squares_of(scene, fit):
     """The covariances of the features with a little ridge, above the diagonal; nothing where they are not needed."""
     if fit == LOGISTIC:
@@ -164,7 +164,7 @@ def squares_of(scene, fit):
     return squares
 
 
-@compiled
+@making_arrays
 def without(squares, feature):
     """The covariances without a feature's."""
     if squares.shape[0] == 0:
@@ -173,7 +173,7 @@ def without(squares, feature):
     return squares[kept][:, kept].copy()
 
 
-@compiled
+@making_arrays
 def sample_by_sample(x, n_ones):
     """`[sample, feature]`, and after the features so many columns of ones."""
     n_features = x.shape[0] - 1
@@ -184,7 +184,7 @@ def sample_by_sample(x, n_ones):
     return rows
 
 
-@compiled
+@making_arrays
 def products(rows, weights):
     """`linear.products`, above the diagonal and on it."""
     k = rows.shape[1]
@@ -198,7 +198,7 @@ def products(rows, weights):
     return found
 
 
-@compiled
+@making_arrays
 def least_squares(scene, squares, label):
     """`linear.least_squares`."""
     mean, y, right = scene.by_class[label] / scene.weight, scene.sums, np.zeros(scene.x.shape[0] - 1)
@@ -212,7 +212,7 @@ def least_squares(scene, squares, label):
     return solved(squares, right)
 
 
-@compiled
+@making_arrays
 def logistic(scene, label):
     """`linear.logistic`."""
     rows = sample_by_sample(scene.x, 1)
@@ -239,7 +239,7 @@ def logistic(scene, label):
     return w[:-1].copy()
 
 
-@compiled
+@making_arrays
 def refined(scene, start, key, progress):
     """`linear.refined`."""
     gain, threshold = cut(scene, start)
@@ -288,7 +288,7 @@ def step_of(scene, sides, slopes, bar):
     return best_step(scene.steps, scene.marks, scene.by_class, scene.weight, scene.whole, sides, slopes, bar)
 
 
-@compiled
+@making_arrays
 def without_useless(scene, weights):
     """`linear.without_useless`."""
     kept = weights.copy()

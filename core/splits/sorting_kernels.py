@@ -12,7 +12,7 @@ has the right ones, and takes five times as long where it has the wrong ones.
 import numpy as np
 from numba import int64, uint32, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 
 LONGEST_RUN = 64
 DIGIT = 11  # bits that a pass looks at; their counts stay in the cache
@@ -40,7 +40,7 @@ def sortable_keys(values, bits, classes, class_bits, row_bits, keys):
     return n
 
 
-@compiled
+@making_arrays
 def sort_keys(keys, room, low_bits, counts):
     """`np.sort` of keys whose low bits ascend already; they end up in `keys` or in the room, which is as long.
 
@@ -127,7 +127,7 @@ def list_entries(keys, values, class_bits, row_bits, entries):
     return n_new
 
 
-@compiled
+@making_arrays
 def sorted_list(values, classes, class_bits, row_bits, room, counts, entries):
     """Write the list of the known values: how many they are, and how many of them are new.
 

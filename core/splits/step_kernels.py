@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.splits.linear import NO_GAIN
 from core.splits.numeric_kernels import ENTROPY, GINI, score_of_sides, times_log2
 from core.ties import TIE
@@ -41,7 +41,7 @@ class Steps(NamedTuple):
     middles: Any
 
 
-@compiled
+@making_arrays
 def steps_for(n, n_classes):
     """Room for so many samples."""
     return Steps(

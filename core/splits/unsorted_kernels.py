@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint32
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.splits import candidates
 from core.splits.linear import NO_GAIN
 from core.splits.numeric_kernels import BLOCK, NO_CUT, scan_weights, score_of_whole, sum_blocks
@@ -37,7 +37,7 @@ class Room(NamedTuple):
     totals: Any
 
 
-@compiled
+@making_arrays
 def room_for(n, n_classes):
     """Room for so many samples."""
     return Room(

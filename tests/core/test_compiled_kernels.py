@@ -1,5 +1,6 @@
 """Kernels are compiled as wholes for Python, and as parts of wholes for each other."""
 
+import gc
 import sys
 
 import numpy as np
@@ -10,7 +11,8 @@ from numba.core.runtime import _nrt_python
 from numba.core.runtime.nrt import rtsys
 
 from core import compiled_kernels
-from core.compiled_kernels import ask_for, compiled, numbers_at
+from core.compiled_kernels import ask_for, compiled, making_arrays, numbers_at
+from core.warm_up import run_every_kernel
 
 
 @pytest.fixture(params=[True, False])
@@ -73,7 +75,7 @@ def test_a_part_of_a_part_is_part_of_the_whole(parts: bool) -> None:
 
 
 def test_a_kernel_reads_any_number_of_columns_by_their_addresses() -> None:
-    numbers = compiled(numbers_at.py_func)
+    numbers = making_arrays(numbers_at.py_func)
 
     @compiled
     def sums(addresses, n, totals):
@@ -88,7 +90,7 @@ def test_a_kernel_reads_any_number_of_columns_by_their_addresses() -> None:
 
 
 def test_memory_may_be_asked_for_that_is_nobodys(parts: bool) -> None:
-    numbers = compiled(numbers_at.py_func)
+    numbers = making_arrays(numbers_at.py_func)
 
     @compiled
     def sum_ahead(address, n):
@@ -151,7 +153,7 @@ def test_what_is_read_from_a_struct_belongs_to_the_struct() -> None:
             total += values[i] * others[i]
         return total
 
-    @compiled
+    @making_arrays
     def sum_of_products(values, n):
         pair = Pair(values, (np.full(n, 2.0),), n)  # an array of the caller's, and one that only the struct has
         return read_many_times(pair)
@@ -166,4 +168,46 @@ def test_what_is_read_from_a_struct_belongs_to_the_struct() -> None:
     finally:
         _nrt_python.memsys_disable_stats()
     assert sys.getrefcount(values) == n_counted
+    assert after.alloc - before.alloc == after.free - before.free > 0
+
+
+def test_arrays_pass_only_between_kernels_that_both_count_who_has_one() -> None:
+    @making_arrays
+    def made(n):
+        return np.zeros(n)
+
+    @compiled
+    def handed_on(values):
+        return values
+
+    @compiled
+    def total_of_made(n):
+        return made(n).sum()
+
+    @making_arrays
+    def total_of_copy(values):
+        return handed_on(values).copy().sum()
+
+    @compiled
+    def calls_total_of_made(n):
+        return total_of_made(n)
+
+    assert total_of_made(3) == 0.0  # as Python calls it, it counts
+    with pytest.raises(TypeError, match="total_of_made and made: mark both"):
+        calls_total_of_made(3)
+    with pytest.raises(TypeError, match="total_of_copy and handed_on: mark both"):
+        total_of_copy(np.zeros(3))
+
+
+def test_kernels_give_back_all_memory() -> None:
+    run_every_kernel()
+    gc.collect()
+    _nrt_python.memsys_enable_stats()
+    try:
+        before = rtsys.get_allocation_stats()
+        run_every_kernel()
+        gc.collect()
+        after = rtsys.get_allocation_stats()
+    finally:
+        _nrt_python.memsys_disable_stats()
     assert after.alloc - before.alloc == after.free - before.free > 0
