@@ -1,16 +1,17 @@
-"""The nodes of a tree of cuts as a forest keeps them, without the tree in between."""
+"""The nodes of a tree of cuts put together by a kernel: for a tree of its own, or as a forest keeps them."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from core.criteria.objective import Objective
 from core.growth.coding import as_numbers
 from core.growth.samples import Samples
 from core.splits.split import SplitKind
 from core.table import FloatArray
 from core.target import ClassTarget, Task
-from core.tree import LEAF, SPLIT_KINDS
+from core.tree import LEAF, SPLIT_KINDS, Tree
 
 
 @dataclass(frozen=True)
@@ -42,40 +43,65 @@ def number_columns(samples: Samples) -> NumberColumns:
 
 def finished_nodes(samples: Samples, columns: NumberColumns, criterion: int, nodes: Any, apart: Any) -> FinishedNodes:
     """What a forest keeps of the kernels' nodes, and of those that they keep apart."""
-    from core.growth import finishing_kernels as kernels
+    from core.growth.finishing_kernels import what_follows
 
-    (links, figures, sums, _), (marks, results), target = nodes, apart, samples.target
-    n_classes = len(target.classes) if isinstance(target, ClassTarget) else 1
-    n = int(kernels.count_nodes(links))
-    whole, numbers = np.empty((n, 2), dtype=np.int32), np.empty((n, n_classes))
-    n_errors = n if target.task is Task.REGRESSION else 0
-    parts = (np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n_errors), np.empty(n_errors))
-    kernels.finish_nodes(
-        links,
-        figures,
-        sums,
-        marks,
-        results,
-        criterion,
-        n_classes,
-        columns.addresses,
-        len(samples),
-        whole,
-        parts,
-        numbers,
-    )
-    is_sum, is_part = kernels.what_follows(whole, parts, numbers)
+    whole, parts, numbers = finished_by_kernels(samples, columns, criterion, nodes, apart)
+    is_sum, is_part = what_follows(whole, parts, numbers)
     size, column = whole.T
     threshold, gain, share, weight, impurity, variance = parts
-    kept = {"size": size, "column": column, "kind": kind_of(column), "threshold": threshold}
+    task, kept = samples.target.task, {"size": size, "column": column, "kind": kind_of(column), "threshold": threshold}
     if not is_part:
         kept["share"] = share
-    if target.task is Task.REGRESSION:
+    if task is Task.REGRESSION:
         kept |= {"weight": weight, "impurity": impurity}
     elif not is_sum:
         kept["weight"] = weight
-    variances = variance[:, None] if target.task is Task.REGRESSION else np.empty((n, 0))
-    return FinishedNodes(target.task, kept | {"gain": gain, "values": numbers, "variances": variances})
+    variances = variance[:, None] if task is Task.REGRESSION else np.empty((len(size), 0))
+    return FinishedNodes(task, kept | {"gain": gain, "values": numbers, "variances": variances})
+
+
+def finished_tree(samples: Samples, columns: NumberColumns, objective: Objective, criterion: int, nodes: Any) -> Tree:
+    """The tree of the kernels' nodes, none of which were kept apart."""
+    from core.growth.small_state import room_for_nodes
+
+    apart = room_for_nodes(0, nodes[1].shape[1])
+    whole, parts, numbers = finished_by_kernels(samples, columns, criterion, nodes, apart)
+    threshold, gain, share, weight, impurity, variance = parts
+    size, column = np.ascontiguousarray(whole.T)
+    is_regression = objective.task is Task.REGRESSION
+    return Tree(
+        task=objective.task,
+        size=size,
+        column=column,
+        kind=kind_of(column),
+        threshold=threshold,
+        branch_start=np.zeros(len(size) + 1, dtype=np.int64),
+        branch_of=np.empty(0, dtype=np.int32),
+        share=share,
+        weight=weight,
+        impurity=impurity if is_regression else np.where(weight > 0, objective.impurity(numbers), 0.0),
+        gain=gain,
+        score=gain.copy(),
+        values=numbers,
+        variances=variance[:, None] if is_regression else np.empty((len(size), 0)),
+        cuts=samples.cuts,
+    )
+
+
+def finished_by_kernels(samples: Samples, columns: NumberColumns, criterion: int, nodes: Any, apart: Any) -> Any:
+    """The nodes depth first: `whole`, `parts` and `numbers` of `finishing_kernels.finish_nodes`."""
+    from core.growth import finishing_kernels as kernels
+
+    (links, figures, sums, _), target = nodes, samples.target
+    n_classes = len(target.classes) if isinstance(target, ClassTarget) else 1
+    n = int(kernels.count_nodes(links))
+    n_errors = n if target.task is Task.REGRESSION else 0
+    whole, numbers = np.empty((n, 2), dtype=np.int32), np.empty((n, n_classes))
+    parts = (np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n_errors), np.empty(n_errors))
+    kernels.finish_nodes(
+        links, figures, sums, *apart, criterion, n_classes, columns.addresses, len(samples), whole, parts, numbers
+    )
+    return whole, parts, numbers
 
 
 def kind_of(column: Any) -> Any:

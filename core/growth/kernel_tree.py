@@ -10,7 +10,9 @@ from core.criteria.gain import corrected_gain, gain_ratio
 from core.criteria.objective import Objective
 from core.growth.best_split import score_with_cost
 from core.growth.coding import as_numbers
+from core.growth.finished_nodes import finished_tree, number_columns
 from core.growth.kernel_columns import Column, n_sums_of
+from core.growth.kernel_rules import criterion_of, has_small
 from core.growth.release8 import gain_and_ratio
 from core.growth.samples import Samples
 from core.splits.candidates import midpoints
@@ -32,6 +34,9 @@ def assembled(
     levels: NDArray[np.uint16],
 ) -> Tree:
     """The tree from the kernels' nodes: numbered depth first, with thresholds and figures by the definitions."""
+    if has_small(samples, algorithm, columns):
+        nodes, numbers = (links, figures, sums, levels), number_columns(samples)
+        return finished_tree(samples, numbers, objective, criterion_of(algorithm), nodes)
     from core.growth import growth_state as kernels
     from core.growth.grow_kernels import depth_first
 
