@@ -239,7 +239,8 @@ def _answered_here(loaded: Loaded, body: bytes, own: Format, shown: Format) -> B
     if {own, shown} != {Format.JSON} or not isinstance(loaded, LoadedForest) or len(body) > FEW_BYTES:
         return None
     asked, records = read_table(loaded, body, kernels=True)
-    if loaded.once(writer_for, asked.fields, asked.explain).explains or not is_soon_answered(loaded, records):
+    writer = loaded.once(writer_for, asked.fields, asked.explain)
+    if writer.explains or not is_soon_answered(loaded, records):
         return None
     batch = _from_json(loaded, asked, records)
     return batch, b"".join(written(loaded, batch, shown, kernels=True))
