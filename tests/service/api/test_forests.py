@@ -117,7 +117,6 @@ async def test_every_tree_of_a_committee_can_be_seen(workshop: Workshop) -> None
         ("importance", {"part": "out"}, "part", "out_of_bag"),
         ("export", {}, "index", "0 to 6"),
         ("boundary", {"x": "a", "y": "b"}, "index", "0 to 6"),
-        ("evaluation", {"format": "svg"}, "format", "json"),
         ("evaluation", {"step": "alpha:0.1"}, "step", "only step 0"),
     ],
 )
@@ -165,10 +164,29 @@ async def test_a_committee_is_judged_by_rows_its_trees_have_not_seen(workshop: W
 
 
 async def test_trees_of_all_rows_have_nothing_out_of_the_bag(workshop: Workshop) -> None:
-    shown = await workshop.get(f"{await forest(workshop, {'kind': 'extra_trees', 'n_trees': 3})}/evaluation")
+    model = await forest(workshop, {"kind": "extra_trees", "n_trees": 3})
+    shown = await workshop.get(f"{model}/evaluation")
     assert shown["parts"]["out_of_bag"] is None
     assert shown["baseline"]["out_of_bag"] is None
     assert shown["trees"] == []
+    (error,) = (await workshop.get(f"{model}/evaluation", format="svg", status=422))["errors"]
+    assert (error["parameter"], error["hint"]) == ("format", "use json")
+    assert "grown from all rows" in error["detail"]
+
+
+@pytest.mark.parametrize(("target", "words"), [("y", "share answered wrongly"), ("z", "mean squared error")])
+async def test_the_error_over_the_number_of_trees_is_a_picture(workshop: Workshop, target: str, words: str) -> None:
+    model = await forest(workshop, target=target)
+    picture = await workshop.client.get(f"{model}/evaluation", params={"format": "svg"})
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert picture.text.startswith("<svg")
+    assert f">{words}<" in picture.text
+    part = (await workshop.get(f"{model}/evaluation"))["parts"]["test"]
+    error = 1 - part["accuracy"] if target == "y" else part["rmse"] ** 2
+    assert f"test rows, all trees ({error:.4g})" in picture.text
+    again = {"if-none-match": picture.headers["etag"]}
+    shown = await workshop.client.get(f"{model}/evaluation", params={"format": "svg"}, headers=again)
+    assert shown.status_code == 304
 
 
 async def test_a_committee_answers_with_the_mean_of_its_trees(workshop: Workshop) -> None:
