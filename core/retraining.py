@@ -20,7 +20,7 @@ from core.ensembles.out_of_bag import judge_out_of_bag
 from core.ensembles.sampling import leaves_rows_out
 from core.ensembles.training import train_forest
 from core.evaluation import answers_to, as_trained
-from core.growth.engine import Engine, for_trees, prefers_kernels
+from core.growth.engine import Engine, prefers_kernels
 from core.growth.samples import Samples
 from core.importance import Fall, fall_from, with_shuffled
 from core.predictor import Predictor
@@ -77,9 +77,9 @@ def falls_when_retrained(
 
 
 def engine_for(prepared: Prepared, config: TrainingConfig, n_trainings: int, engine: Engine) -> Engine:
-    """The engine for so many trainings: together they may be worth waiting for a compiler."""
+    """The engine for so many trainings: kernels grow many small trees sooner, and may be worth waiting for."""
     n_trees = config.ensemble.n_trees if isinstance(config.ensemble, Committee) else 1
-    return for_trees(engine, prepared.train, n_trainings * n_trees)
+    return Engine.KERNELS if prefers_kernels(engine, prepared.train, n_trainings * n_trees) else engine
 
 
 def without(prepared: Prepared, column: int, seed: int, repeat: int) -> Prepared:

@@ -6,7 +6,7 @@ As with the methods of single trees, `BaggingOptions` is what clients send, and 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 from typing_extensions import TypeAliasType
 
 from core import config
@@ -55,7 +55,15 @@ Base = TypeAliasType(
         ),
     ],
 )
-DrawnWord = Annotated[config.FeatureShare, Tag("word")]
+
+
+def _is_drawn_word(value: Any) -> Any:
+    if value not in tuple(config.FeatureShare):
+        raise ValueError("must be sqrt, log2, all, a whole number from 1, or a share above 0 and below 1")
+    return value
+
+
+DrawnWord = Annotated[config.FeatureShare, BeforeValidator(_is_drawn_word), Tag("word")]
 DrawnCount = Annotated[WholeNumber, Tag("count"), Field(ge=1)]
 DrawnShare = Annotated[Number, Tag("share"), Field(gt=0, lt=1)]
 

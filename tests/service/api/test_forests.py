@@ -239,6 +239,24 @@ async def test_votings_are_chosen_with_each_request(workshop: Workshop) -> None:
         assert sum(one["probabilities"].values()) == pytest.approx(1.0)
 
 
+async def test_an_explanation_begins_with_what_the_voting_comes_to(workshop: Workshop) -> None:
+    """Its other words are about the mean of the trees, which may say something else."""
+    model, records = await forest(workshop), (COMPLETE, {**COMPLETE, "a": 0.1}, {**COMPLETE, "a": 0.5, "c": "y"})
+    on_average = await answers(workshop, model, *records, explain=True)
+    assert {one["label"] for one in on_average} == {"p", "q"}
+    for voting in ({"kind": "bayesian", "m": 1e9}, {"kind": "trimmed"}, {"kind": "unanimous"}):
+        voted = await answers(workshop, model, *records, explain=True, voting=voting)
+        for one, plain in zip(voted, on_average, strict=True):
+            assert plain["explanation"].startswith(f"{plain['label']} with probability")
+            said = f"{one['label'] or 'Undecided'} by {voting['kind']} voting; on average: {plain['explanation']}"
+            assert one["explanation"] == said
+        if voting["kind"] == "bayesian":  # all are drawn to the class of most training rows
+            assert len({one["label"] for one in voted}) == 1
+    numbers = await forest(workshop, target="z")
+    (one,) = await answers(workshop, numbers, COMPLETE, explain=True, voting={"kind": "trimmed"})
+    assert one["explanation"].startswith(f"{one['mean']:.4g} by trimmed voting; on average: ")
+
+
 @pytest.mark.parametrize(
     ("voting", "pointer"),
     [
