@@ -340,11 +340,13 @@ async def test_all_formats_say_the_same(workshop: Workshop) -> None:
     header, *rows = (await workshop.client.post(f"{model}/predict", **sent)).text.splitlines()
     assert header.startswith("label,probability_p,probability_q,votes_p,votes_q,decided,lowest_p")
     assert [row.split(",")[0] for row in rows] == [one["label"] or "" for one in said]
+    assert [row.split(",")[3] for row in rows] == [str(one["votes"]["p"]) for one in said]  # whole, as they are counted
     sent["headers"]["accept"] = "application/vnd.apache.arrow.stream"
     stream = (await workshop.client.post(f"{model}/predict", **sent)).content
     table = pa.ipc.open_stream(BytesIO(stream)).read_all()
     assert table["label"].to_pylist() == [one["label"] for one in said]
     assert table["probability_p"].to_pylist() == [one["probabilities"]["p"] for one in said]
+    assert (table["votes_p"].type, table["votes_p"].to_pylist()) == (pa.int64(), [one["votes"]["p"] for one in said])
     assert table["missing"].to_pylist() == [one["missing"] for one in said]
 
 
@@ -462,7 +464,7 @@ async def test_an_answer_is_explained_by_votes_contributions_and_a_typical_path(
         assert list(parts["attributes"]) == LOOKING
         for label, probability in answer["probabilities"].items():
             moved = sum(part[label] for part in parts["attributes"].values())
-            assert parts["start"][label] + moved == pytest.approx(probability)
+            assert parts["start"][label] + moved == pytest.approx(probability, abs=1e-14)
         votes = f"{answer['votes'][answer['label']]} of 7 trees say {answer['label']}"
         assert votes in answer["explanation"]
         nodes = (await workshop.get(f"{model}/tree", index=path["tree"]))["nodes"]
@@ -477,7 +479,7 @@ async def test_numbers_are_explained_too(workshop: Workshop) -> None:
     model = await forest(workshop, target="z")
     (answer,) = await answers(workshop, model, COMPLETE, explain=True)
     parts = answer["contributions"]
-    assert parts["start"] + sum(parts["attributes"].values()) == pytest.approx(answer["mean"])
+    assert parts["start"] + sum(parts["attributes"].values()) == pytest.approx(answer["mean"], rel=1e-14)
     assert parts["attributes"]["a"] > 0
     assert "the mean of 7 trees" in answer["explanation"]
     assert answer["typical_path"]["tests"]
