@@ -1,5 +1,6 @@
 """The nodes of a tree of cuts put together by a kernel: for a tree of its own, or as a forest keeps them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from core.criteria.objective import Objective
 from core.growth.coding import as_numbers
 from core.growth.samples import Samples
+from core.own_pages import in_pages
 from core.splits.split import SplitKind
 from core.table import FloatArray
 from core.target import ClassTarget, Task
@@ -45,7 +47,7 @@ def finished_nodes(samples: Samples, columns: NumberColumns, criterion: int, nod
     """What a forest keeps of the kernels' nodes, and of those that they keep apart."""
     from core.growth.finishing_kernels import what_follows
 
-    whole, parts, numbers = finished_by_kernels(samples, columns, criterion, nodes, apart)
+    whole, parts, numbers = finished_by_kernels(samples, columns, criterion, nodes, apart, kept_in=in_pages)
     is_sum, is_part = what_follows(whole, parts, numbers)
     size, column = whole.T
     threshold, gain, share, weight, impurity, variance = parts
@@ -88,16 +90,27 @@ def finished_tree(samples: Samples, columns: NumberColumns, objective: Objective
     )
 
 
-def finished_by_kernels(samples: Samples, columns: NumberColumns, criterion: int, nodes: Any, apart: Any) -> Any:
-    """The nodes depth first: `whole`, `parts` and `numbers` of `finishing_kernels.finish_nodes`."""
+def finished_by_kernels(
+    samples: Samples,
+    columns: NumberColumns,
+    criterion: int,
+    nodes: Any,
+    apart: Any,
+    *,
+    kept_in: Callable[[Any], FloatArray] = np.empty,
+) -> Any:
+    """The nodes depth first: `whole`, `parts` and `numbers` of `finishing_kernels.finish_nodes`.
+
+    `kept_in` makes the arrays that a forest keeps of every tree.
+    """
     from core.growth import finishing_kernels as kernels
 
     (links, figures, sums, _), target = nodes, samples.target
     n_classes = len(target.classes) if isinstance(target, ClassTarget) else 1
     n = int(kernels.count_nodes(links))
     n_errors = n if target.task is Task.REGRESSION else 0
-    whole, numbers = np.empty((n, 2), dtype=np.int32), np.empty((n, n_classes))
-    parts = (np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n_errors), np.empty(n_errors))
+    whole, numbers = np.empty((n, 2), dtype=np.int32), kept_in((n, n_classes))
+    parts = (kept_in(n), kept_in(n), np.empty(n), np.empty(n), kept_in(n_errors), kept_in(n_errors))
     kernels.finish_nodes(
         links, figures, sums, *apart, criterion, n_classes, columns.addresses, len(samples), whole, parts, numbers
     )
