@@ -6,7 +6,7 @@ it needs next there. What the kernel is given are addresses: unpacking arrays wo
 
 from numba import int64, uint64
 
-from core.compiled_kernels import ask_for, compiled, inlined, numbers_at, shorts_at, wholes_at
+from core.compiled_kernels import ask_for, compiled, inlined, making_arrays, numbers_at, shorts_at, wholes_at
 from core.ensembles.levels import Levels
 from core.ensembles.levels_kernels import levels_of_record
 from core.ensembles.one_record import (
@@ -32,7 +32,7 @@ PLACE = uint64((1 << 32) - 1)  # the part of a test that tells where its first b
 ANSWER = uint64((1 << LEAF_BIT) - 1)  # of a leaf's key
 
 
-@compiled
+@making_arrays
 def levels_at(table):
     """The levels whose arrays are written down in a table of addresses and lengths, in the order of their fields."""
     return Levels(
