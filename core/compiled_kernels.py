@@ -157,9 +157,9 @@ def _refuse_to_share(function: Any, state: Any) -> None:
     """See that arrays pass only between kernels that both count who has one, or both do not."""
     for call, signature in state.calltypes.items():
         if getattr(call, "op", "") == "call" and _has_arrays(signature.return_type):
-            callee = getattr(state.typemap[call.func.name], "dispatcher", None)
-            is_known = isinstance(callee, _Kernel) and callee not in _OWNERLESS
-            if is_known and callee.targetoptions["_nrt"] != state.flags.nrt:
+            callee: Any = getattr(state.typemap[call.func.name], "dispatcher", None)
+            is_kernel = isinstance(callee, _Kernel) and callee not in _OWNERLESS
+            if is_kernel and callee.targetoptions["_nrt"] != state.flags.nrt:
                 names = f"{function.__qualname__} and {callee.py_func.__name__}"
                 raise TypeError(f"an array passes between {names}: mark both with @making_arrays, or none")
 
