@@ -16,6 +16,7 @@ from core.records import EncodedRecords
 from core.table import FloatArray, RowArray
 from service.api.formats.answer_columns import (
     AnswerColumn,
+    Counts,
     Flags,
     Numbers,
     Texts,
@@ -51,6 +52,11 @@ class ManyTreesWriter(ABC):
         self.told = tuple(part for part in self.parts if part not in EXPLAINING or part in asked)  # those not null
         shown = ModelStep.of(loaded, 0).model_dump_json().encode()
         self.about = b'{"model":%b,"task":%b}' % (shown, encode(self.task))
+
+    @property
+    def explains(self) -> bool:
+        """Whether it tells why."""
+        return any(part in EXPLAINING for part in self.told)
 
     def predictions(self, answered: Any) -> list[bytes]:
         """The answer to each record."""
@@ -125,7 +131,8 @@ class ForestWriter(ManyTreesWriter):
             case Part.MEAN:
                 return numbers_by_name("mean", model, verdict.values)
             case Part.VOTES:
-                return numbers_by_name("votes", model, answered.votes.astype(np.float64))
+                votes = zip(model.classes, answered.votes.T, strict=True)
+                return {f"votes_{name}": Counts(of_class) for name, of_class in votes}
             case Part.SPREAD:
                 return numbers_by_name("spread", model, answered.spreads)
             case Part.DECIDED:

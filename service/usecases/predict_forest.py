@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from core.ensembles.forest_explanation import ForestExplanation, explain
-from core.ensembles.forest_sentences import why
+from core.ensembles.forest_sentences import agreed_words, why
 from core.ensembles.outer_bounds import is_decided, outer_bounds
 from core.ensembles.voting import (
     UNDECIDED,
@@ -31,6 +31,8 @@ from core.target import Task
 from core.tree import full_view
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedForest
+
+SOON_TREES, SOON_NODES = 1_000, 10_000  # that records come by; more are answered in a thread, so that nobody waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +119,13 @@ class ForestAnswered:
         return explainer.path(explained.leaf, explained.weight, self.policy, holes_of(self.taken, row))
 
     def sentences(self) -> list[str]:
-        """Why each record is answered so, in words."""
-        said = [why(self.loaded.model, explained) for explained in self.explained]
-        if self.loaded.model.task is not Task.CLASSIFICATION:
+        """Why each record is answered so, in words; where that is not the mean of the trees, what it is comes first."""
+        model, kind = self.loaded.model, self.order.voting.kind
+        said = [why(model, explained) for explained in self.explained]
+        if kind is VotingKind.AVERAGE:
             return said
-        undecided = f"Undecided by {self.order.voting.kind} voting; on average: "
-        is_open = (self.verdict.labels == UNDECIDED).tolist()
-        return [f"{undecided if left_open else ''}{one}" for one, left_open in zip(said, is_open, strict=True)]
+        found = zip(self.verdict.values, self.verdict.labels.tolist(), said, strict=True)
+        return [f"{agreed_words(model, *agreed)} by {kind} voting; on average: {one}" for *agreed, one in found]
 
     @property
     def _average(self) -> FloatArray:
@@ -147,6 +149,17 @@ def forest_order_of(
     if faults:
         raise InvalidBody("; ".join(fault.detail for fault in faults), *faults)
     return ForestOrder(policy, voting or Voting())
+
+
+def is_soon_answered(loaded: LoadedForest, records: EncodedRecords) -> bool:
+    """Whether compiled code answers these records in about a millisecond: each comes by all trees.
+
+    One that lacks something may come to every node. Only a forest that was asked before is prepared for it.
+    """
+    n_records, states, model = records.table.n_rows, records.states, loaded.model
+    n_holes = 0 if states is None else int(states.any(axis=1).sum())
+    is_little = n_records * len(loaded) <= SOON_TREES and n_holes * model.forest.n_nodes <= SOON_NODES
+    return is_little and loaded.predictor.is_prepared
 
 
 def answer_forest(

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 from pydantic import TypeAdapter
 
+import service.api.batches as batches
+import service.usecases.predict_forest as predict_forest
 from service.api.schemas.predictions import Predictions
 from service.settings import Settings
 from tests.service.api.trained import Workshop, places, workshop_on
@@ -27,7 +29,7 @@ TABLE["y"] = ["p" if (TABLE["a"][row] or 0.5) + 0.3 * (row % 3 == 0) > 0.6 else 
 TABLE["rare"] = ["yes" if (TABLE["b"][row] > 0.8) else "no" for row in range(N)]
 TABLE["z"] = [3 * (TABLE["a"][row] or 0.5) + TABLE["b"][row] for row in range(N)]
 LOOKING = ["a", "b", "c"]
-FOREST = {"kind": "random_forest", "n_trees": 7}
+FOREST: dict[str, Any] = {"kind": "random_forest", "n_trees": 7}
 THIRDS = {"kind": "random", "train": 0.6, "validation": 0.1, "test": 0.3}
 COMPLETE, HOLEY, EMPTY = {"a": 0.9, "b": 0.2, "c": "x"}, {"b": 0.2, "c": "unheard of"}, dict[str, Any]()
 
@@ -117,7 +119,6 @@ async def test_every_tree_of_a_committee_can_be_seen(workshop: Workshop) -> None
         ("importance", {"part": "out"}, "part", "out_of_bag"),
         ("export", {}, "index", "0 to 6"),
         ("boundary", {"x": "a", "y": "b"}, "index", "0 to 6"),
-        ("evaluation", {"format": "svg"}, "format", "json"),
         ("evaluation", {"step": "alpha:0.1"}, "step", "only step 0"),
     ],
 )
@@ -165,10 +166,29 @@ async def test_a_committee_is_judged_by_rows_its_trees_have_not_seen(workshop: W
 
 
 async def test_trees_of_all_rows_have_nothing_out_of_the_bag(workshop: Workshop) -> None:
-    shown = await workshop.get(f"{await forest(workshop, {'kind': 'extra_trees', 'n_trees': 3})}/evaluation")
+    model = await forest(workshop, {"kind": "extra_trees", "n_trees": 3})
+    shown = await workshop.get(f"{model}/evaluation")
     assert shown["parts"]["out_of_bag"] is None
     assert shown["baseline"]["out_of_bag"] is None
     assert shown["trees"] == []
+    (error,) = (await workshop.get(f"{model}/evaluation", format="svg", status=422))["errors"]
+    assert (error["parameter"], error["hint"]) == ("format", "use json")
+    assert "grown from all rows" in error["detail"]
+
+
+@pytest.mark.parametrize(("target", "words"), [("y", "share answered wrongly"), ("z", "mean squared error")])
+async def test_the_error_over_the_number_of_trees_is_a_picture(workshop: Workshop, target: str, words: str) -> None:
+    model = await forest(workshop, target=target)
+    picture = await workshop.client.get(f"{model}/evaluation", params={"format": "svg"})
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert picture.text.startswith("<svg")
+    assert f">{words}<" in picture.text
+    part = (await workshop.get(f"{model}/evaluation"))["parts"]["test"]
+    error = 1 - part["accuracy"] if target == "y" else part["rmse"] ** 2
+    assert f"test rows, all trees ({error:.4g})" in picture.text
+    again = {"if-none-match": picture.headers["etag"]}
+    shown = await workshop.client.get(f"{model}/evaluation", params={"format": "svg"}, headers=again)
+    assert shown.status_code == 304
 
 
 async def test_a_committee_answers_with_the_mean_of_its_trees(workshop: Workshop) -> None:
@@ -219,6 +239,24 @@ async def test_votings_are_chosen_with_each_request(workshop: Workshop) -> None:
         assert (one["label"] is None) == (max(one["votes"].values()) / 7 < 0.8)
     for one in await answers(workshop, model, *records, voting={"kind": "bayesian", "m": 0}):
         assert sum(one["probabilities"].values()) == pytest.approx(1.0)
+
+
+async def test_an_explanation_begins_with_what_the_voting_comes_to(workshop: Workshop) -> None:
+    """Its other words are about the mean of the trees, which may say something else."""
+    model, records = await forest(workshop), (COMPLETE, {**COMPLETE, "a": 0.1}, {**COMPLETE, "a": 0.5, "c": "y"})
+    on_average = await answers(workshop, model, *records, explain=True)
+    assert {one["label"] for one in on_average} == {"p", "q"}
+    for voting in ({"kind": "bayesian", "m": 1e9}, {"kind": "trimmed"}, {"kind": "unanimous"}):
+        voted = await answers(workshop, model, *records, explain=True, voting=voting)
+        for one, plain in zip(voted, on_average, strict=True):
+            assert plain["explanation"].startswith(f"{plain['label']} with probability")
+            said = f"{one['label'] or 'Undecided'} by {voting['kind']} voting; on average: {plain['explanation']}"
+            assert one["explanation"] == said
+        if voting["kind"] == "bayesian":  # all are drawn to the class of most training rows
+            assert len({one["label"] for one in voted}) == 1
+    numbers = await forest(workshop, target="z")
+    (one,) = await answers(workshop, numbers, COMPLETE, explain=True, voting={"kind": "trimmed"})
+    assert one["explanation"].startswith(f"{one['mean']:.4g} by trimmed voting; on average: ")
 
 
 @pytest.mark.parametrize(
@@ -304,11 +342,13 @@ async def test_all_formats_say_the_same(workshop: Workshop) -> None:
     header, *rows = (await workshop.client.post(f"{model}/predict", **sent)).text.splitlines()
     assert header.startswith("label,probability_p,probability_q,votes_p,votes_q,decided,lowest_p")
     assert [row.split(",")[0] for row in rows] == [one["label"] or "" for one in said]
+    assert [row.split(",")[3] for row in rows] == [str(one["votes"]["p"]) for one in said]  # whole, as they are counted
     sent["headers"]["accept"] = "application/vnd.apache.arrow.stream"
     stream = (await workshop.client.post(f"{model}/predict", **sent)).content
     table = pa.ipc.open_stream(BytesIO(stream)).read_all()
     assert table["label"].to_pylist() == [one["label"] for one in said]
     assert table["probability_p"].to_pylist() == [one["probabilities"]["p"] for one in said]
+    assert (table["votes_p"].type, table["votes_p"].to_pylist()) == (pa.int64(), [one["votes"]["p"] for one in said])
     assert table["missing"].to_pylist() == [one["missing"] for one in said]
 
 
@@ -426,7 +466,7 @@ async def test_an_answer_is_explained_by_votes_contributions_and_a_typical_path(
         assert list(parts["attributes"]) == LOOKING
         for label, probability in answer["probabilities"].items():
             moved = sum(part[label] for part in parts["attributes"].values())
-            assert parts["start"][label] + moved == pytest.approx(probability)
+            assert parts["start"][label] + moved == pytest.approx(probability, abs=1e-14)
         votes = f"{answer['votes'][answer['label']]} of 7 trees say {answer['label']}"
         assert votes in answer["explanation"]
         nodes = (await workshop.get(f"{model}/tree", index=path["tree"]))["nodes"]
@@ -441,7 +481,7 @@ async def test_numbers_are_explained_too(workshop: Workshop) -> None:
     model = await forest(workshop, target="z")
     (answer,) = await answers(workshop, model, COMPLETE, explain=True)
     parts = answer["contributions"]
-    assert parts["start"] + sum(parts["attributes"].values()) == pytest.approx(answer["mean"])
+    assert parts["start"] + sum(parts["attributes"].values()) == pytest.approx(answer["mean"], rel=1e-14)
     assert parts["attributes"]["a"] > 0
     assert "the mean of 7 trees" in answer["explanation"]
     assert answer["typical_path"]["tests"]
@@ -488,3 +528,35 @@ async def test_filled_values_and_costs_hold_for_all_trees(workshop: Workshop) ->
     assert answer["missing"] == ["a"]
     assert answer["label"] == ("p" if 20 * answer["probabilities"]["p"] >= answer["probabilities"]["q"] else "q")
     assert (await workshop.get(f"{model}/evaluation"))["parts"]["out_of_bag"]["mean_cost"] is not None
+
+
+async def test_few_records_are_answered_without_a_thread(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "compiled_code_is_ready", lambda _: True)
+    monkeypatch.setattr(predict_forest, "SOON_TREES", 10 * FOREST["n_trees"])
+    model, threads = await forest(workshop), list[object]()
+
+    async def in_thread(work: Callable[..., Any], *arguments: Any) -> Any:
+        threads.append(work)
+        return work(*arguments)
+
+    async def was_in_thread(*records: dict[str, Any], **options: Any) -> bool:
+        threads.clear()
+        answered = await answers(workshop, model, *records, **options)
+        monkeypatch.setattr(batches, "FEW_BYTES", 0)
+        assert answered == await answers(workshop, model, *records, **options)  # there too
+        monkeypatch.setattr(batches, "FEW_BYTES", 4_096)
+        return len(threads) == 2
+
+    monkeypatch.setattr(batches.to_thread, "run_sync", in_thread)
+    assert await was_in_thread(COMPLETE)  # the first time everything is laid out
+    assert not await was_in_thread(COMPLETE)
+    assert not await was_in_thread(*[COMPLETE] * 10, fields=["votes"])
+    assert not await was_in_thread(COMPLETE, voting={"kind": "majority"})
+    assert await was_in_thread(*[COMPLETE] * 11)
+    assert await was_in_thread(COMPLETE, explain=True)
+    assert await was_in_thread(COMPLETE, fields=["contributions"])
+    monkeypatch.setattr(predict_forest, "SOON_NODES", 20_000)
+    assert not await was_in_thread(HOLEY)
+    monkeypatch.setattr(predict_forest, "SOON_NODES", 100)
+    assert await was_in_thread(HOLEY)
+    assert not await was_in_thread(COMPLETE)
