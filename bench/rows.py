@@ -26,7 +26,9 @@ from bench.kinds import (
     REGRESSION,
     REGRESSION_100K,
     SEVEN_CLASSES_100K,
+    SLANTED_3_100K,
     SLANTED_100K,
+    TWO_CLASSES_100K,
     missing,
     weighted,
 )
@@ -75,7 +77,7 @@ Row = (
 )
 
 DEEP, FULL, MIXED = Ours(depth=12), Ours(), Ours(depth=12, min_leaf=50)
-COMPLETE = "our complete table"
+COMPLETE, AXIS_PARALLEL = "our complete table", "our axis-parallel tree"
 
 
 def quest_row(name: str, title: str, tables: Tables, depth: int | None = None, min_leaf: int = 1) -> TreeRow:
@@ -241,12 +243,28 @@ ROWS: tuple[Row, ...] = (
     quest_row("quest-mixed-4", "the same, 4 classes", MIXED_4, depth=12, min_leaf=50),
     quest_row("quest-mixed-2-missing", "2 classes, 15 % missing", missing(MIXED_2, 0.15), depth=12, min_leaf=50),
     quest_row("quest-mixed-4-missing", "4 classes, 15 % missing", missing(MIXED_4, 0.15), depth=12, min_leaf=50),
-    TreeRow(
-        "oblique",
-        "an oblique tree, 100k x 20, 2 classes on both sides of a slanted plane, fully grown",
-        SLANTED_100K,
-        OurMultivariate(),
-        (Within(FULL, 20, 10, label="our axis-parallel tree"), AsAccurate(FULL, label="our axis-parallel tree")),
+    *(
+        TreeRow(
+            name,
+            f"an oblique tree, 100k x 20, {title}, fully grown",
+            tables,
+            OurMultivariate(),
+            (Within(FULL, 20, 10, label=AXIS_PARALLEL), AsAccurate(FULL, label=AXIS_PARALLEL)),
+        )
+        for name, title, tables in (
+            ("oblique", "2 classes on both sides of a slanted plane", SLANTED_100K),
+            ("oblique-3", "3 classes between slanted planes", SLANTED_3_100K),
+        )
+    ),
+    *(
+        TreeRow(
+            f"oblique-noise-{n_classes}",
+            f"an oblique tree, 100k x 20, {n_classes} classes that no plane divides, fully grown",
+            tables,
+            OurMultivariate(),
+            (Within(FULL, 20, 10, label=AXIS_PARALLEL),),
+        )
+        for n_classes, tables in ((2, TWO_CLASSES_100K), (3, NUMERIC_100K), (7, SEVEN_CLASSES_100K))
     ),
     *(
         ForestRow(

@@ -101,11 +101,11 @@ def numeric(chance: Generator, n_rows: int, *, n_classes: int = 3) -> Data:
     return classified(numbers, score(numbers, chance), n_classes=n_classes)
 
 
-def slanted(chance: Generator, n_rows: int) -> Data:
-    """20 normal columns in two classes, on both sides of a plane that is parallel to none of them, with some noise."""
+def slanted(chance: Generator, n_rows: int, *, n_classes: int = 2) -> Data:
+    """20 normal columns in classes between planes that are parallel to none of them, with some noise."""
     numbers, across = chance.normal(size=(n_rows, 20)), chance.normal(size=20)
     distance = numbers @ (across / np.linalg.norm(across))
-    return classified(numbers, distance + 0.2 * chance.normal(size=n_rows), n_classes=2)
+    return classified(numbers, distance + 0.2 * chance.normal(size=n_rows), n_classes=n_classes)
 
 
 def hundred_values(chance: Generator, n_rows: int) -> Data:

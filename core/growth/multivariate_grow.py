@@ -105,7 +105,7 @@ def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
 def grow_multivariate(samples: Samples, algorithm: Algorithm, *, seed: int = 0, watch: Watch = nobody) -> Tree:
     """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
     from core.growth.multivariate_kernels import DONE  # compiles: never in a process that answers requests
-    from core.splits.linear_kernels import STOP
+    from core.splits.start_kernels import STOP
 
     max_leaves = algorithm.stopping.max_leaves
     if max_leaves is not None:
@@ -165,7 +165,7 @@ def problem_of(samples: Samples, progress: FloatArray) -> Problem:
 
 def rules_of(samples: Samples, algorithm: Algorithm, seed: int) -> Rules:
     """The algorithm in the kernels' terms."""
-    from core.splits import linear_kernels as kernels
+    from core.splits import start_kernels as kernels
 
     stopping, linear = algorithm.stopping, algorithm.linear
     assert linear is not None

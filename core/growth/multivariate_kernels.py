@@ -23,8 +23,8 @@ from core.growth.partition_kernels import BOTH, LEFT, RIGHT, divide_list
 from core.growth.room_kernels import longer_list, longer_lists, longer_rows
 from core.growth.sum_kernels import best_sum
 from core.randomness_kernels import key_of
-from core.splits.linear_kernels import STOP
 from core.splits.numeric_kernels import BLOCK, NO_CUT
+from core.splits.start_kernels import STOP
 from core.ties import TIE
 
 DONE = 0  # a place in `progress`

@@ -12,6 +12,7 @@ from core.randomness import FOR_DIRECTIONS
 from core.randomness_kernels import key_of
 from core.splits import linear
 from core.splits.linear_kernels import direction
+from core.splits.start_kernels import sum_over_samples, sums_of_squares
 from core.splits.unsorted_kernels import Marks, best_cut, room_for
 
 rounded = compiled(linear.rounded)
@@ -26,11 +27,12 @@ def best_sum(problem, rules, node, progress):
     weights, classes = np.empty(n_learnt), np.empty(n_learnt, np.int32)
     for i in range(n_learnt):
         weights[i], classes[i] = node.weights[places[i]], problem.classes[node.rows[places[i]]]
+    n_classes = renumber(classes, problem.n_classes)
     terms, scales, x = features(problem, node, places, weights, columns)
     sums = np.empty(node.rows.shape[0])
     if terms.shape[0] >= 2:
         part = total(weights) / total(node.weights)
-        marks = Marks(classes, weights, problem.n_classes, rules.criterion, rules.min_leaf * part)
+        marks = Marks(classes, weights, n_classes, rules.criterion, rules.min_leaf * part)
         key = key_of(node.key, FOR_DIRECTIONS)
         found = of_length_1(direction(x, marks, rules.fit, rules.max_terms, key, progress) / scales)
         chosen = np.flatnonzero(found)
@@ -38,6 +40,21 @@ def best_sum(problem, rules, node, progress):
             add_up(problem, node, terms[chosen], found[chosen], sums)
             return terms[chosen], found[chosen], sums, threshold_of(problem, rules, node, sums)
     return terms, scales, sums, np.nan
+
+
+@making_arrays
+def renumber(classes, n_classes):
+    """Number the classes that occur among some rows, in their order; how many there are."""
+    numbers, n_here = np.full(n_classes, -1, np.int32), 0
+    for i in range(classes.shape[0]):
+        numbers[classes[i]] = 0
+    for k in range(n_classes):
+        if numbers[k] == 0:
+            numbers[k] = n_here
+            n_here += 1
+    for i in range(classes.shape[0]):
+        classes[i] = numbers[classes[i]]
+    return n_here
 
 
 @compiled
@@ -91,18 +108,31 @@ def evenly_spaced(places):
 @making_arrays
 def features(problem, node, places, weights, columns):
     """`multivariate.features_of`: column and code of each, its scale, and them standardised with a row of -1 below."""
-    n_most, n, weight = columns.shape[0] + problem.n_levels[columns].sum(), 0, total(weights)
-    x, terms, scales = np.empty((n_most + 1, places.shape[0])), np.empty((n_most, 2), np.int64), np.empty(n_most)
-    for column in columns:
-        for code in codes_of(problem, node, places, column):
-            for i in range(places.shape[0]):
-                x[n, i] = amount_of(problem.cells[node.rows[places[i]], column], code)
-            scales[n] = standardise(x[n], weights, weight)
-            if scales[n] > 0:
-                terms[n, 0], terms[n, 1] = column, code
-                n += 1
+    terms, n = possible_terms(problem, node, places, columns), 0
+    x = np.empty((terms.shape[0] + 1, places.shape[0]))
+    for i in range(places.shape[0]):
+        cells = problem.cells[node.rows[places[i]]]
+        for t in range(terms.shape[0]):
+            x[t, i] = amount_of(cells[terms[t, 0]], terms[t, 1])
+    scales = standardise(x[:-1], weights)
+    for t in range(terms.shape[0]):
+        if scales[t] > 0:
+            if n < t:
+                terms[n], scales[n], x[n] = terms[t], scales[t], x[t]
+            n += 1
     x[n] = -1.0
     return terms[:n].copy(), scales[:n].copy(), x[: n + 1].copy()
+
+
+@making_arrays
+def possible_terms(problem, node, places, columns):
+    """Column and code of each number, and of each category that the rows have but for a column's last."""
+    terms, n = np.empty((columns.shape[0] + problem.n_levels[columns].sum(), 2), np.int64), 0
+    for column in columns:
+        for code in codes_of(problem, node, places, column):
+            terms[n, 0], terms[n, 1] = column, code
+            n += 1
+    return terms[:n].copy()
 
 
 @making_arrays
@@ -124,27 +154,25 @@ def amount_of(value, code):
     return 1.0 if value == code else 0.0
 
 
-@compiled
-def standardise(values, weights, weight):
-    """`multivariate.standardised` in place; the unit that the values had, 0 where they do not vary."""
-    largest, mean, square = 0.0, 0.0, 0.0
-    for i in range(values.shape[0]):
-        largest = max(largest, abs(values[i]))
-    if largest == 0:
-        return 0.0
-    for i in range(values.shape[0]):
-        values[i] = values[i] / largest
-        mean += weights[i] * values[i]
-    mean /= weight
-    for i in range(values.shape[0]):
-        values[i] -= mean
-        square += weights[i] * (values[i] * values[i])
-    spread = np.sqrt(square / weight)
-    if spread <= LEAST_SPREAD:
-        return 0.0
-    for i in range(values.shape[0]):
-        values[i] /= spread
-    return spread * largest
+@making_arrays
+def standardise(x, weights):
+    """`multivariate.standardised` of each feature, in place; the units that they had, 0 where one does not vary."""
+    n_features, weight = x.shape[0], total(weights)
+    largest, means, scales = np.zeros(n_features), np.empty(n_features), np.zeros(n_features)
+    for j in range(n_features):
+        for i in range(x.shape[1]):
+            largest[j] = max(largest[j], abs(x[j, i]))
+        x[j] /= largest[j] if largest[j] > 0 else 1.0
+    sum_over_samples(x, weights, means)
+    for j in range(n_features):
+        x[j] -= means[j] / weight
+    squares = sums_of_squares(x, weights)
+    for j in range(n_features):
+        spread = np.sqrt(squares[j] / weight)
+        if spread > LEAST_SPREAD:
+            x[j] /= spread
+            scales[j] = spread * largest[j]
+    return scales
 
 
 @compiled

@@ -1,59 +1,61 @@
 """The compiled twins of `linear`: the same directions, to the last bit.
 
 Features stand one after the other, `x[feature, sample]`, so that sums over them go along the samples; after the last
-feature comes a row of -1, whose coefficient is the threshold. What is multiplied sample by sample is laid out again.
+feature comes a row of -1, whose coefficient is the threshold.
 """
-
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.compiled_kernels import compiled, making_arrays
 from core.randomness_kernels import key_of, uniform
-from core.splits import linear
-from core.splits.linear import JUMPS, LOGISTIC_RIDGE, MOST_CLASSES, MOST_SWEEPS, NEWTON_STEPS, NO_GAIN, RIDGE
+from core.splits.bucket_kernels import WAYS
+from core.splits.linear import JUMPS, MOST_CLASSES, MOST_SWEEPS, NO_GAIN
+from core.splits.linear_state import Scene
 from core.splits.numeric_kernels import ENTROPY, score_of_whole
-from core.splits.step_kernels import Steps, best_step, steps_for
-from core.splits.unsorted_kernels import Marks, Room, best_cut, room_for
+from core.splits.start_kernels import OC1, STOP, squares_of, starts_for, without
+from core.splits.step_kernels import MOST_BUCKETS, best_step
+from core.splits.unsorted_kernels import best_cut, room_for
 from core.ties import TIE
 
-LEAST_SQUARES, LOGISTIC, OC1 = range(3)
-STOP = 1  # a place in `progress`: nobody waits for the direction any more
 TOLD_APART = 1e-9  # of the largest weight: less is rounding
-
-solved, logistic_function = making_arrays(linear.solved), compiled(linear.logistic_function)
-
-
-class Scene(NamedTuple):
-    """`linear.Scene`, with the class weights, the weight and the score of all samples, and room for a step."""
-
-    x: Any
-    marks: Marks
-    by_class: Any
-    weight: Any
-    whole: Any
-    room: Room
-    steps: Steps
-    sums: Any
 
 
 @making_arrays
 def scene_of(x, marks):
     """The scene of samples."""
-    n = x.shape[1]
-    by_class, weight = np.zeros(marks.n_classes), 0.0
+    n, n_classes = x.shape[1], marks.n_classes
+    by_class, weight = np.zeros(n_classes), 0.0
     for i in range(n):
         by_class[marks.classes[i]] += marks.weights[i]
         weight += marks.weights[i]
-    whole, _ = score_of_whole(by_class, marks.criterion, marks.n_classes, 0)
+    whole, _ = score_of_whole(by_class, marks.criterion, n_classes, 0)
     return Scene(
         x,
         marks,
         by_class,
         weight,
         whole,
-        room_for(n, marks.n_classes),
-        steps_for(n, marks.n_classes),
+        room_for(n, n_classes),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n, np.uint8),
+        np.empty(n, np.int32),
+        np.empty((MOST_BUCKETS + 1) * n_classes * WAYS),
+        np.empty(MOST_BUCKETS + 1, np.bool_),
+        np.empty(MOST_BUCKETS, np.int64),
+        np.empty(MOST_BUCKETS, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(n),
         np.empty(n),
     )
 
@@ -62,6 +64,8 @@ def scene_of(x, marks):
 def only(scene, features):
     """`Scene.only`."""
     n_features = features.shape[0]
+    if n_features == scene.x.shape[0] - 1:
+        return scene
     x = np.empty((n_features + 1, scene.x.shape[1]))
     for j in range(n_features):
         x[j] = scene.x[features[j]]
@@ -78,13 +82,21 @@ def largest_gain(scene):
 
 @compiled
 def sums_along(x, weights, sums):
-    """`linear.sums_along`, with as many features as there are weights."""
-    for i in range(sums.shape[0]):
+    """`linear.sums_along`, with as many features as there are weights: several at a time, in the same order."""
+    n, n_features, j = sums.shape[0], weights.shape[0], 1
+    for i in range(n):
         sums[i] = x[0, i] * weights[0]
-    for j in range(1, weights.shape[0]):
+    while j + 3 < n_features:
+        w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
+        x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+        for i in range(n):
+            sums[i] = (((sums[i] + x0[i] * w0) + x1[i] * w1) + x2[i] * w2) + x3[i] * w3
+        j += 4
+    while j < n_features:
         weight = weights[j]
-        for i in range(sums.shape[0]):
+        for i in range(n):
             sums[i] += x[j, i] * weight
+        j += 1
 
 
 @compiled
@@ -99,12 +111,10 @@ def cut(scene, weights):
 def direction(x, marks, fit, max_terms, key, progress):
     """`linear.direction`: all weights 0 where there is none; `max_terms` is 0 where any number will do."""
     scene = scene_of(x, marks)
-    weights = np.zeros(x.shape[0] - 1)
-    labels = labels_tried(scene.by_class)
-    gains, starts = np.empty(labels.shape[0]), np.empty((labels.shape[0], weights.shape[0]))
-    squares = squares_of(scene, fit)
+    weights, labels = np.zeros(x.shape[0] - 1), labels_tried(scene.by_class)
+    squares, gains = squares_of(scene, fit), np.empty(labels.shape[0])
+    starts = starts_for(scene, squares, labels, fit, progress)
     for i in range(labels.shape[0]):
-        starts[i] = learnt(scene, squares, labels[i], fit, progress)
         gains[i], _ = cut(scene, starts[i])
     best = first_within_tie(gains)
     if gains.max() == NO_GAIN:
@@ -114,7 +124,7 @@ def direction(x, marks, fit, max_terms, key, progress):
         left_out = np.argmin(np.abs(start))
         features = np.append(features[:left_out], features[left_out + 1 :])
         squares = without(squares, left_out)
-        start = learnt(only(scene, features), squares, labels[best], fit, progress)
+        start = starts_for(only(scene, features), squares, labels[best : best + 1], fit, progress)[0]
     left = only(scene, features)
     if fit == OC1:
         start = refined(left, start, key, progress)
@@ -144,102 +154,6 @@ def labels_tried(by_class):
 
 
 @making_arrays
-def learnt(scene, squares, label, fit, progress):
-    """A direction for a class by the way that is asked for; `squares` are those of least squares, for all classes."""
-    if progress[STOP] != 0.0:
-        return np.zeros(scene.x.shape[0] - 1)
-    return logistic(scene, label) if fit == LOGISTIC else least_squares(scene, squares, label)
-
-
-@making_arrays
-def squares_of(scene, fit):
-    """The covariances of the features with a little ridge, above the diagonal; nothing where they are not needed."""
-    if fit == LOGISTIC:
-        return np.empty((0, 0))
-    rows = sample_by_sample(scene.x, 0)
-    squares = products(rows, scene.marks.weights)
-    for i in range(rows.shape[1]):
-        for j in range(i, rows.shape[1]):
-            squares[i, j] = squares[i, j] / scene.weight + (RIDGE if i == j else 0.0)
-    return squares
-
-
-@making_arrays
-def without(squares, feature):
-    """The covariances without a feature's."""
-    if squares.shape[0] == 0:
-        return squares
-    kept = np.append(np.arange(feature), np.arange(feature + 1, squares.shape[0]))
-    return squares[kept][:, kept].copy()
-
-
-@making_arrays
-def sample_by_sample(x, n_ones):
-    """`[sample, feature]`, and after the features so many columns of ones."""
-    n_features = x.shape[0] - 1
-    rows = np.ones((x.shape[1], n_features + n_ones))
-    for i in range(x.shape[1]):
-        for j in range(n_features):
-            rows[i, j] = x[j, i]
-    return rows
-
-
-@making_arrays
-def products(rows, weights):
-    """`linear.products`, above the diagonal and on it."""
-    k = rows.shape[1]
-    found = np.zeros((k, k))
-    for s in range(rows.shape[0]):
-        row = rows[s]
-        for i in range(k):
-            weighted = row[i] * weights[s]
-            for j in range(i, k):
-                found[i, j] += weighted * row[j]
-    return found
-
-
-@making_arrays
-def least_squares(scene, squares, label):
-    """`linear.least_squares`."""
-    mean, y, right = scene.by_class[label] / scene.weight, scene.sums, np.zeros(scene.x.shape[0] - 1)
-    for i in range(scene.x.shape[1]):
-        weight = scene.marks.weights[i]
-        y[i] = (weight if scene.marks.classes[i] == label else 0.0) - weight * mean
-    for j in range(right.shape[0]):
-        for i in range(scene.x.shape[1]):
-            right[j] += scene.x[j, i] * y[i]
-        right[j] /= scene.weight
-    return solved(squares, right)
-
-
-@making_arrays
-def logistic(scene, label):
-    """`linear.logistic`."""
-    rows = sample_by_sample(scene.x, 1)
-    n, k = rows.shape
-    w, weights, odds = np.zeros(k), np.empty(n), np.empty(n)
-    for _ in range(NEWTON_STEPS):
-        slope = np.zeros(k)
-        for i in range(n):
-            odds[i] = rows[i, 0] * w[0]
-            for j in range(1, k):
-                odds[i] += rows[i, j] * w[j]
-            likely, weight = logistic_function(odds[i]), scene.marks.weights[i]
-            apart = (weight if scene.marks.classes[i] == label else 0.0) - weight * likely
-            weights[i] = weight * likely * (1.0 - likely)
-            for j in range(k):
-                slope[j] += rows[i, j] * apart
-        bend = products(rows, weights)
-        for i in range(k):
-            ridge = LOGISTIC_RIDGE if i < k - 1 else 0.0
-            slope[i] = slope[i] / scene.weight - ridge * w[i]
-            for j in range(i, k):
-                bend[i, j] = bend[i, j] / scene.weight + (ridge + RIDGE if i == j else 0.0)
-        w = w + solved(bend, slope)
-    return w[:-1].copy()
-
-
-@making_arrays
 def refined(scene, start, key, progress):
     """`linear.refined`."""
     gain, threshold = cut(scene, start)
@@ -254,8 +168,7 @@ def refined(scene, start, key, progress):
         for j in range(along.shape[0]):
             along[j] = 2.0 * uniform(key_of(draws, j)) - 1.0
         sums_along(scene.x, along, slopes)
-        sums_along(scene.x, weights, sides)
-        found, step = step_of(scene, sides, slopes, gain)
+        found, step = best_step(scene, sides, slopes, gain)
         if found > gain + TIE:
             for j in range(along.shape[0]):
                 weights[j] += step * along[j]
@@ -265,27 +178,20 @@ def refined(scene, start, key, progress):
 
 @compiled
 def descended(scene, weights, gain, enough, sides, progress):
-    """`linear._descended`: the weights are moved where they stand; their gain."""
+    """`linear._descended`: the weights are moved where they stand, and the sides with them; the gain."""
+    sums_along(scene.x, weights, sides)
+    n_idle = 0  # coefficients that found nothing, one after the other: of all of them, each would find nothing again
     for _ in range(MOST_SWEEPS):
-        before = gain
-        sums_along(scene.x, weights, sides)
         for j in range(weights.shape[0]):
-            if gain >= enough or progress[STOP] != 0.0:
+            if gain >= enough or progress[STOP] != 0.0 or n_idle == weights.shape[0]:
                 return gain
-            found, step = step_of(scene, sides, scene.x[j], gain)
+            found, step = best_step(scene, sides, scene.x[j], gain)
+            n_idle += 1
             if found > gain + TIE:
                 weights[j] += step
-                gain = found
+                gain, n_idle = found, 0
                 sums_along(scene.x, weights, sides)
-        if gain == before:
-            break
     return gain
-
-
-@compiled
-def step_of(scene, sides, slopes, bar):
-    """`linear.best_step`, as far as it gains more than the bar."""
-    return best_step(scene.steps, scene.marks, scene.by_class, scene.weight, scene.whole, sides, slopes, bar)
 
 
 @making_arrays

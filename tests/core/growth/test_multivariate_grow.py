@@ -62,13 +62,13 @@ def algorithms(draw: st.DrawFn) -> Algorithm:
 
 
 def slanted(samples: Samples, seed: int) -> Samples:
-    """The samples in two or three classes, on both sides of planes across all columns that have no holes."""
+    """The samples in two to seven classes, between planes across all columns that have no holes."""
     chance = np.random.default_rng(seed)
     whole = [values.astype(np.float64) for values in samples.attributes.columns if not (values == -1).any()]
     worth = sum((chance.normal() * values for values in whole if not np.isnan(values).any()), np.zeros(len(samples)))
-    bounds = np.quantile(worth, [0.4, 0.8][: int(chance.integers(1, 3))])
+    bounds = np.quantile(worth, np.sort(chance.random(int(chance.integers(1, 7)))))
     codes = np.searchsorted(bounds, worth).astype(np.int32)
-    return replace(samples, target=ClassTarget(("a", "b", "c")[: len(bounds) + 1], codes))
+    return replace(samples, target=ClassTarget(tuple("abcdefg")[: len(bounds) + 1], codes))
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), algorithms(), st.booleans())
@@ -81,23 +81,25 @@ def test_the_kernels_give_the_bytes_of_the_definition(seed, n_rows, algorithm, i
     assert_same_bytes(grow_multivariate(samples, algorithm, seed=seed), tree)
 
 
-def diagonal(n: int, *, noise: float = 0.3, weighted: bool = False, holes: float = 0.0) -> Samples:
-    """Two classes on both sides of a plane across four numbers and a category, with noise."""
+def diagonal(n: int, *, noise: float = 0.3, weighted: bool = False, holes: float = 0.0, n_classes: int = 2) -> Samples:
+    """Classes between planes across four numbers and a category, with noise."""
     chance = np.random.default_rng(n)
-    numbers, codes = chance.normal(size=(n, 4)), chance.integers(3, size=n)
-    worth = numbers.sum(axis=1) + codes - 1 + noise * chance.normal(size=n)
+    numbers, categories = chance.normal(size=(n, 4)), chance.integers(3, size=n)
+    worth = numbers.sum(axis=1) + categories - 1 + noise * chance.normal(size=n)
     numbers[chance.random(numbers.shape) < holes] = np.nan
     schema = Schema(
         (*(Attribute(f"x{i}", Kind.NUMERIC) for i in range(4)), Attribute("c", Kind.CATEGORICAL, tuple("pqr")))
     )
-    table = Table(schema, (*numbers.T.copy(), codes.astype(np.int32)))
+    table = Table(schema, (*numbers.T.copy(), categories.astype(np.int32)))
     weights = chance.uniform(0.5, 2.0, n) if weighted else np.ones(n)
-    return Samples(table, ClassTarget(("a", "b"), (worth > 0).astype(np.int32)), weights)
+    codes = np.searchsorted(np.quantile(worth, np.arange(1, n_classes) / n_classes), worth).astype(np.int32)
+    return Samples(table, ClassTarget(tuple("abcdefg")[:n_classes], codes), weights)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
 @pytest.mark.parametrize(("weighted", "holes"), [(False, 0.0), (True, 0.0), (False, 0.05), (True, 0.05)])
-def test_large_nodes_too(weighted, holes):
-    samples = diagonal(MOST_ROWS + 500, weighted=weighted, holes=holes)
+def test_large_nodes_too(weighted, holes, n_classes):
+    samples = diagonal(MOST_ROWS + 500, weighted=weighted, holes=holes, n_classes=n_classes)
     algorithm = replace(BY_OC1, stopping=Stopping(max_depth=3))
     tree, _ = grow(samples, algorithm, seed=3)
     assert (tree.kind == SPLIT_KINDS.index(SplitKind.LINEAR)).any()

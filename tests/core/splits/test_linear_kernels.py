@@ -9,9 +9,12 @@ from core.config import LinearFit
 from core.criteria.impurity import entropy, error_rate, gini
 from core.criteria.objective import Objective
 from core.splits import linear
-from core.splits.linear_kernels import LEAST_SQUARES, LOGISTIC, OC1, direction, scene_of, step_of
+from core.splits.linear_kernels import direction, scene_of
+from core.splits.start_kernels import LEAST_SQUARES, LOGISTIC, OC1
+from core.splits.step_kernels import best_step
 from core.splits.unsorted_kernels import Marks
 from core.target import Task
+from core.ties import TIE
 
 FITS = {LinearFit.OC1: OC1, LinearFit.LDA: LEAST_SQUARES, LinearFit.LOGISTIC: LOGISTIC}
 IMPURITIES = (gini, entropy, error_rate)  # in the order of the kernels' criteria
@@ -56,24 +59,31 @@ def test_directions_are_the_same_to_the_last_bit(seed, n, n_classes, fit, criter
     assert (found == (np.zeros(x.shape[1]) if expected is None else expected)).all()
 
 
-@settings(max_examples=80)
-@given(st.integers(0, 2**32), st.sampled_from([3, 30, 400, 2000]), st.sampled_from([2, 3]), st.booleans())
-def test_a_step_is_the_same_where_it_gains_more_than_the_bar(seed, n, n_classes, has_bar):
+@settings(max_examples=150)
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([3, 30, 400, 2000]),
+    st.sampled_from([2, 3, 4, 7]),  # few enough for corners, and more
+    st.integers(0, 2),
+    st.booleans(),
+)
+def test_a_step_is_the_same_where_it_gains_more_than_the_bar(seed, n, n_classes, criterion, has_bar):
     x, classes, weights = drawn(seed, n, n_classes=n_classes)
-    scene, rows, marks = both(x, classes, weights, n_classes, 0, 1.0)
+    scene, rows, marks = both(x, classes, weights, n_classes, criterion, 1.0)
     chance = np.random.default_rng(seed)
     sides, slopes = linear.sums_along(x, chance.normal(size=x.shape[1])) - 0.3, x[:, 0].copy()
     gain, step = linear.best_step(scene, sides, slopes)
-    bar = gain - chance.choice([1e-3, 0.0]) if has_bar else linear.NO_GAIN
-    found, found_step = step_of(scene_of(rows, marks), sides, slopes, bar)
+    bar = gain - chance.choice([1e-3, 3 * TIE]) if has_bar else linear.NO_GAIN
+    found, found_step = best_step(scene_of(rows, marks), sides, slopes, bar)
     assert found == pytest.approx(gain, abs=1e-12)
     assert found_step == step
 
 
-def test_a_step_that_cannot_exceed_the_bar_is_not_looked_for():
-    x, classes, weights = drawn(1, 2000, n_classes=2)
-    _, rows, marks = both(x, classes, weights, 2, 0, 1.0)
-    found, _ = step_of(scene_of(rows, marks), x[:, 0] - 0.5, x[:, 1].copy(), 0.9)
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_a_step_that_cannot_exceed_the_bar_is_not_looked_for(n_classes):
+    x, classes, weights = drawn(1, 2000, n_classes=n_classes)
+    _, rows, marks = both(x, classes, weights, n_classes, 0, 1.0)
+    found, _ = best_step(scene_of(rows, marks), x[:, 0] - 0.5, x[:, 1].copy(), 0.9)
     assert found < 0.9
 
 
