@@ -14,7 +14,7 @@ from core.config import Algorithm, MissingStrategy
 from core.criteria.objective import Objective
 from core.growth.best_split import Candidate, node_samples, objective_of
 from core.growth.column_draw import ColumnDraw, searches
-from core.growth.dialects import best_split
+from core.growth.dialects import Choose, best_split
 from core.growth.node import GrowingNode, finished_tree
 from core.growth.routing import Way, divided, surrogates_of
 from core.growth.samples import Samples
@@ -37,14 +37,16 @@ def grow(
     seed: int = 0,
     costs: FloatArray | None = None,
     draw: ColumnDraw | None = None,
+    choose: Choose = best_split,
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """The full tree, and the splits tried against the validation samples when the algorithm asks for that.
 
-    `draw` says how nodes draw the columns that they may ask; without it they may ask all. `watch` hears the part of the
+    `draw` says how nodes draw the columns that they may ask; without it they may ask all. `choose` gives the split of a
+    node. `watch` hears the part of the
     work done, from 0 to 1, and may raise to end it.
     """
-    grower = Grower(samples, algorithm, watch, draw)
+    grower = Grower(samples, algorithm, watch, draw, choose)
     root = grower.node(samples.rows, samples.weights, depth=0, share=1.0, spent=frozenset(), parent=None)
     root.key = root_key(seed)
     has_surrogates = algorithm.missing is MissingStrategy.SURROGATE
@@ -62,8 +64,15 @@ def grow(
 class Grower:
     """The samples and rules that all nodes of one tree share."""
 
-    def __init__(self, samples: Samples, algorithm: Algorithm, watch: Watch, draw: ColumnDraw | None = None) -> None:
-        self.samples, self.algorithm, self.watch, self.draw = samples, algorithm, watch, draw
+    def __init__(
+        self,
+        samples: Samples,
+        algorithm: Algorithm,
+        watch: Watch,
+        draw: ColumnDraw | None = None,
+        choose: Choose = best_split,
+    ) -> None:
+        self.samples, self.algorithm, self.watch, self.draw, self.choose = samples, algorithm, watch, draw, choose
         self.objective: Objective = objective_of(algorithm, samples)
         self.finished_weight = 0.0
         self.whole_weight = float(samples.weights.sum())
@@ -117,7 +126,7 @@ class Grower:
         here = node_samples(self.samples, node.rows, node.weights, key=node.key, tick=self.tell)
         for undrawn in searches(self.draw, node.key, len(self.samples.attributes.schema), node.spent):
             with_drawn = replace(here, undrawn=undrawn)
-            found = best_split(self.samples, with_drawn, self.algorithm, self.objective, node.spent)
+            found = self.choose(self.samples, with_drawn, self.algorithm, self.objective, node.spent)
             if found is not None:
                 return found if is_worth_it(stopping, found, self.objective) else None
         return None

@@ -5,7 +5,7 @@ from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled
 from core.growth.growth_state import Problem
-from core.growth.room_kernels import room_for
+from core.room_kernels import room_for
 from core.growth.table_kernels import ORDERED
 from core.splits.numeric_kernels import SQUARED
 
