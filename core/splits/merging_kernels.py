@@ -5,6 +5,7 @@ Every pair of groups is tested once, until one of its groups changes, as in the 
     label[v]           the place of the group that category v is in: its first category
     places[:n]         the places of the groups there are, ascending
     statistic[i, j]    the test of the groups in places i < j, where these may be merged
+    least[i]           the smallest of these statistics with any j, so that rows of pairs need not be looked through
 
 All sums have the definition's bits. Those of p may differ in the last ones, so whatever they decide alone is called a
 doubt, and the column left to the definition.
@@ -41,6 +42,7 @@ class Pairs(NamedTuple):
     group_sums: np.ndarray  # [place, :]
     statistic: np.ndarray
     degrees: np.ndarray  # of chi-squared; of F those within, since all have one between
+    least: np.ndarray
     pair: np.ndarray  # room for a test
     class_weights: np.ndarray  # the same
     missing: int  # the category that stands for missing; -1 where there is none
@@ -90,11 +92,11 @@ def categories_of(table, weights, rules, n):
                 sums[v, k] = table[code, k]
             v += 1
     missing = n - 1 if codes[n - 1] == rules.missing_code else -1
-    statistic, degrees = np.empty((n, n)), np.empty((n, n))
+    statistic, degrees, least = np.empty((n, n)), np.empty((n, n)), np.empty(n)
     pair, class_weights = np.empty((2, width)), np.empty(width)
     group_sums = sums.copy()
     return codes, Pairs(
-        sums, category_weights, label, places, group_sums, statistic, degrees, pair, class_weights, missing
+        sums, category_weights, label, places, group_sums, statistic, degrees, least, pair, class_weights, missing
     )
 
 
@@ -194,11 +196,16 @@ def give_enough_weight(pairs, rules, n_groups):
 @compiled
 def merge(pairs, rules, n_groups, a, b):
     """Make one group of the a-th and the b-th; how many are left."""
-    relabel(pairs.label, pairs.places[b], pairs.places[a])
+    gone = pairs.places[b]
+    relabel(pairs.label, gone, pairs.places[a])
     for c in range(b, n_groups - 1):
         pairs.places[c] = pairs.places[c + 1]
     add_up(pairs, pairs.places[a])
-    test_pairs_of(pairs, rules, n_groups - 1, a)
+    if rules.has_order:
+        test_pairs_of(pairs, rules, n_groups - 1, a)
+        renew_least(pairs, rules, n_groups - 1)
+    else:
+        test_all_with(pairs, rules, n_groups - 1, a, gone)
     return n_groups - 1
 
 
@@ -215,10 +222,11 @@ def divide(pairs, rules, n_groups, a, part):
         pairs.places[b] = pairs.places[b - 1]
         b -= 1
     pairs.places[b] = new
-    for changed in (a, b):
-        add_up(pairs, pairs.places[changed])
-    for changed in (a, b):
-        test_pairs_of(pairs, rules, n_groups + 1, changed)
+    add_up(pairs, place)
+    add_up(pairs, new)
+    test_pairs_of(pairs, rules, n_groups + 1, a)
+    test_pairs_of(pairs, rules, n_groups + 1, b)
+    renew_least(pairs, rules, n_groups + 1)
     return n_groups + 1
 
 
@@ -290,15 +298,55 @@ def test_every_pair(pairs, rules, n_groups):
             if may_be_merged(pairs, rules, a, b):
                 test_pair(pairs, rules, pairs.places[a], pairs.places[b])
             b = after(b, n_groups, rules.has_order)
+    renew_least(pairs, rules, n_groups)
 
 
 @compiled
 def test_pairs_of(pairs, rules, n_groups, changed):
-    """Test a group with all that it may be merged with."""
+    """Test a group with all that it may be merged with; their least statistics are to be renewed."""
     for other in range(n_groups):
         a, b = min(changed, other), max(changed, other)
         if a < b and may_be_merged(pairs, rules, a, b):
             test_pair(pairs, rules, pairs.places[a], pairs.places[b])
+
+
+@compiled
+def test_all_with(pairs, rules, n_groups, changed, gone):
+    """Test a group with all others, which have no order, once the group in another place was merged into it.
+
+    A least statistic is looked for anew only where it may have been with one of the two.
+    """
+    place, least = pairs.places[changed], pairs.least
+    for a in range(n_groups):
+        i = pairs.places[a]
+        was_least = i < gone and pairs.statistic[i, gone] <= least[i]
+        if i < place:
+            was_least |= pairs.statistic[i, place] <= least[i]
+            test_pair(pairs, rules, i, place)
+            least[i] = min(least[i], pairs.statistic[i, place])
+        elif i > place:
+            test_pair(pairs, rules, place, i)
+        if was_least:
+            least[i] = least_of(pairs, rules, n_groups, a)
+    least[place] = least_of(pairs, rules, n_groups, changed)
+
+
+@compiled
+def renew_least(pairs, rules, n_groups):
+    """The least statistics of all groups."""
+    for a in range(n_groups):
+        pairs.least[pairs.places[a]] = least_of(pairs, rules, n_groups, a)
+
+
+@compiled
+def least_of(pairs, rules, n_groups, a):
+    """The least statistic of a group with those after it that it may be merged with; infinite where there is none."""
+    least, i, b = inf, pairs.places[a], a + 1
+    while b < n_groups:
+        if may_be_merged(pairs, rules, a, b):
+            least = min(least, pairs.statistic[i, pairs.places[b]])
+        b = after(b, n_groups, rules.has_order)
+    return least
 
 
 @compiled
@@ -373,7 +421,7 @@ def most_probable(pairs, rules, n_groups, of):
     Pairs that no other beats are visited by rising statistic, while one as kind as the kindest could still win.
     """
     statistics, logs, n = np.empty(8), np.empty(8), 0
-    kindest, largest = kindest_of(pairs, rules, n_groups, of), -inf
+    kindest, largest = most_kindness(pairs, rules, n_groups), -inf
     statistic, kindness = next_unbeaten(pairs, rules, n_groups, of, -inf)
     while statistic < inf and log_of_test(rules, statistic, kindest) >= largest - 2 * SAME_LOG10_P:
         statistics, logs = longer_list(statistics, n, n + 1), longer_list(logs, n, n + 1)
@@ -390,16 +438,16 @@ def most_probable(pairs, rules, n_groups, of):
 
 
 @compiled
-def kindest_of(pairs, rules, n_groups, of):
-    """The largest kindness of all pairs."""
-    kindest = -inf
+def most_kindness(pairs, rules, n_groups):
+    """What no pair is kinder than: all classes, or the two lightest groups."""
+    if rules.test != VARIANCE:
+        return pairs.sums.shape[1] - 1.0
+    lightest, second = inf, inf
     for a in range(n_groups):
-        b = a + 1
-        while b < n_groups:
-            if may_be_merged(pairs, rules, a, b) and (of == ANY or of == a or of == b):
-                kindest = max(kindest, kindness_of(pairs, rules, pairs.places[a], pairs.places[b]))
-            b = after(b, n_groups, rules.has_order)
-    return kindest
+        weight = pairs.group_sums[pairs.places[a], 0]
+        second = min(second, max(weight, lightest))
+        lightest = min(lightest, weight)
+    return -max((lightest + second) * (1.0 - TIE) - 2.0, 0.0)
 
 
 @compiled
@@ -408,7 +456,7 @@ def next_unbeaten(pairs, rules, n_groups, of, kinder_than):
     smallest, kindest = inf, kinder_than
     for a in range(n_groups):
         i, b = pairs.places[a], a + 1
-        while b < n_groups:
+        while b < n_groups and pairs.least[i] <= smallest:
             if may_be_merged(pairs, rules, a, b) and (of == ANY or of == a or of == b):
                 statistic, kindness = pairs.statistic[i, pairs.places[b]], kindness_of(pairs, rules, i, pairs.places[b])
                 if kindness > kinder_than and statistic <= smallest:
@@ -424,7 +472,7 @@ def first_probable(pairs, rules, n_groups, of, limit, least):
     is_doubtful = False
     for a in range(n_groups):
         i, b = pairs.places[a], a + 1
-        while b < n_groups:
+        while b < n_groups and pairs.least[i] <= limit:
             if may_be_merged(pairs, rules, a, b) and (of == ANY or of == a or of == b):
                 if pairs.statistic[i, pairs.places[b]] <= limit:
                     if least == -inf:
