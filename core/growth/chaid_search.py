@@ -97,9 +97,10 @@ def sums_of_codes(
     codes, n_codes = samples.categories[column], samples.n_categories(column) + 1
     if classes is None:
         sums = np.empty((n_codes, node.sums.shape[1]))
-        add_up_moments(codes, node.rows, node.sums, sums)
+        add_up_moments(codes, node.rows, node.sums, sums.ravel())
         return sums, sums[:, 0].copy()
     assert isinstance(samples.target, ClassTarget)
-    sums = np.empty((n_codes, len(samples.target.classes)))
-    add_up_classes(codes, node.rows, classes, node.weights, sums)
+    n_classes = len(samples.target.classes)
+    sums = np.empty((n_codes, n_classes))
+    add_up_classes(codes, node.rows, classes, node.weights, n_classes, sums.ravel())
     return sums, sums.sum(axis=1)

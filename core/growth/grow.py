@@ -163,7 +163,7 @@ class Grower:
             assert parent is not None
             values, variances = np.zeros_like(parent.values), np.zeros_like(parent.variances)
             return GrowingNode(rows, weights, depth, share, spent, 0.0, 0.0, values, variances)
-        sums = node_samples(self.samples, rows, weights).sums.sum(axis=0)
+        sums = self.samples.target.totals(rows, weights)
         values, variances = self.samples.target.summary(rows, weights)
         weight, impurity = float(in_row_order(weights)), float(self.objective.impurity(sums))
         return GrowingNode(rows, weights, depth, share, spent, weight, impurity, values, variances)

@@ -1,5 +1,6 @@
 """Merging by `merging_kernels`: the groups that `merged` finds."""
 
+from functools import lru_cache
 from math import log10, nan
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ class Found(NamedTuple):
     log10_adjusted_p: float
 
 
+@lru_cache
 def rules_of(how: Merging, *, has_order: bool, missing_code: int) -> Rules:
     """How kernels merge the categories of a column."""
     return Rules(
