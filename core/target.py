@@ -37,13 +37,9 @@ class ClassTarget:
         """`[row, class]`: the row's weight in its class; these add up to class weights."""
         return np.eye(len(self.classes))[self.codes[rows]] * weights[:, None]
 
-    def totals(self, rows: RowArray, weights: FloatArray) -> FloatArray:
-        """What the statistics of these rows add up to: class weights, in row order."""
-        return weights_by(self.codes[rows], weights, len(self.classes))
-
     def summary(self, rows: RowArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Class weights; no variances."""
-        return self.totals(rows, weights), np.empty(0)
+        """Class weights, added up in row order; no variances."""
+        return weights_by(self.codes[rows], weights, len(self.classes)), np.empty(0)
 
     def is_pure(self, rows: RowArray) -> bool:
         """Whether all these rows have one class."""
@@ -69,11 +65,6 @@ class NumberTarget:
         """`[row, moment]`: 1, the outputs less their mean here, and their squares, each times the row's weight."""
         centred = self.numbers[rows] - self._centre(rows, weights)
         return np.hstack([np.ones((len(rows), 1)), centred, centred**2]) * weights[:, None]
-
-    def totals(self, rows: RowArray, weights: FloatArray) -> FloatArray:
-        """What the statistics of these rows add up to: moments."""
-        moments: FloatArray = self.statistics(rows, weights).sum(axis=0)
-        return moments
 
     def summary(self, rows: RowArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of each output."""

@@ -3,7 +3,8 @@
 from enum import StrEnum
 
 from core.config import Algorithm
-from core.growth import chaid_search, multivariate_grow, quest_grow
+from core.growth import multivariate_grow, quest_grow
+from core.growth.chaid_search import ChaidSearch
 from core.growth.column_draw import ColumnDraw
 from core.growth.dialects import best_split
 from core.growth.fast_grow import grow_fast, is_supported
@@ -52,7 +53,7 @@ def grow_with(
         if is_supported(samples, algorithm):
             return grow_fast(samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch), []
     if with_kernels and algorithm.chaid is not None:
-        choose = chaid_search.best_split
+        choose = ChaidSearch(samples, algorithm).best_split
     return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, draw=draw, choose=choose, watch=watch)
 
 

@@ -25,6 +25,7 @@ from core.progress import Watch, nobody
 from core.randomness import path_key, root_key
 from core.sums import in_row_order
 from core.table import FloatArray, RowArray
+from core.target import ClassTarget
 from core.ties import first_within_tie
 from core.tree import Tree
 
@@ -119,9 +120,9 @@ class Grower:
     def best_split(self, node: GrowingNode) -> Candidate | None:
         """The split to make of the node; None when it is to be a leaf."""
         stopping = self.algorithm.stopping
-        if node.weight == 0 or self.samples.target.is_pure(node.rows):
+        if node.weight == 0 or is_terminal(stopping, depth=node.depth, weight=node.weight, impurity=node.impurity):
             return None
-        if is_terminal(stopping, depth=node.depth, weight=node.weight, impurity=node.impurity):
+        if self.samples.target.is_pure(node.rows):
             return None
         here = node_samples(self.samples, node.rows, node.weights, key=node.key, tick=self.tell)
         for undrawn in searches(self.draw, node.key, len(self.samples.attributes.schema), node.spent):
@@ -163,8 +164,9 @@ class Grower:
             assert parent is not None
             values, variances = np.zeros_like(parent.values), np.zeros_like(parent.variances)
             return GrowingNode(rows, weights, depth, share, spent, 0.0, 0.0, values, variances)
-        sums = self.samples.target.totals(rows, weights)
-        values, variances = self.samples.target.summary(rows, weights)
+        target = self.samples.target
+        values, variances = target.summary(rows, weights)
+        sums = values if isinstance(target, ClassTarget) else target.statistics(rows, weights).sum(axis=0)
         weight, impurity = float(in_row_order(weights)), float(self.objective.impurity(sums))
         return GrowingNode(rows, weights, depth, share, spent, weight, impurity, values, variances)
 
