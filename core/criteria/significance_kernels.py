@@ -12,10 +12,11 @@ from core.criteria.tails_kernels import log_chi_squared_tail, log_f_tail
 from core.ties import TIE
 
 PEARSON, LIKELIHOOD_RATIO, VARIANCE = range(3)
+LAST_BITS = 1e-13, 4e-16  # of a logarithm of p: so much in any case, and in proportion
 
 
 @compiled
-def tested(test, groups, class_weights):
+def statistic_of(test, groups, class_weights):
     """The test of that name; `class_weights` is room for as many numbers as a group has sums."""
     if test == VARIANCE:
         return variance(groups)
@@ -137,6 +138,6 @@ def most_significant(logs, statistics, n):
 def is_close(log, limit):
     """Whether the logarithm of p is so near to a limit that its last bits tell on which side it lies.
 
-    The definition has other last bits: those of another gamma function.
+    The definition has other last bits: those of another gamma function, and of what is then added to them.
     """
-    return abs(log - limit) <= TIE * (1.0 + abs(limit))
+    return abs(log - limit) <= LAST_BITS[0] + LAST_BITS[1] * abs(limit)

@@ -1,6 +1,6 @@
 """The compiled twin of `chaid.sums_of_codes`: what the rows of a node with each code of a column sum up to.
 
-All columns that are searched at once: `codes` stand row by row, `width` of them for each, so that the codes of a row are
+All columns that are searched at once: `codes` stand row by row, `width` of them for each, so that those of a row are
 near each other. The sums of the j-th column, one code after the other, begin at `starts[j]`, and run in row order.
 Numbers without a sign count and index here: others would be asked at every step whether they are negative.
 """

@@ -24,7 +24,7 @@ from core.growth.chaid import (
 from core.growth.quest_grow import row_by_row
 from core.growth.samples import Samples
 from core.splits.fast_merging import fast_merged, rules_of
-from core.splits.merging import tested
+from core.splits.merging import assessed
 from core.table import FloatArray, RowArray
 from core.target import ClassTarget
 
@@ -65,8 +65,8 @@ class ChaidSearch:
         """`chaid.best_split`: the groups of smallest adjusted p; None where it is above alpha."""
         assert algorithm.chaid is not None
         outlines, certain = self.outlines(samples, node, algorithm)
-        logs = [one.log10_adjusted_p for one in (*outlines, *certain)]
-        limit = min([*logs, log10(algorithm.chaid.alpha)]) + NEAR
+        logs = [*(one.log10_adjusted_p for one in outlines), *(one.log10_adjusted_p for one in certain)]
+        limit = min([log10(algorithm.chaid.alpha), *logs]) + NEAR
         near = [self.candidate_of(samples, one) for one in outlines if one.log10_adjusted_p <= limit]
         return most_significant_of(sorted([*near, *certain], key=lambda one: one.split.column), algorithm)
 
@@ -97,7 +97,7 @@ class ChaidSearch:
         branches = branch_of[present]
         categories = categories_of(samples, column, sums[present], weights[present], present)
         groups = [tuple(np.flatnonzero(branches == branch).tolist()) for branch in range(int(branches.max()) + 1)]
-        return candidate_of(samples, column, weights, present, categories, tested(groups, categories, self.how))
+        return candidate_of(samples, column, weights, present, categories, assessed(groups, categories, self.how))
 
     def sums_of_codes(self, samples: Samples, node: NodeSamples, columns: list[int]) -> list[FloatArray]:
         """The sums of `chaid.sums_of_codes` for each of these columns."""

@@ -58,7 +58,7 @@ def bin_cuts(values: FloatArray, weights: FloatArray, numeric: Numeric) -> tuple
 def equal_count_cuts(values: FloatArray, bins: int) -> tuple[float, ...]:
     """The cuts of `equal_frequency` where every row weighs 1: only the ends of bins have to find their places.
 
-        values   ... <= end <= ... <= next end <= ...        a cut lies between an end and the least value above it
+    values   ... <= end <= ... <= next end <= ...        a cut lies between an end and the least value above it
     """
     whole = float(len(values))
     wanted = np.arange(1, bins) * whole / bins - TIE * whole

@@ -8,7 +8,11 @@ from core.criteria.significance import Test, likelihood_ratio_tests, moment_test
 from core.splits.merging import Merging, multiplier
 from core.table import FloatArray, RowArray
 
-TESTS: tuple[Test, ...] = (pearson_tests, likelihood_ratio_tests, moment_tests)  # as `significance_kernels` numbers them
+TESTS: tuple[Test, ...] = (
+    pearson_tests,
+    likelihood_ratio_tests,
+    moment_tests,
+)  # as `significance_kernels` numbers them
 
 
 class Rules(NamedTuple):
@@ -49,7 +53,9 @@ def rules_of(how: Merging, *, has_order: bool, missing_code: int) -> Rules:
     )
 
 
-def fast_merged(table: FloatArray, weights: FloatArray, rules: Rules, branch_of: RowArray, *, bonferroni: bool) -> Found:
+def fast_merged(
+    table: FloatArray, weights: FloatArray, rules: Rules, branch_of: RowArray, *, bonferroni: bool
+) -> Found:
     """What there is to know of a column's groups; `branch_of[code]` is told which one each code is in, or -1."""
     from core.splits.merging_kernels import merged
 

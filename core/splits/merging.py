@@ -93,10 +93,10 @@ def merged(categories: Categories, how: Merging) -> Merged | None:
     """The groups of some categories; None when only one is left."""
     merge = merged_exhaustively if how.alpha_merge is None else merged_while_alike
     groups = with_enough_weight(merge(categories, how), categories, how)
-    return tested(groups, categories, how) if len(groups) > 1 else None
+    return assessed(groups, categories, how) if len(groups) > 1 else None
 
 
-def tested(groups: Sequence[Group], categories: Categories, how: Merging) -> Merged:
+def assessed(groups: Sequence[Group], categories: Categories, how: Merging) -> Merged:
     """Two groups or more, with how surprising they are."""
     found = significance(how.test(categories.of(groups)))
     ways = log10_ways(categories, len(groups), exhaustive=how.alpha_merge is None) if how.bonferroni else 0.0

@@ -7,8 +7,7 @@ numbered as in the definition, and `statistics[division]` are those of their tes
 import numpy as np
 
 from core.compiled_kernels import compiled
-from core.criteria.significance_kernels import VARIANCE, is_close, log10_p
-from core.criteria.significance_kernels import tested as test_of
+from core.criteria.significance_kernels import VARIANCE, is_close, log10_p, statistic_of
 from core.splits.categorical import EXHAUSTIVE_LEVELS
 from core.splits.categorical_kernels import (
     ORDER,
@@ -114,7 +113,7 @@ def test_cuts(pairs, rules, members, order, statistics, n_divisions):
         for k in range(width):
             pairs.pair[0, k] += pairs.sums[members[order[cut]], k]
             pairs.pair[1, k] = rest[cut + 1, k]
-        statistics[n_divisions + cut], _, _ = test_of(rules.test, pairs.pair, pairs.class_weights)
+        statistics[n_divisions + cut], _, _ = statistic_of(rules.test, pairs.pair, pairs.class_weights)
     return n_divisions + n - 1
 
 
@@ -128,13 +127,13 @@ def test_cuts_with_missing(pairs, rules, members, statistics):
         for k in range(width):
             so_far[k] += pairs.sums[members[cut], k]
             pairs.pair[0, k], pairs.pair[1, k] = so_far[k] + missing[k], rest[cut + 1, k]
-        statistics[cut], _, _ = test_of(rules.test, pairs.pair, pairs.class_weights)
+        statistics[cut], _, _ = statistic_of(rules.test, pairs.pair, pairs.class_weights)
         for k in range(width):
             pairs.pair[0, k], pairs.pair[1, k] = so_far[k], rest[cut + 1, k] + missing[k]
-        statistics[n - 2 + cut], _, _ = test_of(rules.test, pairs.pair, pairs.class_weights)
+        statistics[n - 2 + cut], _, _ = statistic_of(rules.test, pairs.pair, pairs.class_weights)
     for k in range(width):
         pairs.pair[0, k], pairs.pair[1, k] = so_far[k] + pairs.sums[members[n - 2], k], missing[k]
-    statistics[2 * n - 4], _, _ = test_of(rules.test, pairs.pair, pairs.class_weights)
+    statistics[2 * n - 4], _, _ = statistic_of(rules.test, pairs.pair, pairs.class_weights)
     return 2 * n - 3
 
 
@@ -162,7 +161,7 @@ def test_all_groupings(pairs, rules, members, statistics):
             side = 0 if is_in_first(grouping, i) else 1
             for k in range(width):
                 pairs.pair[side, k] += pairs.sums[members[i], k]
-        statistics[grouping], _, _ = test_of(rules.test, pairs.pair, pairs.class_weights)
+        statistics[grouping], _, _ = statistic_of(rules.test, pairs.pair, pairs.class_weights)
     return n_groupings
 
 
