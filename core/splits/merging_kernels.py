@@ -14,7 +14,8 @@ from core.room_kernels import longer_rows
 from core.splits.categorical_kernels import space_for
 from core.splits.merging_choice_kernels import ANY, log_of, most_similar, n_present
 from core.splits.merging_division_kernels import best_division, most_divisions
-from core.splits.merging_pair_kernels import Pairs, add_up, divide, merge, relabel, test_every_pair
+from core.splits.merging_pair_kernels import add_up, divide, merge, relabel, test_every_pair
+from core.splits.merging_state import Pairs
 from core.ties import TIE
 
 DOUBT = -1  # instead of a number of groups

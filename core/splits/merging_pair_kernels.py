@@ -1,38 +1,12 @@
-"""The compiled twin of `merging.Pairs`: groups, with the tests of all pairs that may be merged.
+"""The compiled twin of `merging.Pairs`: groups are merged and divided, and their pairs tested anew.
 
-Every pair of groups is tested once, until one of its groups changes, as in the definition:
-
-    label[v]           the place of the group that category v is in: its first category
-    places[:n]         the places of the groups there are, ascending; `a` and `b` count these
-    statistic[i, j]    the test of the groups in places i < j, where these may be merged
-    least[i]           the smallest of these statistics with any j, so that rows of pairs need not be looked through
-
-`rules` are those of `fast_merging`.
+`pairs` are those of `merging_state`, `rules` those of `fast_merging`.
 """
 
 from math import inf
-from typing import NamedTuple
-
-import numpy as np
 
 from core.compiled_kernels import compiled
 from core.criteria.significance_kernels import VARIANCE, statistic_of
-
-
-class Pairs(NamedTuple):
-    """The categories that a node has, and their groups with the tests of all pairs."""
-
-    sums: np.ndarray
-    weights: np.ndarray
-    label: np.ndarray
-    places: np.ndarray
-    group_sums: np.ndarray  # [place, :]
-    statistic: np.ndarray
-    degrees: np.ndarray  # of chi-squared; of F those within, since all have one between
-    least: np.ndarray
-    pair: np.ndarray  # room for a test
-    class_weights: np.ndarray  # the same
-    missing: int  # the category that stands for missing; -1 where there is none
 
 
 @compiled
