@@ -33,7 +33,7 @@ def both(samples, options, **further):
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10_000), st.booleans(), st.booleans(), st.sampled_from(OPTIONS), st.sampled_from([0.0, 0.2]))
 def test_trees_are_those_of_the_definition(seed, numbers, weighted, options, holes):
     samples = mixed_samples(seed, 250, numbers=numbers, holes=holes)
