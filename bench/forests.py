@@ -42,6 +42,8 @@ class ForestRow(TreeRow):
 class OurForest(Ours):
     """A random forest of CART trees."""
 
+    threads: int = N_THREADS
+
     def fit(self, prepared: Samples) -> Any:
         committee = Committee(
             "random_forest",
@@ -49,7 +51,7 @@ class OurForest(Ours):
             n_trees=n_trees_for(len(prepared)),
             max_features=FeatureShare.SQRT,
         )
-        return grow_committee(prepared, committee, seed=0, engine=Engine.KERNELS, threads=N_THREADS)
+        return grow_committee(prepared, committee, seed=0, engine=Engine.KERNELS, threads=self.threads)
 
     def n_nodes(self, model: Any) -> int:
         assert isinstance(model, Forest)

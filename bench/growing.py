@@ -17,6 +17,8 @@ from bench.ours import Ours
 from bench.tables import QUICK_SHARE, Data, Division, Tables
 from bench.timing import all_cores_idle, cpu_seconds, wall_seconds
 
+CELL_BYTES = 8  # of an encoded table
+
 
 class NotMeasured(Exception):
     """Something is not there that the row is about."""
@@ -210,9 +212,41 @@ class MemoryRow:
     goal: float
 
     def run(self, setting: Setting) -> Result:
-        command = [sys.executable, "-m", "bench.memory", self.tables, "--quick" if setting.quick else "--no-quick"]
-        answer = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-        if "problem" in answer:
-            raise NotMeasured(answer["problem"])
-        finding = Finding("bytes a cell", answer["bytes_a_cell"], self.floor, self.goal, at_most=True)
+        finding = Finding(
+            "bytes a cell", bytes_a_cell(setting, "memory", self.tables), self.floor, self.goal, at_most=True
+        )
         return Result(self.name, self.title, findings=(finding,))
+
+
+@dataclass(frozen=True)
+class ForestMemoryRow:
+    """What growth takes besides the input and the forest, in all, shared out among the threads; processes of their own.
+
+    It is held against the encoded table: 8 bytes for each cell.
+    """
+
+    name: str
+    title: str
+    tables: str
+    floor: float
+    goal: float
+
+    def run(self, setting: Setting) -> Result:
+        findings = []
+        for threads, said in ((1, "one thread"), (2, "two threads, each")):
+            besides = bytes_a_cell(setting, "forest_memory", self.tables, str(threads)) / CELL_BYTES
+            finding = Finding(
+                f"besides the forest / table, {said}", besides / threads, self.floor, self.goal, at_most=True
+            )
+            findings.append(finding)
+        return Result(self.name, self.title, findings=tuple(findings))
+
+
+def bytes_a_cell(setting: Setting, module: str, *arguments: str) -> float:
+    """What a module of this package finds in a process of its own."""
+    how = "--quick" if setting.quick else "--no-quick"
+    command = [sys.executable, "-m", f"bench.{module}", *arguments, how]
+    answer = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    if "problem" in answer:
+        raise NotMeasured(answer["problem"])
+    return float(answer["bytes_a_cell"])

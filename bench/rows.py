@@ -12,7 +12,7 @@ from bench.chaid import ChaidRow
 from bench.forest_asking import ForestManyRows, ForestOneRecord, ForestSize
 from bench.forest_importance import PermutationImportance
 from bench.forests import ForestRow, OurForest, ScikitForest, YDFForest
-from bench.growing import AsAccurate, Faster, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
+from bench.growing import AsAccurate, Faster, ForestMemoryRow, MemoryRow, ScalingRow, ThreadsRow, TreeRow, Within
 from bench.isolation import IsolationScores
 from bench.kinds import (
     COVER_TYPES,
@@ -51,6 +51,7 @@ Row = (
     | ThreadsRow
     | ScalingRow
     | MemoryRow
+    | ForestMemoryRow
     | ManyRows
     | OneRecord
     | RowsWithHoles
@@ -276,6 +277,19 @@ ROWS: tuple[Row, ...] = (
     ThreadsRow("threads", "two threads, 1M x 20, depth 12, wall", NUMERIC_1M, DEEP, floor=1.5, goal=1.65),
     MemoryRow("memory", "peak memory above the input, 1M x 20, depth 12", "complete", floor=7, goal=6),
     MemoryRow("memory-missing", "the same with 15 % missing", "missing", floor=12, goal=9),
+    *(
+        ForestMemoryRow(
+            name,
+            f"peak memory besides a forest of 100 trees, per thread, {title}, against the table (8 bytes a cell)",
+            tables,
+            floor=1.5,
+            goal=1,
+        )
+        for name, title, tables in (
+            ("memory-forest", "100k x 20, 3 classes", "classes"),
+            ("memory-forest-regression", "100k x 20, regression", "regression"),
+        )
+    ),
     ScalingRow(
         "scaling",
         "10k to 3M rows x 20, depth 12: no faster than n log n",

@@ -17,6 +17,7 @@ from core.config import CriterionKind
 from core.growth.best_split import IMPURITIES
 from core.growth.finished_nodes import FinishedNodes
 from core.missing.surrogates import Surrogate
+from core.own_pages import in_pages, moved_to_pages
 from core.splits.split import Cuts, Term
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
@@ -115,6 +116,11 @@ class MemberPart:
     def __len__(self) -> int:
         return len(self.n_codes)
 
+    def take_codes(self) -> AnyArray:
+        """`n_codes`, which are used up."""
+        taken, self.n_codes = self.n_codes, self.n_codes[:0].copy()
+        return taken
+
     def column(self, name: str, criterion: CriterionKind) -> AnyArray:
         """A field of all nodes, also one that follows from the others."""
         if name in self.columns:
@@ -128,8 +134,8 @@ def part_of_forest(tree: Tree, criterion: CriterionKind) -> MemberPart:
     kept = without_what_follows({name: getattr(tree, name) for name in NODE_TYPES}, tree.task, criterion)
     return MemberPart(
         task=tree.task,
-        columns={name: narrowed(values) for name, values in kept.items()},
-        n_codes=narrowed(np.diff(tree.branch_start)),
+        columns={name: moved_to_pages(narrowed(values)) for name, values in kept.items()},
+        n_codes=moved_to_pages(narrowed(np.diff(tree.branch_start))),
         branch_of=narrowed(tree.branch_of),
         costs=tree.costs,
         surrogates=tree.surrogates,
@@ -139,8 +145,8 @@ def part_of_forest(tree: Tree, criterion: CriterionKind) -> MemberPart:
 
 def part_of_nodes(nodes: FinishedNodes) -> MemberPart:
     """What a forest keeps of nodes from which all that follows was left out already; all their splits are cuts."""
-    columns = {name: narrowed(values) for name, values in nodes.columns.items()}
-    n_codes, branch_of = np.zeros(len(nodes), dtype=np.uint8), np.empty(0, dtype=np.uint8)
+    columns = {name: moved_to_pages(narrowed(values)) for name, values in nodes.columns.items()}
+    n_codes, branch_of = in_pages(len(nodes), np.uint8), np.empty(0, dtype=np.uint8)
     return MemberPart(nodes.task, columns, n_codes, branch_of, None, (), ())
 
 
@@ -160,21 +166,21 @@ def forest_of_parts(
     Fields that only some trees lack are found again first. Then each is taken out of the trees once it is in the
     forest, so that both together take little more memory than one.
     """
-    names = [name for name in NODE_TYPES if any(name in part.columns for part in parts)]
+    names, n_nodes = [name for name in NODE_TYPES if any(name in part.columns for part in parts)], list(map(len, parts))
     for part, member in zip(parts, members, strict=True):
         part.columns |= {name: part.column(name, criteria[member]) for name in names if name not in part.columns}
     return Forest(
         task=parts[0].task,
-        start=np.cumsum([0, *map(len, parts)]),
+        start=np.cumsum([0, *n_nodes]),
         member=narrowed(np.array(members)),
         criteria=tuple(criteria),
         columns={name: joined([part.columns.pop(name) for part in parts]) for name in names},
-        n_codes=joined([part.n_codes for part in parts]),
+        n_codes=joined([part.take_codes() for part in parts]),
         branch_of=joined([part.branch_of for part in parts]),
         cuts=tuple(cuts),
         costs=parts[0].costs,
-        surrogates=_of_nodes([part.surrogates for part in parts], parts),
-        terms=_of_nodes([part.terms for part in parts], parts),
+        surrogates=_of_nodes([part.surrogates for part in parts], n_nodes),
+        terms=_of_nodes([part.terms for part in parts], n_nodes),
     )
 
 
@@ -227,10 +233,18 @@ def is_same(values: FloatArray, others: FloatArray) -> bool:
     return np.array_equal(values.view(np.int64), others.view(np.int64))
 
 
-def joined(parts: Sequence[AnyArray]) -> AnyArray:
-    """Narrowed numbers one after the other, narrowed: where some are not whole, there is nothing more to narrow."""
-    every = np.concatenate(parts)
-    return every if any(part.dtype.kind == "f" for part in parts) else narrowed(every)
+def joined(parts: list[AnyArray]) -> AnyArray:
+    """Narrowed numbers one after the other, narrowed: where some are not whole, there is nothing more to narrow.
+
+    The parts are used up one by one, and the memory of each is given back before the next is copied.
+    """
+    kind, end = np.result_type(*parts), sum(map(len, parts))
+    every = np.empty((end, *parts[0].shape[1:]), dtype=kind)
+    while parts:
+        part = parts.pop()
+        every[end - len(part) : end] = part
+        end -= len(part)
+    return every if kind.kind == "f" else narrowed(every)
 
 
 def narrowed(values: AnyArray) -> AnyArray:
@@ -240,7 +254,7 @@ def narrowed(values: AnyArray) -> AnyArray:
     low, high = (values.min(), values.max()) if values.size else (0, 0)
     for narrow in NARROW:
         if np.iinfo(narrow).min <= low and high <= np.iinfo(narrow).max:
-            return values.astype(narrow)
+            return values.astype(narrow, copy=False)
     return values
 
 
@@ -259,8 +273,8 @@ def widened(values: AnyArray, wanted: type[np.generic]) -> AnyArray:
     return values.astype(wanted)
 
 
-def _of_nodes(of_trees: list[tuple[Any, ...]], trees: Sequence[MemberPart]) -> tuple[Any, ...]:
+def _of_nodes(of_trees: list[tuple[Any, ...]], n_nodes: list[int]) -> tuple[Any, ...]:
     """What each node of all trees has; empty where no tree has any."""
     if not any(of_trees):
         return ()
-    return tuple(one for of_tree, tree in zip(of_trees, trees, strict=True) for one in (of_tree or ((),) * len(tree)))
+    return tuple(one for of_tree, n in zip(of_trees, n_nodes, strict=True) for one in (of_tree or ((),) * n))

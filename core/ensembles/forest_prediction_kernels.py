@@ -8,8 +8,8 @@ by tree in their order, whoever adds it.
 import numpy as np
 from numba import int32, int64, uint32, uint64
 
-from core.compiled_kernels import ask_for, compiled, numbers_at, shorts_at, wholes_at
-from core.ensembles.levels import FIRST_CODE, MISSING_LEVEL, Levels
+from core.compiled_kernels import ask_for, compiled, numbers_at
+from core.ensembles.levels import FIRST_CODE, MISSING_LEVEL
 from core.ensembles.levels_kernels import level_of, write_levels
 from core.prediction_kernels import LAST_NODE, SLOT, SLOT_BITS, WEIGHTED, copy_at_holes
 from core.ties import TIE
@@ -433,59 +433,4 @@ def average_record(cells, levels, nodes, only_thresholds, policy, room, answer):
             return False
     for k in range(answer.shape[0]):
         answer[k] /= n_trees
-    return True
-
-
-@compiled
-def levels_at(table):
-    """The levels whose arrays are written down in a table of addresses and lengths, in the order of their fields."""
-    return Levels(
-        numbers_at(table[0], table[1]),
-        wholes_at(table[2], table[3]),
-        numbers_at(table[4], table[5]),
-        numbers_at(table[6], table[7]),
-        numbers_at(table[8], table[9]),
-        wholes_at(table[10], table[11]),
-        shorts_at(table[12], table[13]),
-        wholes_at(table[14], table[15]),
-    )
-
-
-@compiled
-def average_quickly(address, of_cells, of_answer):
-    """The mean answer to one record that has every value, by thresholds; False, and nothing, where it lacks one.
-
-    All arrays are handed over as addresses: those of the forest in a table, which itself is at an address; the others
-    are the record's values and its answer. Many trees are on their way at a time.
-    """
-    table = wholes_at(address, N_ADDRESSES)
-    levels, column_bits, n_columns = levels_at(table), table[16], table[17]
-    n_trees, n_outputs, n_answers = table[18], table[19], table[20]
-    of_record = np.empty(n_columns, dtype=np.uint32)
-    if not read_record(numbers_at(of_cells, n_columns), levels, column_bits, of_record):
-        return False
-    start, depth = wholes_at(table[21], n_trees + 1), wholes_at(table[22], n_trees)
-    tests, answer_of = wholes_at(table[23], start[n_trees]), shorts_at(table[24], start[n_trees])
-    answers, answer = numbers_at(table[25], n_answers * n_outputs), numbers_at(of_answer, n_outputs)
-    mask = (uint64(1) << uint64(column_bits)) - uint64(1)
-    reached = np.empty(n_trees, dtype=np.uint32)
-    for begin in range(0, n_trees, TREES_IN_FLIGHT):
-        end, deepest = min(begin + TREES_IN_FLIGHT, n_trees), 0
-        for tree in range(begin, end):
-            reached[tree] = uint32(start[tree])
-            deepest = max(deepest, depth[tree])
-        for _ in range(deepest):
-            for tree in range(uint64(begin), uint64(end)):
-                test = uint64(tests[reached[tree]])
-                key = test >> uint64(32)
-                reached[tree] = uint32(test) + uint32(uint64(of_record[key & mask]) > key)
-                ask_for(table[23] + int64(reached[tree]) * TEST_BYTES)
-    for tree in range(n_trees):
-        reached[tree] = answer_of[reached[tree]]
-        ask_for(table[25] + int64(reached[tree]) * n_outputs * NUMBER_BYTES)
-    for k in range(n_outputs):
-        total = 0.0
-        for tree in range(n_trees):
-            total += answers[uint64(reached[tree]) * uint64(n_outputs) + uint64(k)]
-        answer[k] = total / n_trees
     return True

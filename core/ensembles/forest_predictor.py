@@ -13,12 +13,16 @@ from core.compilation import KernelNotCompiled
 from core.ensembles.forest import Forest
 from core.ensembles.forest_layout import ForestLayout
 from core.ensembles.forest_walk import ForestWalk
+from core.ensembles.one_record import AverageOfRecord, average_of_record
+from core.ensembles.packed_trees import suits_packing
 from core.ensembles.voting import TreeAnswers, average
 from core.prediction import Ends, MissingPolicy, ends, predict
-from core.record_walk import Cells, Reached, RecordWalk, TreeLists, ends_of_lists, taken_branch
+from core.record_walk import Cells, Reached, RecordWalk, TreeLists, cells_of, ends_of_lists, taken_branch
 from core.table import BoolArray, FloatArray, Table
 from core.tree import full_view
 from core.tree_layout import Layout
+
+FEW_RECORDS = 20  # up to here they are answered one by one: a block of rows takes as long as fifty records
 
 
 def average_of_trees(forest: Forest, table: Table, policy: MissingPolicy) -> FloatArray:
@@ -95,6 +99,13 @@ class ForestPredictor:
 
     def __init__(self, forest: Forest) -> None:
         self.forest, self.layout, self.as_grown = forest, ForestLayout(forest), policy_as_grown(forest)
+        self.is_prepared = False
+
+    def prepare(self) -> None:
+        """Make what all questions to kernels share, which takes a while; else those who ask first wait for it."""
+        if self._by_kernels:
+            _ = self._walk, self._suits_packing and self._of_record
+        self.is_prepared = True
 
     def average(
         self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool, threads: int = 1
@@ -103,6 +114,8 @@ class ForestPredictor:
         policy = policy or self.as_grown
         if kernels and policy in self._by_kernels:
             with suppress(KernelNotCompiled):
+                if 0 < table.n_rows <= FEW_RECORDS and self._suits_packing:
+                    return np.array([self.one(cells, policy, kernels=True) for cells in cells_of(table)])
                 return self._walk.average(table, policy, threads)
         return average_of_trees(self.forest, table, policy)
 
@@ -125,12 +138,15 @@ class ForestPredictor:
 
     def one(self, cells: Cells, policy: MissingPolicy | None = None, *, kernels: bool) -> tuple[float, ...]:
         """Class probabilities, or means, for one record; `cells` in the schema's order, NaN where they are missing."""
-        policy = policy or self.as_grown
-        if kernels and policy in self._by_kernels:
+        if kernels:
             try:
-                return self._walk.one(cells, policy)
+                if self._suits_packing and (answer := self._of_record(cells)):
+                    return answer  # nothing is missing, so whatever the policy
+                if (policy or self.as_grown) in self._by_kernels:
+                    return self._walk.one(cells, policy or self.as_grown)
             except KernelNotCompiled:
                 pass
+        policy = policy or self.as_grown
         reached = ends_by_tree(self.forest, cells, policy)
         return tuple(average(reached.total(self.layout.answers(reached.nodes))).tolist())
 
@@ -157,6 +173,14 @@ class ForestPredictor:
         return tuple(
             each for each in MissingPolicy if each is not MissingPolicy.SURROGATE or not self.forest.surrogates
         )
+
+    @cached_property
+    def _suits_packing(self) -> bool:
+        return bool(self._by_kernels) and suits_packing(self.layout)
+
+    @cached_property
+    def _of_record(self) -> AverageOfRecord:
+        return average_of_record(self.layout)
 
     @cached_property
     def _walk(self) -> ForestWalk:

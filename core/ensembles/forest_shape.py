@@ -31,6 +31,11 @@ class Shape:
         """How many nodes are right below each node."""
         return self._family[1]
 
+    @property
+    def branch(self) -> NDArray[np.int32]:
+        """Which of its parent's children each node is."""
+        return self._family[2]
+
     @cached_property
     def _family(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
         """Parents, numbers of children, and which of them a node is.
@@ -65,7 +70,7 @@ class Shape:
     @cached_property
     def by_parent(self) -> NDArray[np.uint32]:
         """The node at each place: a tree's root first, and siblings side by side."""
-        places = self.first_child[self.parent] + self._family[2]
+        places = self.first_child[self.parent] + self.branch
         places[self.start[:-1]] = self.start[:-1]
         order = np.empty(len(places), dtype=np.uint32)
         order[places] = np.arange(len(places))

@@ -3,11 +3,8 @@
 Importing this module compiles nothing; calling it does, unless compiled code is found on disk.
 """
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,24 +58,6 @@ class ForestWalk:
     def __init__(self, layout: ForestLayout) -> None:
         self._layout, self._levels, self._nodes = layout, layout.levels, layout.nodes
         self._only_thresholds, self._n_trees = layout.only_thresholds, len(layout.forest)
-        self._address, self._nothing = address_of(self._addresses), bytes(8 * layout.nodes.answers.shape[1])
-        is_every = layout.tested == tuple(range(len(layout.tested)))
-        self._pick = self._first if is_every else self._picked
-
-    @cached_property
-    def _average_quickly(self) -> Callable[[int, int, int], bool]:
-        from core.ensembles.forest_prediction_kernels import average_quickly
-
-        kernel: Callable[[int, int, int], bool] = average_quickly
-        return kernel
-
-    @cached_property
-    def _addresses(self) -> NDArray[np.int64]:
-        """Where all is that `average_quickly` reads, in its order."""
-        nodes, levels = self._nodes, [(address_of(each), len(each)) for each in self._levels]
-        arrays = (nodes.start, nodes.depth, nodes.tests, nodes.answer_of, nodes.answers)
-        sizes = (nodes.column_bits, len(self._layout.tested), self._n_trees, nodes.answers.shape[1], len(nodes.answers))
-        return np.array([*chain.from_iterable(levels), *sizes, *map(address_of, arrays)], dtype=np.int64)
 
     def average(self, table: Table, policy: MissingPolicy, threads: int) -> FloatArray:
         """`forest_predictor.average_of_trees`; blocks of rows are shared out among the threads."""
@@ -173,15 +152,7 @@ class ForestWalk:
         return places, is_open
 
     def one(self, cells: Sequence[float], policy: MissingPolicy) -> tuple[float, ...]:
-        """`forest_predictor.average_of_trees` of one record; NaN where a value is missing."""
-        if self._only_thresholds:
-            values, answer = array("d", self._pick(cells)), array("d", self._nothing)
-            if self._average_quickly(self._address, values.buffer_info()[0], answer.buffer_info()[0]):
-                return tuple(answer)
-        return self._one_with_holes(cells, policy)
-
-    def _one_with_holes(self, cells: Sequence[float], policy: MissingPolicy) -> tuple[float, ...]:
-        """The same, whatever the record lacks and the tests are."""
+        """`forest_predictor.average_of_trees` of one record, whatever it lacks; NaN where a value is missing."""
         from core.ensembles.forest_prediction_kernels import average_record
 
         if policy is MissingPolicy.LAST_NODE:
@@ -214,14 +185,7 @@ class ForestWalk:
 
     def _values(self, cells: Sequence[float]) -> FloatArray:
         """The cells that tests read."""
-        return np.array(self._picked(cells), dtype=np.float64)
-
-    def _picked(self, cells: Sequence[float]) -> Sequence[float]:
-        return [cells[column] for column in self._layout.tested]
-
-    def _first(self, cells: Sequence[float]) -> Sequence[float]:
-        """The same where tests read all columns, perhaps but for the last ones."""
-        return cells
+        return np.array([cells[column] for column in self._layout.tested], dtype=np.float64)
 
     def _columns(self, table: Table, rows: slice) -> list[FloatArray]:
         """The columns that tests read, of some rows."""

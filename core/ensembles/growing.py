@@ -81,7 +81,7 @@ def grow_kind(
     watch: Watch,
 ) -> dict[int, MemberPart]:
     """The trees of one kind, side by side where the kernels can grow them; `samples` are those of that kind."""
-    algorithm = committee.members[kind_of(committee, trees[0])]
+    algorithm, n_columns = committee.members[kind_of(committee, trees[0])], len(samples.attributes.schema)
     parts = dict[int, MemberPart]()
 
     def keep(tree: int, grown: Tree | FinishedNodes) -> None:
@@ -93,13 +93,21 @@ def grow_kind(
     def sample_of(tree: int) -> TreeSample:
         counts = times_drawn(committee, len(samples), seed=seed, tree=tree)
         rows = np.flatnonzero(counts)
-        draw = column_draw(committee, len(samples.attributes.schema), seed=seed, tree=tree)
+        draw = column_draw(committee, n_columns, seed=seed, tree=tree)
         return TreeSample(rows, samples.weights[rows] * counts[rows], tree_seed(seed, tree), draw)
 
     is_of_given_rows = committee.imbalance is None
     if is_of_given_rows and engine is Engine.KERNELS and is_supported(samples, algorithm):
         grow_many(
-            samples, algorithm, trees, sample_of, keep, has_repeats=committee.bootstrap, threads=threads, watch=watch
+            samples,
+            algorithm,
+            trees,
+            sample_of,
+            keep,
+            has_repeats=committee.bootstrap,
+            has_draws=column_draw(committee, n_columns, seed=seed, tree=trees[0]) is not None,
+            threads=threads,
+            watch=watch,
         )
         return parts
     for place, tree in enumerate(trees):
@@ -109,7 +117,7 @@ def grow_kind(
             algorithm,
             validation=None,
             seed=tree_seed(seed, tree),
-            draw=column_draw(committee, len(samples.attributes.schema), seed=seed, tree=tree),
+            draw=column_draw(committee, n_columns, seed=seed, tree=tree),
             threads=threads,
             watch=part_of(watch, place / len(trees), (place + 1) / len(trees)),
         )

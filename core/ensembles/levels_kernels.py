@@ -2,7 +2,9 @@
 
 from numba import int64, uint32, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import ask_for, compiled
+
+BUCKET_BYTES, THRESHOLD_BYTES = 4, 8
 
 
 @compiled
@@ -29,6 +31,33 @@ def bucket_of(value, low, high, scale, n_last):
     within = high if within > high else within
     bucket = int64((within - low) * scale)
     return n_last if bucket > n_last else bucket
+
+
+@compiled
+def levels_of_record(levels, cells, shift, of_record, places):
+    """`level_of` of one value in each column, shifted; whether all are known.
+
+    What is read in one pass over the columns was asked for in the pass before.
+    """
+    n, is_complete = uint64(cells.shape[0]), True
+    buckets, thresholds = uint64(levels.buckets.ctypes.data), uint64(levels.thresholds.ctypes.data)
+    for column in range(n):
+        begin = levels.bucket_start[column]
+        n_last = levels.bucket_start[column + uint64(1)] - begin - int64(1)
+        value, low, high = cells[column], levels.low[column], levels.high[column]
+        places[column] = begin + bucket_of(value, low, high, levels.scale[column], n_last)
+        ask_for(buckets + uint64(places[column]) * uint64(BUCKET_BYTES))
+    for column in range(n):
+        places[column] = levels.start[column] + int64(levels.buckets[uint64(places[column])])
+        ask_for(thresholds + uint64(places[column]) * uint64(THRESHOLD_BYTES))
+    for column in range(n):
+        value, place, step = cells[column], uint64(places[column]), uint64(levels.half[column])
+        while step > uint64(0):
+            place += step * uint64(levels.thresholds[place + step - uint64(1)] < value)
+            step >>= uint64(1)
+        of_record[column] = int64((place - uint64(levels.start[column]) + uint64(1)) << shift)
+        is_complete &= value == value
+    return is_complete
 
 
 @compiled

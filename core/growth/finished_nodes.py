@@ -7,6 +7,7 @@ import numpy as np
 
 from core.growth.coding import as_numbers
 from core.growth.samples import Samples
+from core.own_pages import in_pages
 from core.splits.split import SplitKind
 from core.table import FloatArray
 from core.target import ClassTarget, Task
@@ -47,9 +48,9 @@ def finished_nodes(samples: Samples, columns: NumberColumns, criterion: int, nod
     (links, figures, sums, _), (marks, results), target = nodes, apart, samples.target
     n_classes = len(target.classes) if isinstance(target, ClassTarget) else 1
     n = int(kernels.count_nodes(links))
-    whole, numbers = np.empty((n, 2), dtype=np.int32), np.empty((n, n_classes))
+    whole, numbers = np.empty((n, 2), dtype=np.int32), in_pages((n, n_classes))
     n_errors = n if target.task is Task.REGRESSION else 0
-    parts = (np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n_errors), np.empty(n_errors))
+    parts = (in_pages(n), in_pages(n), np.empty(n), np.empty(n), in_pages(n_errors), in_pages(n_errors))
     kernels.finish_nodes(
         links,
         figures,

@@ -72,14 +72,15 @@ def grow_many(
     keep: Callable[[int, Tree | FinishedNodes], None],
     *,
     has_repeats: bool,
+    has_draws: bool,
     threads: int = 1,
     watch: Watch = nobody,
 ) -> None:
     """Grow these trees and hand each to `keep`, in any order and from any thread.
 
     `fast_grow.is_supported` has to say that the kernels can. `has_repeats` tells that rows may weigh several times as
-    much in a sample as in `samples`. `watch` hears how much is done several times a second, and
-    may raise to end growth.
+    much in a sample as in `samples`, `has_draws` that nodes draw columns. `watch` hears how much is done several times
+    a second, and may raise to end growth.
     """
     from core.growth.grow_kernels import DONE, STOP  # compiles: never in a process that answers requests
 
@@ -87,7 +88,6 @@ def grow_many(
     weighing = weighing_of(samples)
     if has_repeats:
         weighing = replace(weighing, is_unit=False, is_counted=False)
-    has_draws = sample_of(trees[0]).draw is not None
     told_of_columns = part_of(watch, 0.0, CODING / len(trees))
     columns = columns_of(samples, algorithm, weighing, told_of_columns, has_draws=has_draws)
     progress, done = np.zeros((threads, 3)), list[int]()
@@ -149,9 +149,10 @@ def grow_sample(shared: Shared, sample: TreeSample, room: Room) -> Tree | Finish
         keeps_small=keeps_small,
     )
     root, figures = root_piece(problem, rules, room.work)
-    apart = room.apart or room_for_nodes(len(sample.rows) if keeps_small else 0, len(figures))
+    apart = room.apart or room_for_nodes(2 * len(samples) if keeps_small else 0, len(figures))
     *nodes, _, marks, results, _ = grow_piece(problem, rules, room.work, root, figures, 0, room.progress, *apart)
     room.apart = marks, results
+    del problem  # its lists take a third of all memory, and nobody needs them any more
     if room.progress[STOP]:
         raise GrowthEnded
     if numbers is not None:

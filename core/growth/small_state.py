@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.own_pages import in_pages
 from core.table import FloatArray
 
 MOST_SMALL = 255  # rows
@@ -50,5 +51,5 @@ def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: boo
 
 
 def room_for_nodes(n_nodes: int, n_figures: int) -> NodeRoom:
-    """Room for the nodes of small subtrees, each subtree depth first."""
-    return np.empty((n_nodes, N_MARKS), dtype=np.int32), np.empty((n_nodes, FIGURES + n_figures))
+    """Room for the nodes of small subtrees, each subtree depth first; it takes memory as it is filled."""
+    return in_pages((n_nodes, N_MARKS), np.int32), in_pages((n_nodes, FIGURES + n_figures))

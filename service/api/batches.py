@@ -37,6 +37,7 @@ from service.errors import InvalidBody, InvalidParameter, NotAcceptable
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import Loaded, LoadedForest, LoadedIsolation, LoadedModel
 from service.usecases.predict import Order, answer, predict_table
+from service.usecases.predict_forest import is_soon_answered
 from service.usecases.predict_many import AnyOrder, answer_by_many, order_for
 
 
@@ -54,6 +55,7 @@ OFFERED = {own: (own, *(one for one in Format if one is not own)) for own in For
 VARIES = {"Vary": "Accept"}
 
 DEFAULTS = PredictionQuery()
+FEW_BYTES = 4 * 1024  # of a body that is read at once
 HERE_BYTES = 1024 * 1024  # of a body that compiled code answers in a millisecond: a thread would cost a fifth of that
 
 
@@ -107,6 +109,9 @@ class Batch:
     blocks: Iterable[EncodedRecords]
     n_blocks: int
     n_records: int
+
+
+Begun = tuple[Batch, bytes | Iterator[bytes]]  # and all answers, or one block after the other
 
 
 def read_batch(loaded: Loaded, body: bytes, own: Format, query: QueryParams, *, kernels: bool) -> Batch:
@@ -179,7 +184,7 @@ def written(loaded: Loaded, batch: Batch, shown: Format, *, kernels: bool) -> It
 def _written_by_many(
     loaded: LoadedForest | LoadedIsolation, batch: Batch, shown: Format, *, kernels: bool
 ) -> Iterator[bytes]:
-    writer = writer_for(loaded, batch.fields, batch.explain)
+    writer = loaded.once(writer_for, batch.fields, batch.explain)
     answered = (answer_by_many(loaded, batch.order, block, kernels=kernels) for block in batch.blocks)
     match shown:
         case Format.JSON:
@@ -203,7 +208,10 @@ async def answer_batch(request: Request, body: bytes, loaded: Loaded, own: Forma
             record = loaded.record
             app.metrics.observe_prediction(record.name, record.version, n_records, time.perf_counter() - started)
             return Response(content, headers={**VARIES, **headers_of(loaded, step)}, media_type=shown)
-    batch, pieces = await to_thread.run_sync(_begun, loaded, body, own, shown, request.query_params, kernels)
+    begun = _answered_here(loaded, body, own, shown) if kernels else None
+    if begun is None:
+        begun = await to_thread.run_sync(_begun, loaded, body, own, shown, request.query_params, kernels)
+    batch, pieces = begun
     step = batch.order.step if isinstance(batch.order, Order) else 0
     headers = {**VARIES, **headers_of(loaded, step)}
     record = loaded.record
@@ -226,9 +234,21 @@ async def _answered_quickly(loaded: LoadedModel, body: bytes, query: QueryParams
     return None
 
 
-def _begun(
-    loaded: Loaded, body: bytes, own: Format, shown: Format, query: QueryParams, kernels: bool
-) -> tuple[Batch, bytes | Iterator[bytes]]:
+def _answered_here(loaded: Loaded, body: bytes, own: Format, shown: Format) -> Begun | None:
+    """The answers of a forest to few records that are soon found; None where others would have to wait."""
+    if {own, shown} != {Format.JSON} or not isinstance(loaded, LoadedForest) or len(body) > FEW_BYTES:
+        return None
+    asked, records = read_table(loaded, body, kernels=True)
+    writer = loaded.once(writer_for, asked.fields, asked.explain)
+    if writer.explains or not is_soon_answered(loaded, records):
+        return None
+    batch = _from_json(loaded, asked, records)
+    return batch, b"".join(written(loaded, batch, shown, kernels=True))
+
+
+def _begun(loaded: Loaded, body: bytes, own: Format, shown: Format, query: QueryParams, kernels: bool) -> Begun:
+    if kernels and isinstance(loaded, LoadedForest) and len(body) <= FEW_BYTES:
+        loaded.predictor.prepare()
     batch = read_batch(loaded, body, own, query, kernels=kernels)
     pieces = written(loaded, batch, shown, kernels=kernels)
     return batch, b"".join(pieces) if batch.n_blocks == 1 else pieces

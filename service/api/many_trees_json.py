@@ -53,6 +53,11 @@ class ManyTreesWriter(ABC):
         shown = ModelStep.of(loaded, 0).model_dump_json().encode()
         self.about = b'{"model":%b,"task":%b}' % (shown, encode(self.task))
 
+    @property
+    def explains(self) -> bool:
+        """Whether it tells why."""
+        return any(part in EXPLAINING for part in self.told)
+
     def predictions(self, answered: Any) -> list[bytes]:
         """The answer to each record."""
         nothing = [None] * len(answered)

@@ -32,6 +32,8 @@ from core.tree import full_view
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedForest
 
+SOON_TREES, SOON_NODES = 1_000, 10_000  # that records come by; more are answered in a thread, so that nobody waits
+
 
 @dataclass(frozen=True, slots=True)
 class ForestOrder:
@@ -147,6 +149,17 @@ def forest_order_of(
     if faults:
         raise InvalidBody("; ".join(fault.detail for fault in faults), *faults)
     return ForestOrder(policy, voting or Voting())
+
+
+def is_soon_answered(loaded: LoadedForest, records: EncodedRecords) -> bool:
+    """Whether compiled code answers these records in about a millisecond: each comes by all trees.
+
+    One that lacks something may come to every node. Only a forest that was asked before is prepared for it.
+    """
+    n_records, states, model = records.table.n_rows, records.states, loaded.model
+    n_holes = 0 if states is None else int(states.any(axis=1).sum())
+    is_little = n_records * len(loaded) <= SOON_TREES and n_holes * model.forest.n_nodes <= SOON_NODES
+    return is_little and loaded.predictor.is_prepared
 
 
 def answer_forest(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import core.ensembles.forest_layout as forest_layout
 import core.ensembles.forest_prediction_kernels as forest_prediction_kernels
 import core.ensembles.forest_walk as forest_walk
+import core.ensembles.packed_trees_kernels as packed_trees_kernels
 from core.compilation import KernelNotCompiled
 from core.config import CriterionKind
 from core.ensembles.forest import Forest, forest_of
@@ -108,7 +109,8 @@ def test_where_nothing_may_be_compiled_the_definition_answers(monkeypatch: pytes
     def refuse(*_: object) -> None:
         raise KernelNotCompiled
 
-    for kernel in ("average_block", "average_quickly", "average_record", "ends_of_record", "reach_block"):
+    monkeypatch.setattr(packed_trees_kernels, "average_packed", refuse)
+    for kernel in ("average_block", "average_record", "ends_of_record", "reach_block"):
         monkeypatch.setattr(forest_prediction_kernels, kernel, refuse)
     chance, schema = np.random.default_rng(3), numbers(4)
     forest, table = wild_forest(chance, schema, thresholds=True, sums=False), wild_table(chance, schema, 5)

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 from pydantic import TypeAdapter
 
+import service.api.batches as batches
+import service.usecases.predict_forest as predict_forest
 from service.api.schemas.predictions import Predictions
 from service.settings import Settings
 from tests.service.api.trained import Workshop, places, workshop_on
@@ -27,7 +29,7 @@ TABLE["y"] = ["p" if (TABLE["a"][row] or 0.5) + 0.3 * (row % 3 == 0) > 0.6 else 
 TABLE["rare"] = ["yes" if (TABLE["b"][row] > 0.8) else "no" for row in range(N)]
 TABLE["z"] = [3 * (TABLE["a"][row] or 0.5) + TABLE["b"][row] for row in range(N)]
 LOOKING = ["a", "b", "c"]
-FOREST = {"kind": "random_forest", "n_trees": 7}
+FOREST: dict[str, Any] = {"kind": "random_forest", "n_trees": 7}
 THIRDS = {"kind": "random", "train": 0.6, "validation": 0.1, "test": 0.3}
 COMPLETE, HOLEY, EMPTY = {"a": 0.9, "b": 0.2, "c": "x"}, {"b": 0.2, "c": "unheard of"}, dict[str, Any]()
 
@@ -526,3 +528,35 @@ async def test_filled_values_and_costs_hold_for_all_trees(workshop: Workshop) ->
     assert answer["missing"] == ["a"]
     assert answer["label"] == ("p" if 20 * answer["probabilities"]["p"] >= answer["probabilities"]["q"] else "q")
     assert (await workshop.get(f"{model}/evaluation"))["parts"]["out_of_bag"]["mean_cost"] is not None
+
+
+async def test_few_records_are_answered_without_a_thread(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "compiled_code_is_ready", lambda _: True)
+    monkeypatch.setattr(predict_forest, "SOON_TREES", 10 * FOREST["n_trees"])
+    model, threads = await forest(workshop), list[object]()
+
+    async def in_thread(work: Callable[..., Any], *arguments: Any) -> Any:
+        threads.append(work)
+        return work(*arguments)
+
+    async def was_in_thread(*records: dict[str, Any], **options: Any) -> bool:
+        threads.clear()
+        answered = await answers(workshop, model, *records, **options)
+        monkeypatch.setattr(batches, "FEW_BYTES", 0)
+        assert answered == await answers(workshop, model, *records, **options)  # there too
+        monkeypatch.setattr(batches, "FEW_BYTES", 4_096)
+        return len(threads) == 2
+
+    monkeypatch.setattr(batches.to_thread, "run_sync", in_thread)
+    assert await was_in_thread(COMPLETE)  # the first time everything is laid out
+    assert not await was_in_thread(COMPLETE)
+    assert not await was_in_thread(*[COMPLETE] * 10, fields=["votes"])
+    assert not await was_in_thread(COMPLETE, voting={"kind": "majority"})
+    assert await was_in_thread(*[COMPLETE] * 11)
+    assert await was_in_thread(COMPLETE, explain=True)
+    assert await was_in_thread(COMPLETE, fields=["contributions"])
+    monkeypatch.setattr(predict_forest, "SOON_NODES", 20_000)
+    assert not await was_in_thread(HOLEY)
+    monkeypatch.setattr(predict_forest, "SOON_NODES", 100)
+    assert await was_in_thread(HOLEY)
+    assert not await was_in_thread(COMPLETE)
