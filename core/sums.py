@@ -11,6 +11,12 @@ def in_row_order(values: FloatArray) -> FloatArray:
     return total
 
 
+def in_column_order(values: FloatArray) -> FloatArray:
+    """The sum over the last axis, one after the other too."""
+    total: FloatArray = np.add.accumulate(values, axis=-1)[..., -1]
+    return total
+
+
 def weights_by(groups: RowArray | CodeArray, weights: FloatArray, n_groups: int) -> FloatArray:
     """`[group]`: the weights of each group."""
     return np.bincount(groups, weights, minlength=n_groups).astype(np.float64)

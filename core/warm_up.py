@@ -77,6 +77,7 @@ def run_every_kernel() -> None:
         if is_supported(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
     run_committee_kernels()
+    run_chaid_kernels()
     run_quest_kernels()
     run_multivariate_kernels()
     run_balancing_kernels()
@@ -100,6 +101,14 @@ def run_committee_kernels() -> None:
         samples = chosen(samples_of(target, weighted=False, holes=holes), ("number", "few numbers", "binary"))
         committee = Committee("random_forest", (algorithm_of(target, {}),), n_trees=2, max_features=1)
         grow_committee(samples, committee, seed=0, engine=Engine.KERNELS, threads=2)
+
+
+def run_chaid_kernels() -> None:
+    """What merges categories, of classes and of numbers: the same kernels for all other tables."""
+    for target in (class_target(3), number_target(1)):
+        algorithm = resolve("chaid", {"stopping": {"max_depth": 3}}, target.task)
+        samples = with_cuts(samples_of(target, weighted=True, holes=True), algorithm.numeric, numbers_only=True)
+        grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
 
 
 def run_quest_kernels() -> None:

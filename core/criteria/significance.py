@@ -4,7 +4,8 @@ A test gives a statistic, its degrees of freedom and p, the probability of a sta
 kept as its logarithm, so that tests which are all but certain can still be told apart.
 
 A `Test` makes many of them at once: `groups[..., i, :]` are the sums of group i, class weights or moments. Groups and
-classes without weight are left out; where fewer than two of either remain, the statistic is 0 and p is 1.
+classes without weight are left out; where fewer than two of either remain, the statistic is 0 and p is 1. All sums run
+in the order of groups and classes, so that whoever computes them gets the same bits.
 """
 
 import math
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.criteria.tails import log_chi_squared_tail, log_f_tail
+from core.sums import in_column_order
 from core.table import FloatArray
 from core.ties import TIE
 
@@ -91,7 +93,7 @@ def pearson_tests(groups: FloatArray) -> Statistics:
 
     Pearson 1900.
     """
-    sides = groups.sum(axis=-1), groups.sum(axis=-2)
+    sides = sides_of(groups)
     expected = expected_weights(*sides)
     return tests_of_tables(*sides, (groups - expected) ** 2 / np.where(expected > 0, expected, 1.0))
 
@@ -103,16 +105,21 @@ def likelihood_ratio_tests(groups: FloatArray) -> Statistics:
 
     Wilks 1938. O - E sums to 0, so each term may have it taken away: then none is negative, and none cancel.
     """
-    sides, some = (groups.sum(axis=-1), groups.sum(axis=-2)), groups > 0
+    sides, some = sides_of(groups), groups > 0
     expected = expected_weights(*sides)
     excess = np.where(some, groups / np.where(some, expected, 1.0) - 1, 0.0)
     terms = np.where(some, expected * ((1 + excess) * np.log1p(excess) - excess), expected)
     return tests_of_tables(*sides, 2 * terms)
 
 
+def sides_of(groups: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The weights of the groups, and those of the classes."""
+    return in_column_order(groups), in_column_order(np.swapaxes(groups, -1, -2))
+
+
 def expected_weights(of_groups: FloatArray, of_classes: FloatArray) -> FloatArray:
     """What each cell would weigh if classes did not depend on groups; from the weights of groups and of classes."""
-    whole = of_groups.sum(axis=-1)[..., None]
+    whole = in_column_order(of_groups)[..., None]
     return of_groups[..., :, None] * (of_classes / np.where(whole > 0, whole, 1.0))[..., None, :]
 
 
@@ -120,7 +127,8 @@ def tests_of_tables(of_groups: FloatArray, of_classes: FloatArray, terms: FloatA
     """The sum over all cells, with (groups - 1) (classes - 1) degrees of freedom, counting those with some weight."""
     n_groups, n_classes = (of_groups > 0).sum(axis=-1), (of_classes > 0).sum(axis=-1)
     degrees = np.maximum(n_groups - 1, 0.0) * np.maximum(n_classes - 1, 0.0)
-    return Statistics(np.where(degrees > 0, terms.sum(axis=(-2, -1)), 0.0), degrees[..., None])
+    statistic = in_column_order(terms.reshape(*terms.shape[:-2], -1))
+    return Statistics(np.where(degrees > 0, statistic, 0.0), degrees[..., None])
 
 
 def moment_tests(groups: FloatArray) -> Statistics:
@@ -138,10 +146,10 @@ def variance_tests(weights: FloatArray, means: FloatArray, variations: FloatArra
     Fisher 1925. With no more weight than groups nothing can differ. What varies within the groups counts as at least
     TIE of the whole, so that F is finite.
     """
-    whole, n_groups = weights.sum(axis=-1), np.count_nonzero(weights > 0, axis=-1)
-    mean = (weights * means).sum(axis=-1) / np.where(whole > 0, whole, 1.0)
-    between = (weights * (means - mean[..., None]) ** 2).sum(axis=-1)
-    within = variations.sum(axis=-1)
+    whole, n_groups = in_column_order(weights), np.count_nonzero(weights > 0, axis=-1)
+    mean = in_column_order(weights * means) / np.where(whole > 0, whole, 1.0)
+    between = in_column_order(weights * (means - mean[..., None]) ** 2)
+    within = in_column_order(variations)
     within = np.maximum(within, TIE * (between + within))
     degrees = np.stack([np.maximum(n_groups - 1.0, 0.0), np.maximum(whole - n_groups, 0.0)], axis=-1)
     can_differ = (degrees > 0).all(axis=-1) & (between > 0)

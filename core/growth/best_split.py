@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -80,23 +80,29 @@ class Candidate:
 class NodeSamples:
     """A node's rows with their weights here, in row order, and the weighted statistics of their targets.
 
-    The key names the node's random draws; `undrawn` columns are not searched. `tick` is called before each column is:
-    in many rows that takes long, and what it raises ends the search.
+    `statistics` makes these when they are first asked for. The key names the node's random draws; `undrawn` columns are
+    not searched. `tick` is called before each column is: in many rows that takes long, and what it raises ends the
+    search.
     """
 
     rows: RowArray
     weights: FloatArray
-    sums: FloatArray
+    statistics: Callable[[], FloatArray]
     key: int = 0
     tick: Callable[[], None] = lambda: None
     undrawn: frozenset[int] = frozenset()
+
+    @property
+    def sums(self) -> FloatArray:
+        """`[row, :]`: what adds up to class weights, or to moments."""
+        return self.statistics()
 
 
 def node_samples(
     samples: Samples, rows: RowArray, weights: FloatArray, *, key: int = 0, tick: Callable[[], None] = lambda: None
 ) -> NodeSamples:
     """The samples of a node, ready to be summed."""
-    return NodeSamples(rows, weights, samples.target.statistics(rows, weights), key, tick)
+    return NodeSamples(rows, weights, cache(partial(samples.target.statistics, rows, weights)), key, tick)
 
 
 def objective_of(algorithm: Algorithm, samples: Samples) -> Objective:

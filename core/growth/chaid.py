@@ -15,7 +15,7 @@ from core.criteria.objective import Objective
 from core.criteria.significance import Test, likelihood_ratio_tests, moment_tests, most_significant, pearson_tests
 from core.growth.best_split import Candidate, NodeSamples
 from core.growth.samples import Samples
-from core.splits.merging import Categories, Group, Merging, merged
+from core.splits.merging import Categories, Group, Merged, Merging, merged
 from core.splits.split import Split, SplitKind
 from core.sums import in_row_order, sums_by, weights_by
 from core.table import FloatArray, RowArray
@@ -32,8 +32,12 @@ def best_split(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
 ) -> Candidate | None:
     """The groups of smallest adjusted p; None where it is above alpha."""
+    return most_significant_of(all_candidates(samples, node, algorithm, objective, spent), algorithm)
+
+
+def most_significant_of(candidates: list[Candidate], algorithm: Algorithm) -> Candidate | None:
+    """The candidate of smallest adjusted p; None where it is above alpha, or there is none."""
     assert algorithm.chaid is not None
-    candidates = all_candidates(samples, node, algorithm, objective, spent)
     if not candidates:
         return None
     found = [(one.log10_adjusted_p, one.significance.statistic) for one in candidates if one.significance is not None]
@@ -55,23 +59,44 @@ def all_candidates(
 
 def candidate(samples: Samples, node: NodeSamples, column: int, algorithm: Algorithm) -> Candidate | None:
     """An attribute's groups; None when there is only one."""
-    assert algorithm.chaid is not None
-    attribute, n_codes = samples.attributes.schema[column], samples.n_categories(column)
     sums, weights = sums_of_codes(samples, node, column)
-    is_own = algorithm.chaid.missing is ChaidMissing.OWN_CATEGORY
-    present = np.flatnonzero(weights[: n_codes + is_own] > 0)
+    present = codes_present(samples, column, weights, algorithm)
     if len(present) < 2:
         return None
-    categories = Categories(
-        sums=sums[present],
-        weights=weights[present],
-        task=samples.target.task,
-        has_order=attribute.has_order,
-        has_missing=bool(present[-1] == n_codes),
-    )
+    categories = categories_of(samples, column, sums[present], weights[present], present)
     found = merged(categories, merging_of(algorithm))
-    if found is None:
-        return None
+    return None if found is None else candidate_of(samples, column, weights, present, categories, found)
+
+
+def codes_present(samples: Samples, column: int, weights: FloatArray, algorithm: Algorithm) -> RowArray:
+    """The codes that rows of the node have, that of missing only where it is a category."""
+    return np.flatnonzero(weights[: samples.n_categories(column) + has_own_category(algorithm)] > 0)
+
+
+def has_own_category(algorithm: Algorithm) -> bool:
+    """Whether missing is a category."""
+    assert algorithm.chaid is not None
+    return algorithm.chaid.missing is ChaidMissing.OWN_CATEGORY
+
+
+def categories_of(
+    samples: Samples, column: int, sums: FloatArray, weights: FloatArray, present: RowArray
+) -> Categories:
+    """The categories that rows of the node have, with their sums and weights."""
+    return Categories(
+        sums=sums,
+        weights=weights,
+        task=samples.target.task,
+        has_order=samples.attributes.schema[column].has_order,
+        has_missing=bool(present[-1] == samples.n_categories(column)),
+    )
+
+
+def candidate_of(
+    samples: Samples, column: int, weights: FloatArray, present: RowArray, categories: Categories, found: Merged
+) -> Candidate:
+    """The groups that were found as a split; `weights[code]` are those of all codes."""
+    n_codes = samples.n_categories(column)
     groups = tuple(tuple(present[list(group)].tolist()) for group in found.groups)
     branch_weights = np.array([categories.weight_of(group) for group in found.groups])
     return Candidate(

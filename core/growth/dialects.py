@@ -1,6 +1,6 @@
 """Who chooses the split of a node: the textbook, C4.5 as it was programmed, tests, or who also looks at sums."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from types import ModuleType
 
 from core.config import Algorithm, Dialect
@@ -9,6 +9,8 @@ from core.growth import best_split as textbook
 from core.growth import chaid, multivariate, quest, release8
 from core.growth.best_split import Candidate, NodeSamples
 from core.growth.samples import Samples
+
+Choose = Callable[[Samples, NodeSamples, Algorithm, Objective, Collection[int]], Candidate | None]
 
 
 def chooser_of(algorithm: Algorithm) -> ModuleType:

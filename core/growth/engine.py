@@ -4,7 +4,9 @@ from enum import StrEnum
 
 from core.config import Algorithm
 from core.growth import multivariate_grow, quest_grow
+from core.growth.chaid_search import ChaidSearch
 from core.growth.column_draw import ColumnDraw
+from core.growth.dialects import Choose, best_split
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
 from core.growth.samples import Samples
@@ -42,14 +44,20 @@ def grow_with(
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does, on one thread."""
-    if prefers_kernels(engine, samples) and validation is None:
+    with_kernels = prefers_kernels(engine, samples)
+    choose: Choose = best_split
+    if with_kernels and validation is None:
         if multivariate_grow.is_supported(samples, algorithm) and draw is None:
             return multivariate_grow.grow_multivariate(samples, algorithm, seed=seed, watch=watch), []
         if quest_grow.is_supported(algorithm) and draw is None:
             return quest_grow.grow_quest(samples, algorithm, watch=watch), []
         if is_supported(samples, algorithm):
             return grow_fast(samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch), []
-    return grow(samples, algorithm, validation=validation, seed=seed, costs=costs, draw=draw, watch=watch)
+    if with_kernels and algorithm.chaid is not None:
+        choose = ChaidSearch(samples, algorithm).best_split
+    return grow(
+        samples, algorithm, validation=validation, seed=seed, costs=costs, draw=draw, choose=choose, watch=watch
+    )
 
 
 def prefers_kernels(engine: Engine, samples: Samples, n_trees: int = 1) -> bool:

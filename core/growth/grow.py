@@ -14,7 +14,7 @@ from core.config import Algorithm, MissingStrategy
 from core.criteria.objective import Objective
 from core.growth.best_split import Candidate, node_samples, objective_of
 from core.growth.column_draw import ColumnDraw, searches
-from core.growth.dialects import best_split
+from core.growth.dialects import Choose, best_split
 from core.growth.node import GrowingNode, finished_tree
 from core.growth.routing import Way, divided, surrogates_of
 from core.growth.samples import Samples
@@ -25,6 +25,7 @@ from core.progress import Watch, nobody
 from core.randomness import path_key, root_key
 from core.sums import in_row_order
 from core.table import FloatArray, RowArray
+from core.target import ClassTarget
 from core.ties import first_within_tie
 from core.tree import Tree
 
@@ -37,14 +38,16 @@ def grow(
     seed: int = 0,
     costs: FloatArray | None = None,
     draw: ColumnDraw | None = None,
+    choose: Choose = best_split,
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
     """The full tree, and the splits tried against the validation samples when the algorithm asks for that.
 
-    `draw` says how nodes draw the columns that they may ask; without it they may ask all. `watch` hears the part of the
+    `draw` says how nodes draw the columns that they may ask; without it they may ask all. `choose` gives the split of a
+    node. `watch` hears the part of the
     work done, from 0 to 1, and may raise to end it.
     """
-    grower = Grower(samples, algorithm, watch, draw)
+    grower = Grower(samples, algorithm, watch, draw, choose)
     root = grower.node(samples.rows, samples.weights, depth=0, share=1.0, spent=frozenset(), parent=None)
     root.key = root_key(seed)
     has_surrogates = algorithm.missing is MissingStrategy.SURROGATE
@@ -62,8 +65,15 @@ def grow(
 class Grower:
     """The samples and rules that all nodes of one tree share."""
 
-    def __init__(self, samples: Samples, algorithm: Algorithm, watch: Watch, draw: ColumnDraw | None = None) -> None:
-        self.samples, self.algorithm, self.watch, self.draw = samples, algorithm, watch, draw
+    def __init__(
+        self,
+        samples: Samples,
+        algorithm: Algorithm,
+        watch: Watch,
+        draw: ColumnDraw | None = None,
+        choose: Choose = best_split,
+    ) -> None:
+        self.samples, self.algorithm, self.watch, self.draw, self.choose = samples, algorithm, watch, draw, choose
         self.objective: Objective = objective_of(algorithm, samples)
         self.finished_weight = 0.0
         self.whole_weight = float(samples.weights.sum())
@@ -110,14 +120,14 @@ class Grower:
     def best_split(self, node: GrowingNode) -> Candidate | None:
         """The split to make of the node; None when it is to be a leaf."""
         stopping = self.algorithm.stopping
-        if node.weight == 0 or self.samples.target.is_pure(node.rows):
+        if node.weight == 0 or is_terminal(stopping, depth=node.depth, weight=node.weight, impurity=node.impurity):
             return None
-        if is_terminal(stopping, depth=node.depth, weight=node.weight, impurity=node.impurity):
+        if self.samples.target.is_pure(node.rows):
             return None
         here = node_samples(self.samples, node.rows, node.weights, key=node.key, tick=self.tell)
         for undrawn in searches(self.draw, node.key, len(self.samples.attributes.schema), node.spent):
             with_drawn = replace(here, undrawn=undrawn)
-            found = best_split(self.samples, with_drawn, self.algorithm, self.objective, node.spent)
+            found = self.choose(self.samples, with_drawn, self.algorithm, self.objective, node.spent)
             if found is not None:
                 return found if is_worth_it(stopping, found, self.objective) else None
         return None
@@ -154,8 +164,9 @@ class Grower:
             assert parent is not None
             values, variances = np.zeros_like(parent.values), np.zeros_like(parent.variances)
             return GrowingNode(rows, weights, depth, share, spent, 0.0, 0.0, values, variances)
-        sums = node_samples(self.samples, rows, weights).sums.sum(axis=0)
-        values, variances = self.samples.target.summary(rows, weights)
+        target = self.samples.target
+        values, variances = target.summary(rows, weights)
+        sums = values if isinstance(target, ClassTarget) else target.statistics(rows, weights).sum(axis=0)
         weight, impurity = float(in_row_order(weights)), float(self.objective.impurity(sums))
         return GrowingNode(rows, weights, depth, share, spent, weight, impurity, values, variances)
 

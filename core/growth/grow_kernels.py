@@ -61,7 +61,6 @@ from core.growth.growth_state import (
 from core.growth.node_kernels import is_leaf, known_totals, node_figures
 from core.growth.release8_kernels import missing_weight
 from core.growth.renumber_kernels import LIST_ROWS, is_of_lists, is_worth_renumbering, original_row, renumbered
-from core.growth.room_kernels import longer_list, longer_lists, longer_rows
 from core.growth.search_kernels import search_lists, winner
 from core.growth.small_kernels import grow_small
 from core.growth.small_state import MOST_SMALL
@@ -81,6 +80,7 @@ from core.growth.table_kernels import (
     take_branches,
 )
 from core.randomness_kernels import key_of
+from core.room_kernels import longer_list, longer_lists, longer_rows
 from core.splits.candidate_kernels import AT_RANDOM, DISTANT_VALUES
 from core.splits.mark_kernels import MOST_MARKS, has_kinds, mark_at
 from core.splits.numeric_kernels import NO_CUT, SQUARED

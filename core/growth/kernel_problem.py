@@ -35,7 +35,7 @@ def problem_of(
     progress: FloatArray,
 ) -> tuple[Any, ...]:
     """The samples as sorted lists and codes: the fields of the kernels' `Problem`."""
-    from core.growth.room_kernels import room_for
+    from core.room_kernels import room_for
 
     n_rows = len(samples)
     listed = [number for number, column in enumerate(columns) if column.coding is None]

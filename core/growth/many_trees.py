@@ -163,8 +163,8 @@ def grow_sample(shared: Shared, sample: TreeSample, room: Room) -> Tree | Finish
 
 def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:
     """The fields of the kernels' `Problem` for some of the rows."""
-    from core.growth.room_kernels import room_for
     from core.growth.sample_kernels import take_lists
+    from core.room_kernels import room_for
 
     lists, lengths, _, slots, _, _, classes, numbers, _, missing, has_missing, *coded = shared.problem
     codes, in_codes, bits, in_bits, _, shift, values, _ = coded

@@ -20,9 +20,9 @@ from core.compiled_kernels import compiled, making_arrays
 from core.growth.attribute_kernels import NONE, best_attribute, gain_and_score
 from core.growth.node_kernels import is_leaf
 from core.growth.partition_kernels import BOTH, LEFT, RIGHT, divide_list
-from core.growth.room_kernels import longer_list, longer_lists, longer_rows
 from core.growth.sum_kernels import best_sum
 from core.randomness_kernels import key_of
+from core.room_kernels import longer_list, longer_lists, longer_rows
 from core.splits.numeric_kernels import BLOCK, NO_CUT
 from core.splits.start_kernels import STOP
 from core.ties import TIE

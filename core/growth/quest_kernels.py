@@ -19,7 +19,7 @@ from core.growth.packed_row_kernels import class_of, packed, row_of
 from core.growth.quest_split_kernels import chosen_split, place_of
 from core.growth.quest_state import Problem, Work
 from core.growth.quest_tests_kernels import LEAF
-from core.growth.room_kernels import longer_list, longer_rows
+from core.room_kernels import longer_list, longer_rows
 from core.row_sum_kernels import AHEAD
 from core.ties import TIE
 

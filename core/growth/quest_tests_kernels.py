@@ -3,7 +3,7 @@
 `statistics[column]` and `degrees[:, column]` are those of F, or of chi-squared, which has no degrees of freedom within.
 """
 
-from math import inf, log
+from math import inf
 
 from numba import int64, uint64
 
@@ -18,7 +18,7 @@ from core.criteria.class_moments_kernels import (
     test_spread,
 )
 from core.criteria.significance import SAME_LOG10_P
-from core.criteria.tails_kernels import log_chi_squared_tail, log_f_tail
+from core.criteria.significance_kernels import log10_p, pearson
 from core.growth.quest import SAME_STATISTIC
 from core.lane_kernels import WIDTH
 from core.row_sum_kernels import AHEAD
@@ -72,45 +72,18 @@ def add_up_tables(problem, grouped, tables):
 
 
 @compiled
-def pearson(table, class_weights):
-    """`significance.pearson`: chi-squared and its degrees of freedom, both 0 where nothing can depend."""
-    class_weights[:] = 0.0
-    whole, n_levels, n_classes, statistic = 0.0, 0, 0, 0.0
-    for level in range(table.shape[0]):
-        level_weight = 0.0
-        for k in range(table.shape[1]):
-            class_weights[k] += table[level, k]
-            level_weight += table[level, k]
-        n_levels += level_weight > 0
-        whole += level_weight
-    for k in range(table.shape[1]):
-        n_classes += class_weights[k] > 0
-    if n_levels < 2 or n_classes < 2:
-        return 0.0, 0.0
-    for level in range(table.shape[0]):
-        level_weight = 0.0
-        for k in range(table.shape[1]):
-            level_weight += table[level, k]
-        for k in range(table.shape[1]):
-            expected = level_weight * (class_weights[k] / whole)
-            if expected > 0:
-                statistic += (table[level, k] - expected) ** 2 / expected
-    return statistic, float((n_levels - 1) * (n_classes - 1))
-
-
-@compiled
 def choice(problem, limits, work, grouped, is_spread_tested):
     """`quest.choice` among the columns left; whether Levene's test was needed, which is made once."""
-    first, log10_p = most_significant(work.statistics, work.degrees, work.is_left, work.logs)
-    if first == LEAF or log10_p < limits.log10_alpha:
+    first, smallest = most_significant(work.statistics, work.degrees, work.is_left, work.logs)
+    if first == LEAF or smallest < limits.log10_alpha:
         return first, is_spread_tested
     if not is_spread_tested:
         test_spread(problem.numbers, problem.width, grouped, work.class_weights, work.moments, work.tests)
         work.levene[:] = NOT_TESTED
         for place in range(len(problem.ordered)):
             work.levene[problem.ordered[place]] = work.tests[(place // WIDTH) * OF_TEST + place % WIDTH + STATISTIC]
-    best, log10_p = most_significant(work.levene, work.degrees, work.is_left, work.logs)
-    if best != LEAF and log10_p < limits.log10_levene_alpha:
+    best, smallest = most_significant(work.levene, work.degrees, work.is_left, work.logs)
+    if best != LEAF and smallest < limits.log10_levene_alpha:
         return best, True
     return int64(LEAF) if limits.stops_if_insignificant else first, True
 
@@ -126,7 +99,7 @@ def most_significant(statistics, degrees, is_left, logs):
     smallest, largest = inf, -inf
     best = largest_unasked(statistics, logs)
     while best != LEAF:
-        logs[best] = log10_p_value(statistics[best], degrees[0, best], degrees[1, best])
+        logs[best] = log10_p(statistics[best], degrees[0, best], degrees[1, best])
         smallest = min(smallest, logs[best])
         leave_beaten(statistics, degrees, best, logs)
         best = largest_unasked(statistics, logs)
@@ -166,13 +139,3 @@ def leave_beaten(statistics, degrees, best, logs):
         is_alike &= (degrees[1, column] == within) | (degrees[1, column] > least_within)
         is_beaten = is_alike & (statistics[column] < limit) & (logs[column] == NOT_ASKED)
         logs[column] = inf if is_beaten else logs[column]
-
-
-@compiled
-def log10_p_value(statistic, between, within):
-    """The logarithm of p: of F, or of chi-squared where nothing is within."""
-    if statistic <= 0:
-        return 0.0
-    return (log_f_tail(statistic, between, within) if within > 0 else log_chi_squared_tail(statistic, between)) / log(
-        10
-    )

@@ -5,8 +5,8 @@ from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled, making_arrays
 from core.growth.growth_state import Problem
-from core.growth.room_kernels import room_for
 from core.growth.table_kernels import ORDERED
+from core.room_kernels import room_for
 from core.splits.numeric_kernels import SQUARED
 
 CACHED_MARKS, CACHED_WEIGHTS = 262_144, 65_536  # rows of which a byte each, or weights, stay in the cache anyway

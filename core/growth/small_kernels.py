@@ -19,11 +19,11 @@ from core.growth.drawing_kernels import draw_next, take_back
 from core.growth.figure_kernels import gain_of_two
 from core.growth.node_kernels import is_leaf, is_one_class
 from core.growth.renumber_kernels import original_row
-from core.growth.room_kernels import longer_rows
 from core.growth.small_scan_kernels import best_of_counts, best_of_numbers, best_of_weights
 from core.growth.small_state import FIGURES, GAIN, HIGH, LOW, N_WORDS, SHARE, SIZE, SLOT, UNKNOWN
 from core.randomness import FOR_COLUMNS
 from core.randomness_kernels import key_of
+from core.room_kernels import longer_rows
 from core.splits.numeric_kernels import NO_CUT, SQUARED
 from core.ties import TIE
 

@@ -39,9 +39,11 @@ def send_down(
     Rows keep their order, so that every later sum runs in row order.
     """
     known, unknown = np.flatnonzero(branch >= 0), np.flatnonzero(branch < 0)
-    # Sorted once instead of searched for each branch: an attribute may have a branch for every row.
-    by_branch = known[np.argsort(branch[known], kind="stable")]
-    ends = np.cumsum(np.bincount(branch[known], minlength=len(shares)))
+    # Sorted once instead of searched for each branch: an attribute may have a branch for every row. NumPy sorts short
+    # numbers by counting.
+    of_known = branch[known].astype(np.min_scalar_type(len(shares)))
+    by_branch = known[np.argsort(of_known, kind="stable")]
+    ends = np.cumsum(np.bincount(of_known, minlength=len(shares)))
     received = []
     for places, share in zip(np.split(by_branch, ends[:-1]), shares, strict=True):
         if len(unknown) == 0 or share == 0:

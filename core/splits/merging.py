@@ -9,7 +9,7 @@ Categories are numbered in declared order, missing last where it is one of them.
 neighbours may be merged; missing may be merged with any.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, factorial, log10
@@ -25,14 +25,15 @@ from core.criteria.significance import (
     most_significant,
     significance,
 )
-from core.splits.categorical import EXHAUSTIVE_LEVELS, all_groupings, ordered, splitting_directions
+from core.splits.categorical import EXHAUSTIVE_LEVELS, all_groupings, ordered, splitting_directions, with_earliest
+from core.splits.numeric import both_sides
 from core.sums import in_row_order
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
 from core.ties import TIE
 
 NOTHING = 1e-18  # a statistic that is 0 but for rounding
-PAIRS_AT_ONCE, MOST_CELLS = 50_000, 500_000  # are tested, or added up, in a little memory
+PAIRS_AT_ONCE = 50_000  # are tested in a little memory
 MOST_ORDERS = 11  # of categories, by which a large group may be divided
 
 Group = tuple[int, ...]  # categories, ascending
@@ -92,8 +93,11 @@ def merged(categories: Categories, how: Merging) -> Merged | None:
     """The groups of some categories; None when only one is left."""
     merge = merged_exhaustively if how.alpha_merge is None else merged_while_alike
     groups = with_enough_weight(merge(categories, how), categories, how)
-    if len(groups) < 2:
-        return None
+    return assessed(groups, categories, how) if len(groups) > 1 else None
+
+
+def assessed(groups: Sequence[Group], categories: Categories, how: Merging) -> Merged:
+    """Two groups or more, with how surprising they are."""
     found = significance(how.test(categories.of(groups)))
     ways = log10_ways(categories, len(groups), exhaustive=how.alpha_merge is None) if how.bonferroni else 0.0
     return Merged(tuple(groups), found, min(0.0, found.log10_p_value + ways))
@@ -274,45 +278,52 @@ def best_division(group: Group, categories: Categories, how: Merging) -> tuple[G
     All divisions have the same degrees of freedom, so the largest statistic has the smallest p.
     """
     assert how.alpha_split is not None
-    masks, members = divisions(group, categories), np.array(group)
-    tests = [how.test(sides) for sides in sums_of_sides(masks, categories.sums[members])]
-    statistic = np.concatenate([some.statistic for some in tests])
+    masks, sides = divisions(group, categories)
+    statistic, degrees = how.test(sides)
     largest = float(statistic.max())
     best = int(np.argmax(statistic >= largest - TIE * max(1.0, largest)))
-    if log10_p(float(statistic[best]), tests[0].degrees_of_freedom[0].tolist()) > log10(how.alpha_split):
+    if log10_p(float(statistic[best]), degrees[0].tolist()) > log10(how.alpha_split):
         return None
-    one, other = (tuple(members[mask].tolist()) for mask in (masks[best], ~masks[best]))
+    mask, members = with_earliest(masks[best]), np.array(group)
+    one, other = (tuple(members[part].tolist()) for part in (mask, ~mask))
     return one, other
 
 
-def sums_of_sides(masks: BoolArray, sums: FloatArray) -> Iterator[FloatArray]:
-    """`[division, side, :]`: the sums of both parts of each division, some divisions at a time."""
-    n_at_once = max(1, MOST_CELLS // masks.shape[1])
-    for start in range(0, len(masks), n_at_once):
-        some = masks[start : start + n_at_once]
-        yield np.stack([some, ~some], axis=1).astype(np.float64) @ sums
-
-
-def divisions(group: Group, categories: Categories) -> BoolArray:
-    """`[division, category]`: ways to divide a group in two; True for the part with its first category.
+def divisions(group: Group, categories: Categories) -> tuple[BoolArray, FloatArray]:
+    """`[division, category]` and `[division, side, :]`: ways to divide a group in two, and the sums of both parts.
 
     With an order, every cut, and missing on either side or alone. Without, every division of up to 12 categories; of
     more, or where two classes or one number make sure that the best is among them, the cuts of some orders: by class
     shares or means, and by the direction in which categories differ most.
     """
-    n = len(group)
+    n, members = len(group), list(group)
+    sums = categories.sums[members]
     if not categories.has_order:
-        members = list(group)
-        directions = splitting_directions(categories.sums[members], categories.weights[members], categories.task)
+        directions = splitting_directions(sums, categories.weights[members], categories.task)
         if len(directions) > 1 and n <= EXHAUSTIVE_LEVELS:
-            return all_groupings(n)
-        masks = np.concatenate([cuts_of_order(ordered(direction)) for direction in directions[:MOST_ORDERS]])
-        return np.where(masks[:, :1], masks, ~masks)
+            return all_groupings(n), sums_of_sides(all_groupings(n), sums)
+        orders = [ordered(direction) for direction in directions[:MOST_ORDERS]]
+        sides = np.concatenate([both_sides(sums[order], np.arange(n - 1)) for order in orders])
+        return np.concatenate([cuts_of_order(order) for order in orders]), sides
     if group[-1] != categories.missing:
-        return cuts_of_order(np.arange(n))
-    cuts = cuts_of_order(np.arange(n - 1))
-    left, right = (np.hstack([cuts, np.full((len(cuts), 1), side)]) for side in (True, False))
-    return np.concatenate([left, right, np.arange(n)[None] < n - 1])
+        return cuts_of_order(np.arange(n)), both_sides(sums, np.arange(n - 1))
+    return divisions_with_missing(sums)
+
+
+def divisions_with_missing(sums: FloatArray) -> tuple[BoolArray, FloatArray]:
+    """Those of categories with an order and of missing, the last: before the cut, after it, alone."""
+    known, missing, n = sums[:-1], sums[-1], len(sums)
+    cuts, sides = cuts_of_order(np.arange(n - 1)), both_sides(known, np.arange(n - 2))
+    masks = [np.hstack([cuts, np.full((len(cuts), 1), side)]) for side in (True, False)]
+    with_missing = [sides + np.stack([missing * side, missing * (not side)]) for side in (True, False)]
+    alone = np.stack([in_row_order(known), missing])
+    return np.concatenate([*masks, np.arange(n)[None] < n - 1]), np.concatenate([*with_missing, alone[None]])
+
+
+def sums_of_sides(masks: BoolArray, sums: FloatArray) -> FloatArray:
+    """`[division, side, :]`: the sums of both parts of each division, added up in the order of the categories."""
+    is_in = np.stack([masks.T, ~masks.T], axis=-1)[..., None]
+    return in_row_order(np.where(is_in, sums[:, None, None, :], 0.0))
 
 
 def cuts_of_order(order: RowArray) -> BoolArray:
@@ -322,14 +333,15 @@ def cuts_of_order(order: RowArray) -> BoolArray:
 
 def log10_ways(categories: Categories, n_groups: int, *, exhaustive: bool) -> float:
     """The logarithm of Bonferroni's multiplier: in how many ways so many groups can be made of the categories."""
-    count = _multiplier(categories, exhaustive=exhaustive)
+    count = multiplier(has_order=categories.has_order, has_missing=categories.has_missing, exhaustive=exhaustive)
     return log10(count(len(categories), n_groups))
 
 
-def _multiplier(categories: Categories, *, exhaustive: bool) -> Callable[[int, int], int]:
-    if not categories.has_order:
+def multiplier(*, has_order: bool, has_missing: bool, exhaustive: bool) -> Callable[[int, int], int]:
+    """What counts the ways to make r groups of c categories."""
+    if not has_order:
         return pairs_without_order if exhaustive else ways_without_order
-    if categories.has_missing:
+    if has_missing:
         return pairs_with_floating if exhaustive else ways_with_floating
     return pairs_with_order if exhaustive else ways_with_order
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from core.sums import sums_by, weights_by
+from core.sums import in_column_order, sums_by, weights_by
 
 
 def test_weights_by_group_with_empty_groups():
@@ -19,3 +19,11 @@ def test_sums_run_in_row_order():
     for value in rows:
         one_by_one += value
     assert weights_by(np.zeros(1000, dtype=np.int64), rows, 1)[0] == one_by_one
+
+
+def test_sums_of_columns_run_in_their_order():
+    rows = np.random.default_rng(0).random((2, 3, 1000))
+    one_by_one = np.zeros((2, 3))
+    for column in range(1000):
+        one_by_one += rows[..., column]
+    assert in_column_order(rows).tolist() == one_by_one.tolist()

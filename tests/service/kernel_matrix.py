@@ -11,6 +11,7 @@ import core
 from core.config import Algorithm, Categorical, Committee, FeatureShare
 from core.ensembles.growing import grow_committee
 from core.growth.engine import Engine, grow_with
+from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.prediction import predict
 from core.presets import resolve
@@ -43,6 +44,9 @@ def train_all() -> None:
                 tree, _ = grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
             predict(TreeView(tree, tree.size == 1), samples.attributes)
             grow_forests(samples, algorithm)
+            algorithm = resolve("chaid", {"stopping": {"max_depth": 2}}, target.task)
+            cut = with_cuts(samples, algorithm.numeric, numbers_only=True)
+            grow_with(Engine.KERNELS, cut, algorithm, validation=None, seed=0)
             if isinstance(target, ClassTarget):
                 algorithm = resolve("multivariate", {"stopping": {"max_depth": 1}}, target.task)
                 grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)

@@ -10,7 +10,6 @@ from core.bounds import possible_leaves
 from core.conditions import branch_condition, holds, says
 from core.growth.considered import candidates_by_node
 from core.growth.engine import Engine, grow_with
-from core.growth.grow import grow
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.prediction import MissingPolicy, leaves_reached, predict
@@ -22,6 +21,7 @@ from core.splits.split import SplitKind
 from core.table import Table
 from core.target import ClassTarget, NumberTarget, Task
 from core.tree import full_view
+from tests.core.both_engines import grow
 from tests.core.building import samples_of, table_of
 from tests.core.chaid_reference import reference_of_numbers, reference_of_table
 from tests.golden_tables import golden_samples
