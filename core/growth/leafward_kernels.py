@@ -8,15 +8,16 @@ Whether a cut may be better than the best is told without a division.
 """
 
 import numpy as np
-from numba import int64, uint8, uint64
+from numba import int64, uint64
 
 from core.byte_lane_kernels import BYTES_AT_ONCE, marks_below, n_bits
-from core.compiled_kernels import compiled, lowest_bit
+from core.compiled_kernels import compiled
 from core.growth.division_kernels import copy_figures
 from core.growth.drawing_kernels import draw_next, take_back
 from core.growth.figure_kernels import gain_of_two, squared_error
 from core.growth.node_kernels import is_leaf, is_one_class
 from core.growth.ranked_state import BEGIN, DEPTH, HIGH_ROW, KEY, LOW_ROW, N_ROWS, SIZE, SLOT
+from core.growth.branch_kernels import no_branches, put_branches, with_row
 from core.growth.small_scan_kernels import may_exceed
 from core.randomness import FOR_COLUMNS
 from core.randomness_kernels import key_of
@@ -43,7 +44,9 @@ def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
         known[0, j] = figures[j]
     while n_waiting > 0:
         n_waiting -= 1
-        figure, node = known[n_waiting], n_nodes
+        figure, node = bag.figure, n_nodes
+        for j in range(n_figures):
+            figure[j] = known[n_waiting, j]
         depth, begin, n = waiting[n_waiting, NODE_DEPTH], waiting[n_waiting, NODE_BEGIN], waiting[n_waiting, NODE_SIZE]
         key = uint64(waiting[n_waiting, NODE_KEY])
         n_nodes += 1
@@ -54,20 +57,21 @@ def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
         if c < 0 or bag.gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
             continue
         column, border = bag.drawn[c], bag.cuts[c]
-        n_left, below = divide(bag, rules, column, border, first, begin, n, figure[1], sums)
+        n_left, low, high = divide(bag, rules, column, border, first, begin, n, figure[1], sums)
         nodes.marks[node, SLOT] = column
-        nodes.marks[node, LOW_ROW] = bag.rows[first + bag.by_place[column, first + below]]
-        nodes.marks[node, HIGH_ROW] = bag.rows[first + bag.by_place[column, first + border]]
+        nodes.marks[node, LOW_ROW], nodes.marks[node, HIGH_ROW] = bag.rows[first + low], bag.rows[first + high]
         nodes.gains[node] = gain_of_two(sums, rules.criterion, rules.n_classes, 0.0)
         for b in range(1, -1, -1):  # the first child is the next
             start, size = (begin + n_left, n - n_left) if b else (begin, n_left)
-            child = known[n_waiting]
+            child = bag.child
             if is_squared:
-                is_pure = figures_of(bag, first, start, size, child)
+                is_pure = figures_of(bag, first, start, size, sums[b], bag.centres[b], child)
             else:
                 copy_figures(sums, int64(0), int64(2), b, rules.n_classes, child)
                 is_pure = is_one_class(child, rules.n_classes)
             is_open = not is_leaf(child, is_pure, depth + 1, rules, 1)
+            for j in range(n_figures):
+                known[n_waiting, j] = child[j]
             waiting[n_waiting, NODE_DEPTH], waiting[n_waiting, NODE_BEGIN] = depth + 1, start
             waiting[n_waiting, NODE_SIZE] = size if is_open else 0
             waiting[n_waiting, NODE_KEY] = int64(key_of(key, b))
@@ -187,19 +191,19 @@ def put_in_order(bag, column, first, begin, n):
 @compiled
 def put_in_order_by_bits(bag, column, first, begin, n):
     """The same of many rows."""
-    place, by_place, rows, words, ordered = bag.place, bag.by_place, bag.small_rows, bag.words, bag.ordered
+    place, rows, words, ordered = bag.place, bag.small_rows, bag.words, bag.ordered
     for word in range(4):
         words[word] = uint64(0)
     for j in range(begin, begin + n):
         p = uint64(place[column, first + rows[j]])
         words[p >> uint64(6)] |= uint64(1) << (p & uint64(63))
-    known = uint64(0)
-    for word in range(4):
-        bits, at = words[word], first + 64 * word
-        while bits:
-            ordered[known] = by_place[column, at + lowest_bit(bits)]
-            bits &= bits - uint64(1)
-            known += uint64(1)
+    bag.before_word[0] = 0
+    for word in range(3):
+        bag.before_word[word + 1] = bag.before_word[word] + n_bits(words[word])
+    for j in range(begin, begin + n):
+        p = uint64(place[column, first + rows[j]])
+        below = words[p >> uint64(6)] & ((uint64(1) << (p & uint64(63))) - uint64(1))
+        ordered[bag.before_word[p >> uint64(6)] + n_bits(below)] = rows[j]
 
 
 @compiled
@@ -281,51 +285,46 @@ def best_of_classes(bag, column, first, n, figure, n_classes, least, tie, bar_ga
 
 @compiled
 def divide(bag, rules, column, border, first, begin, n, centre, sums):
-    """Put the rows before a place first; how many, and the last place before it that a row has.
+    """Put the rows before a place first; how many, the last row before it, and the row in it.
 
     `sums` are the weights of both branches, then their sums, as in `division_kernels.branch_figures`.
     """
     rows, others, place, is_squared = bag.small_rows, bag.others, bag.place, rules.criterion == SQUARED
-    weights, numbers, classes = bag.weights, bag.numbers, bag.classes
-    width, here, there, below = 3 if is_squared else rules.n_classes, begin, 0, 0
-    for j in range(2 + 2 * width):
+    weights, classes, here, there, low, high = bag.weights, bag.classes, begin, 0, 0, 0
+    for j in range(2 + 2 * rules.n_classes):
         sums[j] = 0.0
+    both = no_branches()
     for j in range(begin, begin + n):
         row = rows[j]
         p, weight = int64(place[column, first + row]), weights[first + row]
         to = int64(p >= border)
-        below = max(below, p * (1 - to))
-        sums[to] += weight
+        low, high = max(low, (p << 8 | int64(row)) * (1 - to)), max(high, int64(row) * (p == border))
         if is_squared:
-            off, at = numbers[first + row] - centre, 2 + 3 * to
-            sums[at] += weight
-            sums[at + 1] += off * weight
-            sums[at + 2] += off * off * weight
+            both = with_row(both, to, weight, bag.numbers[first + row], centre)
         else:
-            sums[2 + to * width + classes[first + row]] += weight
+            sums[to] += weight
+            sums[2 + to * rules.n_classes + classes[first + row]] += weight
         rows[here], others[there] = row, row
         here += 1 - to
         there += to
     for j in range(there):
         rows[here + j] = others[j]
-    return here - begin, below
+    if is_squared:
+        put_branches(both, sums, bag.centres)
+    return here - begin, low & 255, high
 
 
 @compiled
-def figures_of(bag, first, begin, n, figures):
-    """`node_kernels.node_figures` of rows of a small subtree, of a number to predict."""
-    rows, weights, numbers, weight, is_pure = bag.small_rows, bag.weights, bag.numbers, 0.0, True
-    centre, moment, square, around, one = 0.0, 0.0, 0.0, 0.0, numbers[first + rows[begin]]
+def figures_of(bag, first, begin, n, weight, centre, figures):
+    """`node_kernels.node_figures` of rows of a small subtree, whose weight and sum of numbers are known."""
+    rows, weights, numbers, is_pure = bag.small_rows, bag.weights, bag.numbers, True
+    centre, moment, square, around, one = centre / weight, 0.0, 0.0, 0.0, numbers[first + rows[begin]]
     for j in range(begin, begin + n):
         here, number = weights[first + rows[j]], numbers[first + rows[j]]
-        weight += here
-        centre += here * number
-        is_pure &= number == one
-    centre /= weight
-    for j in range(begin, begin + n):
-        here, off = weights[first + rows[j]], numbers[first + rows[j]] - centre
+        off = number - centre
         moment += off * here
         square += off * off * here
+        is_pure &= number == one
     mean = centre + moment / weight
     for j in range(begin, begin + n):
         off = numbers[first + rows[j]] - mean

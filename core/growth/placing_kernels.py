@@ -23,10 +23,10 @@ def fill_ranks(entries, shift, ranks):
 
 @compiled
 def place_rows(bag, links, n_links, columns):
-    """Fill `place`, `by_place` and `value` of these columns, for every node that is to be grown as a small subtree.
+    """Fill `place` and `value` of these columns, for every node that is to be grown as a small subtree.
 
-    `home[row]` is the number of its subtree and, in the last 8 bits, which of its rows it is; `begins[subtree]` is where
-    that begins. Rows that are in none share a subtree whose places are read by nobody.
+    `home[row]` is the number of its subtree and, in the last 8 bits, which of its rows it is; `begins[subtree]` is
+    where that begins. Rows that are in none share a subtree whose places are read by nobody.
     """
     n_subtrees = 1
     bag.home[:] = 0
@@ -48,7 +48,7 @@ def place_rows(bag, links, n_links, columns):
 @compiled
 def place_distinct(bag, column, n_subtrees):
     """The same for a column whose values all differ: places tell them apart."""
-    entries, place, by_place, home = bag.lists[column], bag.place[column], bag.by_place[column], bag.home
+    entries, place, home = bag.lists[column], bag.place[column], bag.home
     begins, taken, mask = bag.begins, bag.places_taken, (uint32(1) << uint32(bag.shift)) - uint32(1)
     for subtree in range(n_subtrees):
         taken[subtree] = 0
@@ -57,13 +57,13 @@ def place_distinct(bag, column, n_subtrees):
         subtree, row = here >> uint32(8), uint64(here & uint32(255))
         to, begin = taken[subtree], uint64(begins[subtree])
         taken[subtree] = to + uint8(1)
-        place[begin + row], by_place[begin + uint64(to)] = to, uint8(row)
+        place[begin + row] = to
 
 
 @compiled
 def place_values(bag, column, n_subtrees):
     """The same where values may be equal."""
-    entries, place, by_place, home = bag.lists[column], bag.place[column], bag.by_place[column], bag.home
+    entries, place, home = bag.lists[column], bag.place[column], bag.home
     begins, taken, mask = bag.begins, bag.places_taken, (uint32(1) << uint32(bag.shift)) - uint32(1)
     value, values, last, rank = bag.value[column], bag.values_taken, bag.last_ranks, uint32(0)
     for subtree in range(n_subtrees):
@@ -76,4 +76,4 @@ def place_values(bag, column, n_subtrees):
         taken[subtree] = to + uint8(1)
         values[subtree] += uint8(rank != last[subtree])
         last[subtree] = rank
-        place[begin + row], by_place[begin + uint64(to)], value[begin + row] = to, uint8(row), values[subtree]
+        place[begin + row], value[begin + row] = to, values[subtree]

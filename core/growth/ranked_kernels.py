@@ -9,6 +9,7 @@ import numpy as np
 from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled, numbers_at
+from core.growth.branch_kernels import no_branches, put_branches, with_row
 from core.growth.bucket_kernels import DOUBT, look_at, look_closer, score_of_classes
 from core.growth.division_kernels import copy_figures
 from core.growth.drawing_kernels import draw_next, take_back
@@ -107,7 +108,7 @@ def grow_large(bag, rules, progress):
     links, figures, gains = np.empty((64, N_LINKS), np.int64), np.empty((64, n_figures)), np.empty(64)
     waiting, n_waiting, n_links, sums = np.zeros(64, np.int64), 0, int64(1), bag.child_sums
     n = bag.rows.shape[0]
-    is_pure = figures_of(bag, rules, int64(0), n, figures[0])
+    is_pure = root_figures(bag, rules, figures[0])
     n_waiting = note(links, waiting, n_waiting, int64(0), int64(0), n, int64(0), rules.root_key)
     n_waiting = close_if(is_leaf(figures[0], is_pure, int64(0), rules, 1), links, int64(0), n_waiting)
     while n_waiting > 0 and progress[STOP] == 0.0:
@@ -128,7 +129,7 @@ def grow_large(bag, rules, progress):
             first, size = (begin + n_left, n - n_left) if b else (begin, n_left)
             child = figures[n_links]
             if rules.criterion == SQUARED:
-                is_pure = figures_of(bag, rules, first, size, child)
+                is_pure = figures_of(bag, first, size, sums[b], bag.centres[b], child)
             else:
                 copy_figures(sums, int64(0), int64(2), b, rules.n_classes, child)
                 is_pure = is_one_class(child, rules.n_classes)
@@ -223,28 +224,25 @@ def divide(bag, rules, column, cut, begin, n, figure, sums):
     )
     for j in range(sums.shape[0]):
         sums[j] = 0.0
-    width, centre, here, there = 3 if is_squared else n_classes, figure[1], uint64(begin), uint64(0)
+    centre, both, here, there = figure[1], no_branches(), uint64(begin), uint64(0)
     low, high = uint64(0), ~uint64(0)
     for i in range(uint64(begin), uint64(begin + n)):
         row, weight = rows[i], weights[i]
         key = ranks[row]
         to = uint64(key >= uint32(cut))
-        with_row, on_left = uint64(key) << uint64(32) | uint64(row), to - uint64(1)  # all ones or none
-        low, high = max(low, with_row & on_left), min(high, with_row | on_left)
+        ranked, on_left = uint64(key) << uint64(32) | uint64(row), to - uint64(1)  # all ones or none
+        low, high = max(low, ranked & on_left), min(high, ranked | on_left)
         rows[here], spare_rows[there] = row, row
         weights[here], spare_weights[there] = weight, weight
-        sums[to] += weight
         if is_squared:
             number = numbers[i]
             numbers[here], spare_numbers[there] = number, number
-            off, at = number - centre, uint64(2) + uint64(3) * to
-            sums[at] += weight
-            sums[at + uint64(1)] += off * weight
-            sums[at + uint64(2)] += off * off * weight
+            both = with_row(both, int64(to), weight, number, centre)
         else:
             k = classes[i]
             classes[here], spare_classes[there] = k, k
-            sums[uint64(2) + uint64(width) * to + uint64(k)] += weight
+            sums[to] += weight
+            sums[uint64(2) + uint64(n_classes) * to + uint64(k)] += weight
         here += uint64(1) - to
         there += to
     for i in range(there):
@@ -253,33 +251,40 @@ def divide(bag, rules, column, cut, begin, n, figure, sums):
             numbers[here + i] = spare_numbers[i]
         else:
             classes[here + i] = spare_classes[i]
+    if is_squared:
+        put_branches(both, sums, bag.centres)
     mask = uint64(0xFFFFFFFF)
     return int64(here) - begin, int64(low & mask), int64(high & mask)
 
 
 @compiled
-def figures_of(bag, rules, begin, n, figures):
-    """`node_kernels.node_figures` of rows that stand next to each other: whether all targets are equal."""
-    weights, weight, is_pure = bag.weights, 0.0, True
+def root_figures(bag, rules, figures):
+    """`node_kernels.node_figures` of all rows: whether all targets are equal."""
+    weights, weight, centre, n = bag.weights, 0.0, 0.0, bag.rows.shape[0]
     if rules.criterion != SQUARED:
         for k in range(rules.n_classes):
             figures[1 + k] = 0.0
-        for i in range(begin, begin + n):
+        for i in range(n):
             figures[1 + bag.classes[i]] += weights[i]
             weight += weights[i]
         figures[0] = weight
         return is_one_class(figures, rules.n_classes)
-    numbers, centre, moment, square, around = bag.numbers, 0.0, 0.0, 0.0, 0.0
-    first = numbers[begin]
-    for i in range(begin, begin + n):
+    for i in range(n):
         weight += weights[i]
-        centre += weights[i] * numbers[i]
-        is_pure &= numbers[i] == first
-    centre /= weight
+        centre += weights[i] * bag.numbers[i]
+    return figures_of(bag, int64(0), n, weight, centre, figures)
+
+
+@compiled
+def figures_of(bag, begin, n, weight, centre, figures):
+    """The same of a node whose weight and sum of numbers are known."""
+    weights, numbers, is_pure = bag.weights, bag.numbers, True
+    centre, moment, square, around, one = centre / weight, 0.0, 0.0, 0.0, numbers[begin]
     for i in range(begin, begin + n):
         off = numbers[i] - centre
         moment += off * weights[i]
         square += off * off * weights[i]
+        is_pure &= numbers[i] == one
     mean = centre + moment / weight
     for i in range(begin, begin + n):
         off = numbers[i] - mean

@@ -40,8 +40,7 @@ class Bag(Struct):
     `lists` are the sorted lists of all rows and `ranks[column, row]` say how many distinct values come before a row's.
     The rows of a node stand next to each other in `rows`, ascending, and so do their `weights`, and `numbers` or
     `classes`. In a subtree of few rows `place[column, i]` is where the row at i stands in the column's order among the
-    rows of the subtree, `by_place` which row stands in a place, counted from the first, and `value` how many distinct
-    values come before.
+    rows of the subtree, and `value` how many distinct values come before, unless all values of the column differ.
     """
 
 
@@ -55,8 +54,8 @@ define(
     BagType,
     "lists ranks distinct shift rows weights numbers classes spare_rows spare_weights spare_numbers spare_classes "
     "keys parts unsorted picked ids sums before n_buckets ends is_high totals left order taken looked drawn gains cuts "
-    "place by_place value home begins places_taken values_taken last_ranks "
-    "row_weights row_parts small_rows others bytes ordered words waiting waiting_figures child_sums",
+    "place value home begins places_taken values_taken last_ranks "
+    "row_weights row_parts small_rows others bytes ordered words before_word waiting waiting_figures child_sums centres figure child",
 )
 
 
@@ -85,7 +84,6 @@ def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_sums: int) -
         np.zeros(n_columns, dtype=np.int64),
         np.empty(shape, dtype=np.uint8),
         np.empty(shape, dtype=np.uint8),
-        np.empty(shape, dtype=np.uint8),
         np.zeros(n_all_rows, dtype=np.uint32),
         np.zeros(n_subtrees, dtype=np.uint32),
         np.zeros(n_subtrees, dtype=np.uint8),
@@ -98,7 +96,11 @@ def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_sums: int) -
         np.zeros(n_small + 32, dtype=np.uint8),
         np.empty(n_small, dtype=np.uint8),
         np.zeros(4, dtype=np.uint64),
+        np.zeros(4, dtype=np.int64),
         np.empty((n_small + 2, 4), dtype=np.int64),
         np.empty((n_small + 2, 5 * n_sums)),
         np.zeros(2 + 5 * n_sums),
+        np.zeros(2),
+        np.zeros(5 * n_sums),
+        np.zeros(5 * n_sums),
     )
