@@ -17,6 +17,7 @@ from core.config import CriterionKind
 from core.growth.best_split import IMPURITIES
 from core.growth.finished_nodes import FinishedNodes
 from core.missing.surrogates import Surrogate
+from core.small_pages import empty_in_small_pages
 from core.splits.split import Cuts, Term
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
@@ -229,8 +230,10 @@ def is_same(values: FloatArray, others: FloatArray) -> bool:
 
 def joined(parts: Sequence[AnyArray]) -> AnyArray:
     """Narrowed numbers one after the other, narrowed: where some are not whole, there is nothing more to narrow."""
-    every = np.concatenate(parts)
-    return every if any(part.dtype.kind == "f" for part in parts) else narrowed(every)
+    if all(part.dtype.kind != "f" for part in parts):
+        return narrowed(np.concatenate(parts))
+    every = empty_in_small_pages((sum(map(len, parts)), *parts[0].shape[1:]), np.float64)
+    return np.concatenate(parts, out=every)
 
 
 def narrowed(values: AnyArray) -> AnyArray:

@@ -40,7 +40,7 @@ def look_at(bag, rules, c, column, begin, n, weight, moment, least):
     if rules.criterion == SQUARED:
         fill_numbers(bag, bag.sums[c], bag.ids[c], begin, n, low, scale, n_buckets)
     else:
-        fill_classes(bag, bag.sums[c], bag.ids[c], begin, n, low, scale, n_buckets, rules.n_classes)
+        fill_classes(bag, bag.sums[c], bag.ids[c], begin, n, low, scale, n_buckets)
     return best_between(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, moment, least)
 
 
@@ -85,8 +85,8 @@ def fill_numbers(bag, sums, ids, begin, n, low, scale, n_buckets):
 
 
 @compiled
-def fill_classes(bag, sums, ids, begin, n, low, scale, n_buckets, n_classes):
-    """Add up every bucket: what the rows of each class weigh; `totals` are those of the node."""
+def fill_classes(bag, sums, ids, begin, n, low, scale, n_buckets):
+    """Add up every bucket: what the rows of each class weigh."""
     keys, weights, classes, first = bag.keys, bag.weights, bag.classes, uint64(begin)
     sums[:n_buckets] = 0.0
     for i in range(uint64(n)):
@@ -195,7 +195,7 @@ def bound_of_classes(left, here, totals, weight, n_classes):
 
 @compiled
 def highest_corner(left, here, totals, weight, n_classes):
-    """The largest score where of each class all or nothing of a bucket is on the left; classes beyond have no weight."""
+    """The largest score where of each class all or nothing of a bucket is on the left."""
     most = 0.0
     for corner in range(1 << n_classes):
         passed, squares_left, squares_right = 0.0, 0.0, 0.0
@@ -265,7 +265,7 @@ def sort_bucket(picked, keys, start, end):
 def best_of_picked(bag, rules, before, begin, n_buckets, weight, moment, least, bar):
     """The first cut within a tie of the best above the bar, of the buckets that were picked: its score and its rank."""
     chosen, cut, tie = NO_CUT, uint32(0), rules.tolerance * weight
-    for is_second in range(2):
+    for _ in range(2):
         start, state = int64(0), (bar, NO_CUT, uint32(0), False)
         for bucket in range(n_buckets):
             end = bag.ends[bucket]

@@ -12,12 +12,12 @@ from numba import int64, uint64
 
 from core.byte_lane_kernels import BYTES_AT_ONCE, marks_below, n_bits
 from core.compiled_kernels import compiled
+from core.growth.branch_kernels import no_branches, put_branches, with_row
 from core.growth.division_kernels import copy_figures
 from core.growth.drawing_kernels import draw_next, take_back
 from core.growth.figure_kernels import gain_of_two, squared_error
 from core.growth.node_kernels import is_leaf, is_one_class
 from core.growth.ranked_state import BEGIN, DEPTH, HIGH_ROW, KEY, LOW_ROW, N_ROWS, SIZE, SLOT
-from core.growth.branch_kernels import no_branches, put_branches, with_row
 from core.growth.small_scan_kernels import may_exceed
 from core.randomness import FOR_COLUMNS
 from core.randomness_kernels import key_of
@@ -74,7 +74,8 @@ def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
                 known[n_waiting, j] = child[j]
             waiting[n_waiting, NODE_DEPTH], waiting[n_waiting, NODE_BEGIN] = depth + 1, start
             waiting[n_waiting, NODE_SIZE] = size if is_open else 0
-            waiting[n_waiting, NODE_KEY] = int64(key_of(key, b))
+            if is_open:
+                waiting[n_waiting, NODE_KEY] = int64(key_of(key, b))
             n_waiting += 1
     return n_nodes
 
@@ -123,12 +124,19 @@ def best_of_drawn(bag, rules, key, first, begin, n, figure):
             most = max(most, gains[n_found])
             n_found += 1
     take_back(bag.order, bag.taken, turn)
-    winner = -1
-    for c in range(n_found):
-        if gains[c] >= most - rules.tolerance and (winner < 0 or drawn[c] < drawn[winner]):
-            winner = c
+    winner = first_of_best(drawn, gains, n_found, most, rules.tolerance)
     if n == 2 and winner == 0:
         cuts[0] = place_of_cut(bag, drawn[0], first, begin)
+    return winner
+
+
+@compiled
+def first_of_best(drawn, gains, n_found, most, tolerance):
+    """Of the cuts within a tie of the best, the one of the first column; -1 when there is none."""
+    winner = -1
+    for c in range(n_found):
+        if gains[c] >= most - tolerance and (winner < 0 or drawn[c] < drawn[winner]):
+            winner = c
     return winner
 
 

@@ -36,7 +36,7 @@ from core.tree import Tree
 class Shared:
     """The samples of all trees as the kernels take them; `problem` has the lists of all rows.
 
-    `numbers` are the columns where nodes can be finished by a kernel.
+    `numbers` are the columns where nodes can be finished by a kernel, and `ranked` is there where trees grow by ranks.
     """
 
     samples: Samples
@@ -95,8 +95,9 @@ def grow_many(
         problem = problem_of(samples, algorithm, columns, weighing, threads, progress[0])
         is_finished_here = max_leaves is None and has_small(samples, algorithm, columns)
         numbers = number_columns(samples) if is_finished_here else None
-        has_ranks = numbers is not None and has_draws and is_ranked(samples, weighing)
-        ranked = ranked_table(samples, numbers, problem) if has_ranks else None
+        ranked = None
+        if numbers is not None and has_draws and is_ranked(samples, weighing):
+            ranked = ranked_table(samples, numbers, problem)
         return Shared(samples, algorithm, max_leaves, columns, weighing, problem, numbers, ranked)
 
     def grow(tree: int, shared: Shared) -> None:

@@ -15,7 +15,7 @@ from core.growth.division_kernels import copy_figures
 from core.growth.drawing_kernels import draw_next, take_back
 from core.growth.figure_kernels import gain_of_two, squared_error
 from core.growth.growth_state import Rules
-from core.growth.leafward_kernels import fill_sizes, grow_leafward, put_node
+from core.growth.leafward_kernels import fill_sizes, first_of_best, grow_leafward, put_node
 from core.growth.node_kernels import is_leaf, is_one_class
 from core.growth.placing_kernels import place_rows
 from core.growth.ranked_state import (
@@ -196,16 +196,6 @@ def best_of_drawn(bag, rules, key, begin, n, figure):
 def below(score, tie):
     """What is surely no tie with a score, and less."""
     return score - 2.0 * tie - abs(score) * DOUBT if score > NO_CUT else NO_CUT
-
-
-@compiled
-def first_of_best(drawn, gains, n_found, most, tolerance):
-    """Of the cuts within a tie of the best, the one of the first column; -1 when there is none."""
-    winner = -1
-    for c in range(n_found):
-        if gains[c] >= most - tolerance and (winner < 0 or drawn[c] < drawn[winner]):
-            winner = c
-    return winner
 
 
 @compiled

@@ -55,7 +55,8 @@ define(
     "lists ranks distinct shift rows weights numbers classes spare_rows spare_weights spare_numbers spare_classes "
     "keys parts unsorted picked ids sums before n_buckets ends is_high totals left order taken looked drawn gains cuts "
     "place value home begins places_taken values_taken last_ranks "
-    "row_weights row_parts small_rows others bytes ordered words before_word waiting waiting_figures child_sums centres figure child",
+    "row_parts small_rows others bytes ordered words before_word waiting waiting_figures child_sums centres figure "
+    "child",
 )
 
 
@@ -89,7 +90,6 @@ def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_sums: int) -
         np.zeros(n_subtrees, dtype=np.uint8),
         np.zeros(n_subtrees, dtype=np.uint8),
         np.zeros(n_subtrees, dtype=np.uint32),
-        np.empty(n_small),
         np.empty(n_small),
         np.empty(n_small, dtype=np.uint8),
         np.empty(n_small, dtype=np.uint8),

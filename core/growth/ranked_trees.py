@@ -11,6 +11,7 @@ from core.growth.kernel_columns import Weighing, n_classes_of, n_sums_of
 from core.growth.kernel_threads import GrowthEnded
 from core.growth.samples import Samples
 from core.growth.tree_sample import TreeSample
+from core.small_pages import empty_in_small_pages
 from core.table import FloatArray
 from core.target import Task
 from core.ties import TIE
@@ -49,7 +50,7 @@ def ranked_table(samples: Samples, columns: NumberColumns, problem: Any) -> Rank
 class RankedRoom:
     """What a thread grows its trees in, one after the other.
 
-    Numbers that a forest keeps as they are stand in blocks of many trees: memory is touched once, and in large pages.
+    Numbers that a forest keeps as they are stand in blocks of many trees, which no tree has to copy.
     """
 
     def __init__(self, samples: Samples) -> None:
@@ -76,7 +77,10 @@ class RankedRoom:
         if 2 * n_rows > self.n_free:
             self.n_free = max(2 * n_rows, NODES_OF_BLOCK)
             n_numbers = self.n_free if self.is_number else 0
-            self.block = [np.empty(n) for n in (self.n_free, self.n_free, n_numbers, n_numbers, n_numbers)]
+            self.block = [
+                empty_in_small_pages((n,), np.float64)
+                for n in (self.n_free, self.n_free, n_numbers, n_numbers, n_numbers)
+            ]
 
     def take(self, n_nodes: int) -> None:
         """Keep the numbers of so many nodes: what comes next stands after them."""
