@@ -24,7 +24,7 @@ from core.config import (
 )
 from core.division import Part
 from core.ensemble_checks import committee_faults, isolation_faults, missing_target_fault, of_members
-from core.ensemble_presets import of_member
+from core.ensemble_presets import COMMITTEES, of_member
 from core.errors import Fault, InvalidConfig, Path, raise_any
 from core.misclassification import MisclassificationCosts, cost_faults
 from core.preparation import (
@@ -265,13 +265,14 @@ def attribute_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault
 def attribute_kind_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     """Attributes of a kind that the preset cannot take."""
     preset = PRESETS[config.algorithm.kind]
-    able = ", ".join(name for name, other in PRESETS.items() if other.attribute_kinds != preset.attribute_kinds)
+    able = " or ".join(name for name, other in PRESETS.items() if other.attribute_kinds != preset.attribute_kinds)
+    hint = f"use {able}, or list the attributes without it"
+    if not (isinstance(config.ensemble, Committee) and COMMITTEES[config.ensemble.kind].draws_cuts):
+        hint += ', or cut it into intervals with "numeric": {"kind": "mdlp", "as": "intervals"}'
     for place, name in enumerate(attribute_names(schema_of(columns.values()), config)):
         path: Path = ("attributes",) if config.attributes is None else ("attributes", place)
         kind = columns[name].kind
         if kind is not Kind.IGNORE and name not in config.targets and not preset.takes(kind, config.algorithm.numeric):
-            way_out = 'cut it into intervals with "numeric": {"kind": "mdlp", "as": "intervals"}'
-            hint = f"use {able}, list the attributes without it, or {way_out}"
             yield Fault(f"{preset.title} takes categorical attributes, and {quoted(name)} is {kind}", path, hint)
 
 

@@ -483,6 +483,14 @@ Pruning = NoPruning | ReducedErrorPruning | ConfidencePruning | CostComplexityPr
 
 
 @dataclass(frozen=True, slots=True)
+class Retraining:
+    """What each attribute is worth is found by training again without what it tells, so many times for each."""
+
+    kind: ClassVar[str] = "retraining"
+    repeats: int = 5
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingConfig:
     """Everything but the data. A list of targets, even of one, is predicted as that many numbers at once.
 
@@ -501,6 +509,7 @@ class TrainingConfig:
     pruning: Pruning = field(default_factory=NoPruning)
     misclassification_costs: Mapping[str, Mapping[str, float]] | None = None
     ensemble: Committee | Isolation | None = None
+    importance: Retraining | None = None
 
     @property
     def targets(self) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ from core.config import (
     OnTie,
     Pruning,
     QuestTests,
+    Retraining,
     Stopping,
     TableStatistic,
     TrainingConfig,
@@ -61,6 +62,7 @@ def to_json(config: TrainingConfig) -> dict[str, Any]:
         "division": {"kind": config.division.kind, **asdict(config.division)},
         "algorithm": method_to_json(config.algorithm, config.ensemble),
         "pruning": {"kind": config.pruning.kind, **asdict(config.pruning)},
+        "importance": importance_to_json(config.importance),
     }
 
 
@@ -116,6 +118,7 @@ def from_json(plain: Mapping[str, Any]) -> TrainingConfig:
         pruning=pruning_from_json(plain["pruning"]),
         algorithm=algorithm,
         ensemble=ensemble,
+        importance=importance_from_json(plain.get("importance")),
     )
 
 
@@ -275,6 +278,19 @@ def pruning_from_json(plain: Mapping[str, Any]) -> Pruning:
     meant = {n: words[n](value) if n in words and value is not None else value for n, value in plain.items()}
     pruning: Pruning = _member(get_args(Pruning), meant)
     return pruning
+
+
+def importance_to_json(importance: Retraining | None) -> dict[str, Any] | None:
+    """How attributes are judged when a model is trained, if they are."""
+    return None if importance is None else {"kind": importance.kind, **asdict(importance)}
+
+
+def importance_from_json(plain: Mapping[str, Any] | None) -> Retraining | None:
+    """The inverse of `importance_to_json`; what is not there takes its default."""
+    if plain is None:
+        return None
+    importance: Retraining = _member((Retraining,), plain)
+    return importance
 
 
 def _member(members: tuple[Any, ...], plain: Mapping[str, Any]) -> Any:

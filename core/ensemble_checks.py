@@ -99,6 +99,9 @@ def isolation_faults(config: TrainingConfig) -> Iterator[Fault]:
     for name, value in said.items():
         if value is not None:
             yield Fault(f"{why[name]}: {name} says nothing here", (name,), f"leave {name} out")
+    if config.importance is not None:
+        detail = "without a target there is no measure that could fall when an attribute is shuffled"
+        yield Fault(detail, ("importance",), "leave importance out")
 
 
 def missing_target_fault(config: TrainingConfig) -> Iterator[Fault]:

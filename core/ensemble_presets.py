@@ -66,8 +66,10 @@ def pruning_of(
     if ensemble is None:
         return pruning_for(algorithm, said, has_validation=has_validation)
     if said is not None and said["kind"] != NoPruning.kind:
-        detail = f"the trees of {ensemble.kind} stay as they are grown: what one gets wrong, the others make up for"
-        raise InvalidConfig(Fault(detail, ("pruning", "kind"), NO_PRUNING_HINT))
+        path, detail = ("pruning", "kind"), f"the trees of {ensemble.kind} stay as they are grown"
+        if isinstance(ensemble, Isolation):
+            raise InvalidConfig(Fault(detail, path, "leave pruning out"))
+        raise InvalidConfig(Fault(f"{detail}: what one gets wrong, the others make up for", path, NO_PRUNING_HINT))
     return NoPruning()
 
 

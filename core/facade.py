@@ -9,6 +9,7 @@ Mistakes are `core.errors.CoreError`s, which say where they are and what would f
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from core import training
 from core.checks import check
@@ -22,6 +23,7 @@ from core.facade_tree import Trained
 from core.growth.engine import Engine
 from core.plain_config import Plain, config_from_plain
 from core.preparation import prepare
+from core.retraining import falls_when_retrained
 from core.suggestion import quoted
 from core.summary import summarize
 from core.table import Table
@@ -66,12 +68,15 @@ def train(
         members_listed=not isinstance(config, TrainingConfig) and config["algorithm"].get("members") is not None,
     )
     prepared = prepare(data, chosen, others)
+    retrain = partial(falls_when_retrained, prepared, chosen, watch=partial(report, "retraining"))
     match chosen.ensemble:
         case None:
             model = training.train(prepared, chosen, report, engine=Engine(engine), threads=threads)
-            return Trained(model, prepared.warnings, Engine(engine))
+            retrained = retrain(engine=Engine(engine), threads=threads)
+            return Trained(model, prepared.warnings, Engine(engine), retrained)
         case Committee():
             forest = train_forest(prepared, chosen, report, engine=Engine(engine), threads=threads)
-            return TrainedForest(forest, prepared.warnings, Engine(engine))
+            retrained = retrain(engine=Engine(engine), threads=threads)
+            return TrainedForest(forest, prepared.warnings, Engine(engine), retrained)
         case Isolation():
             return TrainedIsolation(train_isolation(prepared, chosen, report), prepared.warnings, Engine(engine))

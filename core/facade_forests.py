@@ -15,6 +15,7 @@ from core.facade_tables import Columns, records_for
 from core.facade_tree import Trained, policy_named, uses_kernels
 from core.growth.engine import Engine
 from core.prediction import MissingPolicy
+from core.retraining import Retrained
 from core.suggestion import quoted
 from core.table import BoolArray, FloatArray, Table
 from core.target import Task
@@ -27,6 +28,7 @@ class TrainedForest:
     model: ForestModel
     warnings: tuple[str, ...] = ()
     engine: Engine = Engine.AUTO
+    retrained: Retrained | None = None  # what attributes are worth, where the configuration asks for that
 
     def __len__(self) -> int:
         return len(self.model)

@@ -12,6 +12,7 @@ from core.model import Model
 from core.prediction import MissingPolicy, policy_as_grown
 from core.predictor import Predictor
 from core.pruning.history import History
+from core.retraining import Retrained
 from core.rules.extraction import path_rules, rule_text
 from core.suggestion import quoted
 from core.table import FloatArray, Table
@@ -32,6 +33,7 @@ class Trained:
     model: Model
     warnings: tuple[str, ...] = ()
     engine: Engine = Engine.AUTO
+    retrained: Retrained | None = None  # what attributes are worth, where the configuration asks for that
 
     def answers(self, records: Columns | Table, *, step: int | None = None, missing: str | None = None) -> FloatArray:
         """`[row, :]`: the probability of each of `model.classes`, or the predicted numbers.

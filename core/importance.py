@@ -1,7 +1,7 @@
 """Which attributes a tree relies on: how often it asks them, what they tell apart, and what it loses without them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -102,26 +102,6 @@ def falls_when_shuffled(
     for column in watched(asked, watch):
         shuffles = (with_shuffled(records.attributes, column, seed, repeat) for repeat in range(repeats))
         falls[column] = fall_from(whole, [measured(table) for table in shuffles])
-    return falls
-
-
-def falls_when_trained_again(
-    worth_after: Callable[[Samples], float | None], samples: Samples, *, repeats: int, seed: int, watch: Watch = nobody
-) -> list[Fall] | None:
-    """For each attribute, how far the measure falls when a model is trained without what it tells.
-
-    `worth_after(samples)` trains on samples and says how good that is, on rows of its own; here it gets the training
-    rows with the attribute's values handed out at random. Other attributes may then tell what this one told, so falls
-    are smaller than of a model that relies on it. It takes a training for every attribute and repeat. None where there
-    is no measure.
-    """
-    whole, n_columns = worth_after(samples), len(samples.attributes.schema)
-    if whole is None:
-        return None
-    falls = []
-    for column in watched(range(n_columns), watch):
-        shuffles = (with_shuffled(samples.attributes, column, seed, repeat) for repeat in range(repeats))
-        falls.append(fall_from(whole, [worth_after(replace(samples, attributes=table)) for table in shuffles]))
     return falls
 
 

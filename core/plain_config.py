@@ -26,11 +26,12 @@ from core.config import (
     MissingStrategy,
     NumericCorrection,
     OnTie,
+    Retraining,
     TableStatistic,
     TrainingConfig,
     WhenInsignificant,
 )
-from core.config_json import division_from_json
+from core.config_json import division_from_json, importance_from_json
 from core.ensemble_checks import NO_TARGET
 from core.ensemble_presets import COMMITTEES, pruning_of, resolve_method
 from core.errors import Fault, InvalidConfig, Path, raise_any
@@ -72,6 +73,7 @@ def config_from_plain(plain: Plain, schema: Schema, *, validated_elsewhere: bool
         algorithm=algorithm,
         ensemble=ensemble,
         pruning=pruning_of(algorithm, ensemble, said.get("pruning"), has_validation=is_validated),
+        importance=importance_from_json(said.get("importance")),
     )
 
 
@@ -221,6 +223,7 @@ def _are_kinds(value: Any) -> bool:
 
 LARGEST = 1e9
 MOST_TREES = 10_000
+MOST_REPEATS = 100
 SAYING_NULL = ("alpha_split",)  # None here means that no group is divided again
 flag = _claim(lambda value: isinstance(value, bool), "must be true or false")
 name = _claim(lambda value: isinstance(value, str), "must be the name of a column")
@@ -349,4 +352,5 @@ ORDER: Fields = {
             },
         }
     ),
+    "importance": one_of({Retraining.kind: {"repeats": number(1, MOST_REPEATS, whole=True)}}),
 }

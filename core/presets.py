@@ -114,7 +114,7 @@ PRESETS: dict[str, Preset] = {
         rule=AlphaRule.ONE_STANDARD_ERROR,
     ),
     "multivariate": Preset(
-        title="Multivariate trees",
+        title="A multivariate tree",
         criteria={Task.CLASSIFICATION: GINI},
         categorical=Categorical.ONE_HOT,
         pruning=CostComplexityPruning.kind,

@@ -27,7 +27,7 @@ QUICK_SECONDS = 0.2
 RATE, LATENCY_SECONDS, N_CONNECTIONS = 100.0, 10.0, 8
 ALONE, BESIDE = WHO = ("alone", "beside it")
 WHAT = {"p50": 0.5, "p99": 0.99}
-N_BUSY, MANY_FOLDS = 100_000, 50
+N_BUSY, MANY_FOLDS, N_IN_TURN = 100_000, 50, 6
 N_FIRST = 5_000
 
 MakeRequest = Callable[[], Requests]
@@ -239,13 +239,15 @@ class TrainingOnAllCores(Neighbour):
     def beside(self, server: Server) -> Iterator[None]:
         pruning = {"kind": "cost_complexity", "choose": "cross_validation", "folds": MANY_FOLDS}
         dataset_id = send_table(server, claims(np.random.default_rng(2), N_BUSY))
-        trainings = [order(server, dataset_id, name="busy", pruning=pruning) for _ in range(os.cpu_count() or 1)]
-        while not all(status(server, training) == "running" for training in trainings):
+        n_cores = os.cpu_count() or 1
+        trainings = [order(server, dataset_id, name="busy", pruning=pruning) for _ in range(n_cores * N_IN_TURN)]
+        while sum(status(server, training) == "running" for training in trainings) < n_cores:
             time.sleep(0.1)
         yield
-        for training in trainings:
-            assert status(server, training) == "running", "a training ended before the measurement did"
-            server.call("POST", f"/v1/trainings/{training}/cancel")
+        assert status(server, trainings[-1]) == "queued", "the trainings ended before the measurement did"
+        for training in reversed(trainings):  # those that wait first, lest they begin
+            if status(server, training) in ("queued", "running"):
+                server.call("POST", f"/v1/trainings/{training}/cancel")
 
 
 @dataclass(frozen=True)

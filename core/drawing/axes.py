@@ -36,9 +36,15 @@ def count_axis(smallest: int, largest: int, start: float, end: float, *, n_ticks
         low, high = smallest / ROOM, largest * ROOM
         ticks = tuple(tick for tick in _decades(smallest, largest) if low <= tick <= high)
         return Axis(low, high, start, end, _some(ticks, n_ticks), is_logarithmic=True)
+    return whole_axis(smallest, largest, start, end, n_ticks=n_ticks)
+
+
+def whole_axis(smallest: int, largest: int, start: float, end: float, *, n_ticks: int = 9) -> Axis:
+    """An axis of whole numbers from 1 on that is never logarithmic: what grows by as much is as far apart."""
     room = max(0.5, 0.04 * (largest - smallest))
     apart = max(1.0, math.ceil(_apart((largest - smallest) / n_ticks)))
-    return Axis(smallest - room, largest + room, start, end, _multiples(smallest - room, largest + room, apart))
+    low, high = max(0.0, smallest - room), largest + room
+    return Axis(low, high, start, end, _multiples(low, high, apart))
 
 
 def amount_axis(smallest: float, largest: float, start: float, end: float, *, n_ticks: int = 6) -> Axis:

@@ -6,6 +6,7 @@ like this are 是. 纹理 adds 0.31 to 是; 触感 takes away 0.05.
 
 from core.ensembles.forest_explanation import ForestExplanation
 from core.ensembles.forest_model import ForestModel
+from core.ensembles.voting import UNDECIDED
 from core.growth.held_out import labels_of
 from core.suggestion import shortened
 from core.table import FloatArray
@@ -20,6 +21,13 @@ LEAST_SHARE = 0.01  # of the largest contribution: what moves less is not told
 def why(model: ForestModel, explained: ForestExplanation) -> str:
     """The answer, how the trees vote, what a typical one says, and which attributes move it most."""
     return " ".join([_answer(model, explained), _typical(model, explained), _moves(model, explained)]).strip()
+
+
+def agreed_words(model: ForestModel, values: FloatArray, label: int) -> str:
+    """What a voting comes to: a class, or numbers; it may leave a class undecided."""
+    if model.task is not Task.CLASSIFICATION:
+        return _numbers(model, values)
+    return "Undecided" if label == UNDECIDED else shortened(model.classes[label])
 
 
 def _answer(model: ForestModel, explained: ForestExplanation) -> str:

@@ -57,6 +57,11 @@ def times_drawn(committee: Committee, n_rows: int, *, seed: int, tree: int) -> C
     return np.bincount((fractions(bits, size) * n_rows).astype(np.int64), minlength=n_rows)
 
 
+def leaves_rows_out(committee: Committee, n_rows: int) -> bool:
+    """Whether trees are grown from some of the rows only; else none is ever out of a bag."""
+    return committee.bootstrap or n_drawn(committee.sample_size, n_rows) < n_rows
+
+
 def out_of_bag(committee: Committee, n_rows: int, *, seed: int, tree: int) -> BoolArray:
     """`[row]`: whether the row was not drawn for a tree, which therefore has never seen it.
 

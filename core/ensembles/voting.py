@@ -8,7 +8,7 @@ A tree votes for the class that it would answer alone: that of the largest share
 where wrong answers have costs, the one of least expected cost.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -194,14 +194,3 @@ def _of_votes(
     values = vote_shares(votes, answers.shape[2])
     winners = labels_of(values)
     return Verdict(values, np.where(holds(votes, winners), winners, UNDECIDED))
-
-
-DEFINITIONS: Mapping[VotingKind, str] = {
-    VotingKind.AVERAGE: "the mean of the trees' class shares, or means",
-    VotingKind.MAJORITY: "the class that most trees vote for",
-    VotingKind.UNANIMOUS: "the class that all trees vote for; undecided where one dissents",
-    VotingKind.VETO: "the class that most trees vote for; undecided where a named tree dissents",
-    VotingKind.THRESHOLD: "the class that most trees vote for; undecided where they are fewer than a share of all",
-    VotingKind.TRIMMED: "the mean without a tenth of the trees at either end",
-    VotingKind.BAYESIAN: "the mean of shares, each drawn towards the training data's where its leaf is small",
-}

@@ -16,6 +16,7 @@ from core.records import EncodedRecords
 from core.table import FloatArray, RowArray
 from service.api.formats.answer_columns import (
     AnswerColumn,
+    Counts,
     Flags,
     Numbers,
     Texts,
@@ -125,7 +126,8 @@ class ForestWriter(ManyTreesWriter):
             case Part.MEAN:
                 return numbers_by_name("mean", model, verdict.values)
             case Part.VOTES:
-                return numbers_by_name("votes", model, answered.votes.astype(np.float64))
+                votes = zip(model.classes, answered.votes.T, strict=True)
+                return {f"votes_{name}": Counts(of_class) for name, of_class in votes}
             case Part.SPREAD:
                 return numbers_by_name("spread", model, answered.spreads)
             case Part.DECIDED:

@@ -41,8 +41,8 @@ WORDS = {
     "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
     "string_pattern_mismatch": "must match {pattern}",
-    "too_short": "must have at least {min_length} entries",
-    "too_long": "must have at most {max_length} entries",
+    "too_short": "must have at least {min_length} {entries}",
+    "too_long": "must have at most {max_length} {entries}",
     "union_tag_invalid": "must be one of {expected_tags}",
     "union_tag_not_found": "required, but missing",
 }
@@ -100,15 +100,24 @@ def _words(finding: Mapping[str, Any]) -> str:
     if finding["type"] == "value_error":
         return str(context["error"])
     if finding["type"] in WORDS:
-        return WORDS[finding["type"]].format(**context)
+        limits = {name: _plain(value) for name, value in context.items()}
+        is_one = limits.get("min_length", limits.get("max_length")) == 1
+        return WORDS[finding["type"]].format(**limits, entries="entry" if is_one else "entries")
     message = str(finding["msg"])
     return message[:1].lower() + message[1:]
+
+
+def _plain(value: Any) -> Any:
+    """A limit as people write it: 1 for 1.0."""
+    return f"{value:.15g}" if isinstance(value, float) else value
 
 
 def _hint(finding: Mapping[str, Any], shape: Any) -> str | None:
     if finding["type"] == "extra_forbidden":
         loc = finding["loc"]
-        known = sorted(_known_keys(shape, loc[:-1]))
+        known, others = sorted(_known_keys(shape, loc[:-1])), _kinds_that_know(shape, loc)
+        if others:
+            return f"it is for {' and '.join(others)}"
         return did_you_mean(str(loc[-1]), known) or (f"known here: {', '.join(known)}" if known else None)
     return _word_hint(finding)
 
@@ -126,12 +135,29 @@ def _word_hint(finding: Mapping[str, Any]) -> str | None:
 
 def _known_keys(shape: Any, loc: Iterable[str | int]) -> set[str]:
     """The keys of the models that can stand at a place."""
+    shapes = _shapes_at(shape, loc)
+    return {field.alias or name for one in shapes if _is_model(one) for name, field in one.model_fields.items()}
+
+
+def _shapes_at(shape: Any, loc: Iterable[str | int]) -> list[Any]:
+    """The types that can stand at a place."""
     shapes = _members(shape)
     for part in loc:
         below = [inner for one in shapes for inner in _members(_child(one, part))]
         # No type has such a child: it is the tag of a union's member, and narrows the choice.
         shapes = below or [one for one in shapes if _is_tagged(one, part)] or shapes
-    return {field.alias or name for one in shapes if _is_model(one) for name, field in one.model_fields.items()}
+    return shapes
+
+
+def _kinds_that_know(shape: Any, loc: Sequence[str | int]) -> list[str]:
+    """The kinds of a union that have a key which the kind that was sent has not."""
+    if len(loc) < 2:
+        return []
+    *_, kind, key = loc
+    members = [one for one in _shapes_at(shape, loc[:-2]) if _is_model(one)]
+    if not any(_is_tagged(one, kind) for one in members):
+        return []
+    return [tag for one in members if key in _known_keys(one, ()) for tag in _tags(one)]
 
 
 def _members(shape: Any) -> list[Any]:
@@ -161,7 +187,10 @@ def _is_model(shape: Any) -> bool:
 
 def _is_tagged(shape: Any, tag: str | int) -> bool:
     """Whether one of the model's fields can only be this word."""
-    return _is_model(shape) and any(
-        get_origin(field.annotation) is Literal and tag in get_args(field.annotation)
-        for field in shape.model_fields.values()
-    )
+    return _is_model(shape) and tag in _tags(shape)
+
+
+def _tags(shape: type[BaseModel]) -> list[str]:
+    """The words that fields of the model can only be."""
+    literals = (field.annotation for field in shape.model_fields.values() if get_origin(field.annotation) is Literal)
+    return [word for literal in literals for word in get_args(literal) if isinstance(word, str)]

@@ -45,6 +45,7 @@ class Stage(StrEnum):
     GROWING = "growing"
     PRUNING = "pruning"
     EVALUATING = "evaluating"
+    RETRAINING = "retraining"
     STORING = "storing"
 
 

@@ -9,7 +9,9 @@ from core.division import Part
 from core.ensembles.forest_evaluation import ForestEvaluation
 from core.ensembles.isolation_evaluation import ScoreMeasures
 from core.evaluation import Evaluation
+from core.importance import Fall
 from core.measures import ClassificationMeasures, Measures, RegressionMeasures
+from core.retraining import Retrained, UnseenRows
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
@@ -46,6 +48,16 @@ def isolation_evaluation_json(parts: Mapping[Part, ScoreMeasures | None]) -> dic
     """Scores by part: there is nothing to compare them with."""
     measured = {part.value: None if (one := parts[part]) is None else asdict(one) for part in Part}
     return {"parts": measured}
+
+
+def retrained_json(retrained: Retrained) -> dict[str, Any]:
+    """What attributes are worth, in their order, as it is stored with an evaluation."""
+    return {"rows": retrained.rows.value, "falls": [asdict(fall) for fall in retrained.falls]}
+
+
+def retrained_from_json(plain: Mapping[str, Any]) -> Retrained:
+    """The inverse of `retrained_json`."""
+    return Retrained(UnseenRows(plain["rows"]), tuple(Fall(**fall) for fall in plain["falls"]))
 
 
 def curve_from_json(curve: Sequence[Mapping[str, Any]]) -> list[CurvePoint]:

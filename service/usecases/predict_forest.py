@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from core.ensembles.forest_explanation import ForestExplanation, explain
-from core.ensembles.forest_sentences import why
+from core.ensembles.forest_sentences import agreed_words, why
 from core.ensembles.outer_bounds import is_decided, outer_bounds
 from core.ensembles.voting import (
     UNDECIDED,
@@ -117,13 +117,13 @@ class ForestAnswered:
         return explainer.path(explained.leaf, explained.weight, self.policy, holes_of(self.taken, row))
 
     def sentences(self) -> list[str]:
-        """Why each record is answered so, in words."""
-        said = [why(self.loaded.model, explained) for explained in self.explained]
-        if self.loaded.model.task is not Task.CLASSIFICATION:
+        """Why each record is answered so, in words; where that is not the mean of the trees, what it is comes first."""
+        model, kind = self.loaded.model, self.order.voting.kind
+        said = [why(model, explained) for explained in self.explained]
+        if kind is VotingKind.AVERAGE:
             return said
-        undecided = f"Undecided by {self.order.voting.kind} voting; on average: "
-        is_open = (self.verdict.labels == UNDECIDED).tolist()
-        return [f"{undecided if left_open else ''}{one}" for one, left_open in zip(said, is_open, strict=True)]
+        found = zip(self.verdict.values, self.verdict.labels.tolist(), said, strict=True)
+        return [f"{agreed_words(model, *agreed)} by {kind} voting; on average: {one}" for *agreed, one in found]
 
     @property
     def _average(self) -> FloatArray:

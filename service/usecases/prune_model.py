@@ -96,7 +96,8 @@ def _checked(
     config, schema = from_json(origin.configuration), schema_of(dataset.columns)
     validation_id = order.validation_dataset_id or origin.validation_dataset_id
     validates = validation_id is not None or has_validation(config.division, schema)
-    config = replace(config, pruning=pruning_for(config.algorithm, order.pruning, has_validation=validates))
+    pruning = pruning_for(config.algorithm, order.pruning, has_validation=validates)
+    config = replace(config, pruning=pruning, importance=None)  # a tree that stands is pruned, and none trained again
     judged = config
     if validation_id is not None:
         judged = replace(config, division=DatasetsDivision(validation=validation_id, test=None))

@@ -12,6 +12,10 @@ from core.config_json import from_json
 from core.curve import cross_validated, known
 from core.data_thresholds import lowered_candidates
 from core.division import Part
+from core.drawing.chart import error_words
+from core.drawing.trees_curve import TreesCurve
+from core.ensembles.forest_model import ForestModel
+from core.ensembles.isolation_model import IsolationModel
 from core.evaluation import measure_parts
 from core.growth.best_split import Candidate
 from core.growth.considered import candidates_by_node
@@ -20,7 +24,7 @@ from core.preparation import Prepared
 from core.rules.difference import RuleDifference
 from core.training import training_samples
 from service.errors import InvalidParameter, TooBusy
-from service.serving.loaded_models import Loaded, LoadedModel
+from service.serving.loaded_models import Loaded, LoadedModel, LoadedTrees
 from service.store import models
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
@@ -77,6 +81,23 @@ async def read_evaluation(database: Database, artifacts: Artifacts, loaded: Load
     if all(point["step"] != step for point in curve):
         curve = sorted([*curve, curve_point(loaded, step, parts)], key=lambda point: point["step"])
     return {**stored, "parts": parts, "curve": curve}
+
+
+def trees_curve(loaded: LoadedTrees) -> TreesCurve:
+    """The curve of a committee's error as it is drawn; InvalidParameter where no row is out of a bag."""
+    stored, model = loaded.record.evaluation, loaded.model
+    points = [(p["trees"], p["out_of_bag"]) for p in stored.get("trees", []) if p["out_of_bag"] is not None]
+    if isinstance(model, IsolationModel) or not points:
+        why = "all trees are grown from all rows" if isinstance(model, ForestModel) else "nothing is predicted here"
+        detail = f"the picture is of the error on rows that trees have not seen, and {why}"
+        raise InvalidParameter("format", detail, hint="use json")
+    test = stored["parts"]["test"]
+    return TreesCurve(
+        points=points,
+        test=None if test is None else error_in(test),
+        error=error_words(model.task, model.costs),
+        targets=model.targets,
+    )
 
 
 def curve_point(loaded: LoadedModel, step: int, parts: dict[str, Any]) -> dict[str, Any]:

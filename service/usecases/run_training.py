@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from core.config import TrainingConfig
 from core.config_json import from_json
 from core.content_pieces import pieces
 from core.growth.engine import Engine
@@ -18,7 +20,7 @@ from service.store.models import PackedContent, pack
 from service.store.pieces import digest_of
 from service.store.transactions import Database
 from service.usecases.training_data import prepared_data
-from service.usecases.training_outcome import evaluated, facts_of, trained
+from service.usecases.training_outcome import evaluated, facts_of, trained, with_importance
 
 Report = Callable[[str, float], None]
 
@@ -42,6 +44,19 @@ STAGES_OF_PRUNING = {
     Stage.EVALUATING: (0.6, 0.97),
     Stage.STORING: (0.97, 1.0),
 }
+RETRAINING = 0.1  # where it begins in a training that does it: it takes as long as many trainings
+
+
+def stages_of(config: TrainingConfig, *, prunes_again: bool) -> dict[Stage, tuple[float, float]]:
+    """Where each stage of this work begins and ends."""
+    if prunes_again:
+        return STAGES_OF_PRUNING
+    stages = STAGES if config.ensemble is None else STAGES_OF_MANY
+    if config.importance is None:
+        return stages
+    before = {stage: (RETRAINING * start, RETRAINING * end) for stage, (start, end) in stages.items()}
+    storing = stages[Stage.STORING]
+    return before | {Stage.RETRAINING: (RETRAINING, storing[0]), Stage.STORING: storing}
 
 
 @dataclass(frozen=True)
@@ -75,16 +90,11 @@ async def run_training(
         digests = await models.file_digests(session, model_id)
         stored = None if training.parent is None else await models.read_content(session, model_id)
     config = from_json(training.configuration)
-    stages = STAGES if config.ensemble is None else STAGES_OF_MANY
-    if stored is not None:
-        stages = STAGES_OF_PRUNING
+    stages = stages_of(config, prunes_again=stored is not None)
 
     def within(stage: str, progress: float) -> None:
         start, end = stages[Stage(stage)]
         report(stage, start + progress * (end - start))
-
-    def evaluating(done: float) -> None:
-        within(Stage.EVALUATING, done)
 
     prepared = prepared_data(artifacts, digests, config)
     options: dict[str, Any] = {"engine": Engine(engine), "threads": threads}
@@ -93,13 +103,16 @@ async def run_training(
         model = trained(prepared, config, within, **options)
     else:
         model = prune_again(load_tree(stored), config, prepared, within, **options)
-    evaluation = evaluated(model, prepared, config, watch=evaluating, **options)
+    evaluation = evaluated(model, prepared, config, watch=partial(within, Stage.EVALUATING), **options)
+    evaluation, unknown = with_importance(
+        evaluation, prepared, config, watch=partial(within, Stage.RETRAINING), **options
+    )
     within(Stage.STORING, 0.0)
     unused = [column.name for column in dataset.columns if column.name not in model.attributes]
     outcome = finished(model, unused, evaluation)
 
     async def publish(session: AsyncSession) -> None:
-        await jobs.finish_succeeded(session, job, warnings=prepared.warnings)
+        await jobs.finish_succeeded(session, job, warnings=[*prepared.warnings, *unknown])
         await publish_outcome(session, model_id, outcome)
 
     await database.write_when_back(publish)

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from core.checks import check, schema_of
-from core.config import DatasetsDivision, Division, TrainingConfig
+from core.config import DatasetsDivision, Division, Retraining, TrainingConfig
 from core.config_json import to_json
 from core.division import Part
 from core.ensemble_presets import pruning_of, resolve_method
@@ -37,6 +37,7 @@ class TrainingOrder:
     preset: str
     overrides: Mapping[str, Any]
     pruning: Mapping[str, Any] | None
+    importance: Retraining | None
 
 
 async def start_training(session: AsyncSession, order: TrainingOrder) -> TrainingRecord:
@@ -84,6 +85,7 @@ def complete_config(order: TrainingOrder, dataset: DatasetRecord) -> TrainingCon
         algorithm=algorithm,
         ensemble=ensemble,
         pruning=pruning_of(algorithm, ensemble, order.pruning, has_validation=has_validation(order.division, schema)),
+        importance=order.importance,
     )
 
 

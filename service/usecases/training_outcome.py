@@ -16,12 +16,22 @@ from core.evaluation import evaluate
 from core.growth.engine import Engine, prefers_kernels
 from core.model import Model
 from core.preparation import Prepared
+from core.retraining import falls_when_retrained
 from core.serialization import AnyModel
 from core.training import train
 from core.tree import times_covered
-from service.usecases.evaluation_json import evaluation_json, forest_evaluation_json, isolation_evaluation_json
+from service.usecases.evaluation_json import (
+    evaluation_json,
+    forest_evaluation_json,
+    isolation_evaluation_json,
+    retrained_json,
+)
 
 Report = Callable[[str, float], None]
+
+NOTHING_TO_MEASURE = (
+    "importance by retraining is not known: the target of the rows that measure does not vary, or there are none"
+)
 
 
 def trained(prepared: Prepared, config: TrainingConfig, report: Report, *, engine: Engine, threads: int) -> AnyModel:
@@ -58,6 +68,24 @@ def evaluated(
             return isolation_evaluation_json(
                 evaluate_isolation(model, prepared.parts, kernels=kernels, threads=threads, watch=watch)
             )
+
+
+def with_importance(
+    evaluation: dict[str, Any],
+    prepared: Prepared,
+    config: TrainingConfig,
+    *,
+    engine: Engine,
+    threads: int,
+    watch: Callable[[float], None],
+) -> tuple[dict[str, Any], list[str]]:
+    """The evaluation with what attributes are worth by retraining, if that is asked for; and warnings about it."""
+    if config.importance is None:
+        return evaluation, []
+    retrained = falls_when_retrained(prepared, config, engine=engine, threads=threads, watch=watch)
+    if retrained is None:
+        return evaluation, [NOTHING_TO_MEASURE]
+    return evaluation | {"retraining": retrained_json(retrained)}, []
 
 
 def facts_of(model: AnyModel, unused_columns: list[str]) -> dict[str, Any]:

@@ -2,9 +2,13 @@
 
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
+from core.config import Imbalance
+from core.ensemble_presets import COMMITTEES
+from core.ensembles.voting import VotingKind
 from tests.contract.test_readme import ROOT, blocks
 
 
@@ -30,3 +34,12 @@ def test_the_engine_loads_nothing_of_the_service() -> None:
         "assert not found, found"
     )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
+@pytest.mark.parametrize(
+    "kinds", [tuple(VotingKind), tuple(one.kind for one in get_args(Imbalance)), tuple(COMMITTEES)]
+)
+def test_every_way_to_draw_to_vote_and_to_balance_is_explained(kinds: tuple[str, ...]) -> None:
+    explained = (ROOT / "docs" / "forests.md").read_text("utf-8")
+    for kind in kinds:
+        assert f"\n| `{kind}` | " in explained, kind

@@ -259,3 +259,82 @@ def test_several_targets_are_told_apart_from_one(client: Any) -> None:
     problem = part("api.models.get_tree").sync("several", client=client, thresholds=models.Thresholds.DATA)
     assert isinstance(problem, models.Problem)
     assert problem.errors[0].parameter == "thresholds"
+
+
+def test_a_committee_from_its_order_to_its_votes(client: Any) -> None:
+    models, rows = part("models"), range(40)
+    columns = {"a": [row * 7 % 20 for row in rows], "b": ["xyz"[row % 3] for row in rows]}
+    columns["y"] = ["p" if a > 9 else "q" for a in columns["a"]]
+    body = models.DatasetUpload.from_dict({"columns": columns})
+    dataset = part("api.datasets.create_dataset").sync(client=client, body=body)
+    forest = models.RandomForestOptions(
+        kind="random_forest",
+        base=[models.BaseKind.CART, models.BaseKind.C45],
+        n_trees=6,
+        max_features=2,
+        imbalance=models.SmoteOptions(kind="smote"),
+    )
+    order = models.TrainingRequest(
+        name="committee",
+        dataset_id=dataset.id,
+        target="y",
+        algorithm=forest,
+        division=models.NoDivision(kind="none"),
+        importance=models.RetrainingOptions(kind="retraining", repeats=1),
+    )
+    training = part("api.trainings.create_training").sync(client=client, body=order)
+    assert isinstance(training.configuration.importance, models.Retraining)
+    assert training.configuration.algorithm.imbalance.neighbours == 5
+    ended = part("api.trainings.get_training").sync(training.id, client=client, wait=30)
+    assert (ended.status, ended.problem) == ("succeeded", None)
+
+    importance = part("api.models.get_importance").sync("committee", client=client, part=models.AskedRows.OUT_OF_BAG)
+    told, other = importance.items
+    assert (told.retraining.part, told.permutation.part) == (models.UnseenRows.OUT_OF_BAG, models.AskedRows.OUT_OF_BAG)
+    assert told.retraining.mean > other.retraining.mean
+    evaluation = part("api.models.get_evaluation").sync("committee", client=client)
+    assert [point.trees for point in evaluation.trees] == [1, 2, 3, 4, 5, 6]
+    # The generated function reads JSON only: a picture is fetched by the client that it uses.
+    drawn = client.get_httpx_client().get("/v1/models/committee/evaluation", params={"format": "svg"})
+    assert "Error by number of trees" in drawn.text
+
+    asked = [{"a": 19, "b": "x"}, {"a": 1, "b": "y"}]
+    request = models.PredictionRequest.from_dict(
+        {"records": asked, "explain": True, "voting": {"kind": "threshold", "share": 0.6}}
+    )
+    assert isinstance(request.voting, models.ThresholdVoting)
+    answer = part("api.predictions.predict").sync("committee", client=client, body=request)
+    assert [one.label for one in answer.predictions] == ["p", "q"]
+    assert answer.predictions[0].votes["p"] + answer.predictions[0].votes["q"] == 6
+    assert answer.predictions[0].typical_path.tests
+    rules = part("api.models.get_rules").sync("committee", client=client)
+    assert (rules.style, rules.items[0].shared.trees > 0) == (models.RulesStyle.STRONGEST, True)
+    near = part("api.models.find_neighbours").sync(
+        "committee", client=client, body=models.NeighboursRequest.from_dict({"records": asked, "n": 2})
+    )
+    assert [len(one.rows) for one in near.items] == [2, 2]
+    page = part("api.models.get_proximity").sync("committee", client=client, limit=3, outliers=True)
+    assert [len(item.proximities) for item in page.items] == [3, 3, 3]
+    assert isinstance(part("api.models.get_tree").sync("committee", client=client, index=5), models.ClassTree)
+
+
+def test_an_isolation_forest_and_its_scores(client: Any) -> None:
+    models = part("models")
+    body = models.DatasetUpload.from_dict({"columns": {"a": [*range(30), 500]}})
+    dataset = part("api.datasets.create_dataset").sync(client=client, body=body)
+    order = models.TrainingRequest(
+        name="odd",
+        dataset_id=dataset.id,
+        algorithm=models.IsolationForestOptions(kind="isolation_forest", n_trees=20, threshold=0.6),
+        division=models.NoDivision(kind="none"),
+    )
+    training = part("api.trainings.create_training").sync(client=client, body=order)
+    assert part("api.trainings.get_training").sync(training.id, client=client, wait=30).status == "succeeded"
+    request = models.PredictionRequest.from_dict({"records": [{"a": 500}, {"a": 15}], "explain": True})
+    answer = part("api.predictions.predict").sync("odd", client=client, body=request)
+    assert isinstance(answer, models.AnomalyPredictions)
+    assert [one.is_anomaly for one in answer.predictions] == [True, False]
+    assert answer.predictions[0].short_ways[0].conditions
+    evaluation = part("api.models.get_evaluation").sync("odd", client=client)
+    assert isinstance(evaluation, models.AnomalyEvaluation)
+    assert evaluation.parts.train.anomalies >= 1

@@ -147,7 +147,7 @@ def test_what_fits_passes(changes):
             {"algorithm": resolve("id3", {}, Task.CLASSIFICATION)},
             ("attributes", 1),
             'ID3 takes categorical attributes, and "density" is numeric',
-            "use c45, cart",
+            "use c45 or cart",
         ),
         (
             {"algorithm": resolve("id3", {}, Task.CLASSIFICATION), "attributes": ("grade",)},

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from core.checks import check
-from core.config import NoDivision, RandomDivision, TrainingConfig
+from core.config import NoDivision, RandomDivision, Retraining, TrainingConfig
 from core.ensemble_presets import resolve_method
 from core.errors import InvalidConfig
 from core.summary import summarize
@@ -77,7 +77,13 @@ def test_what_fits_passes(config):
             "only 3 trees",
         ),
         # What is wrong with a tree is wrong with each of many.
-        (config_of("bagging", {"base": "id3"}), ("attributes", 1), "ID3 takes categorical attributes"),
+        (config_of("bagging", {"base": "id3"}), ("attributes", 1), '"as": "intervals"'),
+        (config_of("extra_trees", {"base": "id3"}), ("attributes", 1), "or list the attributes without it"),
+        (
+            config_of("bagging", {"base": "multivariate"}, Task.REGRESSION, target="sugar"),
+            ("target",),
+            "A multivariate tree predicts classes",
+        ),
         (
             config_of("bagging", {"base": ["cart", "c45"]}, Task.REGRESSION, target="sugar"),
             ("target",),
@@ -97,6 +103,7 @@ def test_what_fits_passes(config):
         (isolation(misclassification_costs={"yes": {"no": 2.0}}), ("misclassification_costs",), "there is no target"),
         (isolation(target_kind="numeric"), ("target_kind",), "there is no target"),
         (isolation(sample_weight="weight"), ("sample_weight",), "counts rows"),
+        (isolation(importance=Retraining()), ("importance",), "no measure that could fall"),
         (isolation(attributes=("texture", "texture")), ("attributes", 1), "listed twice"),
         (isolation(division=RandomDivision(0.5, 0.1, 0.1)), ("division",), "add up to"),
     ],
@@ -132,3 +139,8 @@ def test_attributes_that_are_not_there_are_found_without_a_target_too():
     ((path, said),) = faults_of(replace(isolation(), attributes=("densty",)))
     assert path == ("attributes", 0)
     assert "did you mean density?" in said
+
+
+def test_a_method_that_draws_its_cuts_is_not_told_to_choose_them():
+    ((_, words),) = faults_of(config_of("extra_trees", {"base": "id3"}))
+    assert "mdlp" not in words

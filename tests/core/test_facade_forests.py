@@ -105,3 +105,18 @@ def test_members_may_be_listed_and_their_faults_are_found_there():
     with pytest.raises(InvalidConfig) as refused:
         train(table(COLUMNS), order)
     assert [fault.path for fault in refused.value.faults] == [("algorithm", "members", 1, "min_category_weight")]
+
+
+@pytest.mark.parametrize("algorithm", [{"kind": "cart"}, {"kind": "random_forest", "n_trees": 3}])
+def test_what_attributes_are_worth_is_found_where_the_configuration_asks(algorithm):
+    order = {"target": "y", "attributes": ["a", "b"], "algorithm": algorithm, **PLAIN}
+    stages = []
+    asked = {**order, "importance": {"kind": "retraining", "repeats": 1}}
+    trained = train(table(COLUMNS), asked, engine="definition", report=lambda stage, _: stages.append(stage))
+    assert trained.retrained.falls[0].mean > trained.retrained.falls[1].mean
+    assert stages[-1] == "retraining"
+    assert train(table(COLUMNS), order, engine="definition").retrained is None
+    for wrong, path in ((0, ("importance", "repeats")), ("often", ("importance", "repeats"))):
+        with pytest.raises(InvalidConfig) as error:
+            train(table(COLUMNS), {**order, "importance": {"kind": "retraining", "repeats": wrong}})
+        assert error.value.faults[0].path == path

@@ -22,14 +22,18 @@ TABLE["y"] = ["p" if (TABLE["a"][row] or 0.5) + 0.3 * (row % 3 == 0) > 0.6 else 
 TABLE["z"] = [3 * (TABLE["a"][row] or 0.5) + TABLE["b"][row] for row in range(N)]
 LOOKING = ["a", "b", "c"]
 ORDERS: dict[str, dict[str, Any]] = {
-    "bagging": {"algorithm": {"kind": "bagging", "base": ["cart", "c45"], "n_trees": 6}, "target": "y"},
+    "bagging": {
+        "algorithm": {"kind": "bagging", "base": ["cart", "c45"], "n_trees": 6},
+        "target": "y",
+        "importance": {"kind": "retraining", "repeats": 2},
+    },
     "forest": {"algorithm": {"kind": "random_forest", "n_trees": 9, "imbalance": {"kind": "smote"}}, "target": "y"},
     "extra": {"algorithm": {"kind": "extra_trees", "n_trees": 5, "bootstrap": True}, "target": "z"},
     "isolation": {"algorithm": {"kind": "isolation_forest", "n_trees": 20, "sample_size": 64}, "target": None},
 }
 RECORDS = [{"a": 0.9, "b": 0.2, "c": "x"}, {"b": 0.4}, {"c": "new"}, {}]
 READS = ("schema", "tree?index=2", "evaluation", "rules?index=1", "export?index=0", "pruning")
-OF_COMMITTEES = ("proximity?limit=5",)
+OF_COMMITTEES = ("proximity?limit=5", "importance?part=test&repeats=2")
 MANY = 10_000  # trees: more than any engine grows while a test looks on
 
 

@@ -40,6 +40,13 @@ class Numbers:
 
 
 @dataclass(frozen=True)
+class Counts:
+    """A whole number in each row."""
+
+    values: RowArray
+
+
+@dataclass(frozen=True)
 class Flags:
     """True or false in each row."""
 
@@ -69,7 +76,7 @@ class Leaves:
     ends: Ends
 
 
-AnswerColumn = Words | Numbers | Flags | Lists | Texts | Leaves
+AnswerColumn = Words | Numbers | Counts | Flags | Lists | Texts | Leaves
 
 
 def answer_columns(

@@ -21,7 +21,7 @@ from core.schema import Attribute
 from core.suggestion import quoted
 from core.table import MISSING_CODE, BoolArray, Column, RowArray
 from service.api.codings import WrittenBytes
-from service.api.formats.answer_columns import AnswerColumn, Flags, Leaves, Lists, Numbers, Texts, Words
+from service.api.formats.answer_columns import AnswerColumn, Counts, Flags, Leaves, Lists, Numbers, Texts, Words
 from service.api.formats.blocks import ROWS_PER_BLOCK, Wanted
 from service.errors import MalformedBody
 
@@ -288,7 +288,7 @@ def array_of(column: AnswerColumn) -> "pa.Array[Any]":
             short: type[np.signedinteger[Any]] = np.int8 if len(words) <= MOST_SHORT else np.int32
             taken: pa.Array[Any] = pa.array(places.astype(short), mask=places < 0)
             return pa.DictionaryArray.from_arrays(taken, pa.array(words, pa.utf8()), safe=False)
-        case Numbers(values) | Flags(values):
+        case Numbers(values) | Counts(values) | Flags(values):
             return pa.array(values)
         case Lists(starts, places, words):
             return _list_array(starts, pa.array(words, pa.utf8()).take(places))

@@ -19,7 +19,7 @@ from core.records import MOST_FAULTS
 from core.schema import Attribute
 from core.suggestion import quoted
 from core.table import MISSING_CODE, RowArray
-from service.api.formats.answer_columns import AnswerColumn, Flags, Leaves, Lists, Numbers, Texts, Words
+from service.api.formats.answer_columns import AnswerColumn, Counts, Flags, Leaves, Lists, Numbers, Texts, Words
 from service.api.formats.blocks import Wanted
 from service.errors import InvalidFile, MalformedBody
 from service.usecases.read_csv import CsvRows, not_utf8, ragged_rows
@@ -118,6 +118,8 @@ def cells_of(column: AnswerColumn) -> Sequence[str]:
             # Leaves give the same few numbers again and again.
             bits, places = np.unique(np.ascontiguousarray(values).view(np.int64), return_inverse=True)
             return _taken([repr(value) for value in bits.view(np.float64).tolist()], places)
+        case Counts(values):
+            return [str(value) for value in values.tolist()]
         case Flags(values):
             return _taken(["false", "true"], values.astype(np.int64))
         case Lists(starts, places, words):

@@ -13,6 +13,7 @@ from core.drawing.curve import curve_svg
 from core.drawing.dot import tree_dot
 from core.drawing.svg import tree_svg
 from core.drawing.text import tree_text
+from core.drawing.trees_curve import trees_curve_svg
 from core.record_schema import record_json_schema
 from service.api.bodies import StrictRoute
 from service.api.dependencies import (
@@ -52,6 +53,7 @@ from service.usecases.read_model import (
     read_candidates,
     read_difference,
     read_evaluation,
+    trees_curve,
 )
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
@@ -270,7 +272,11 @@ async def get_evaluation(
     response: Response,
     step: StepQuery = "selected",
     format: Annotated[
-        EvaluationFormat, Query(description="JSON, or a picture of the curve with the step marked.")
+        EvaluationFormat,
+        Query(
+            description="JSON, or a picture: of a tree the error by its size, with the step marked, of a committee the "
+            "error out of the bag by the number of trees."
+        ),
     ] = EvaluationFormat.JSON,
 ) -> Any:
     """Show how good the model is on each part of the data, against the simplest answer, and along its pruning.
@@ -279,11 +285,11 @@ async def get_evaluation(
     """
     loaded = await loaded_models.get(model)
     number = loaded.number(step)
-    if isinstance(loaded, LoadedTrees) and format is EvaluationFormat.SVG:
-        detail = "the picture is that of a tree's pruning, and many trees are not pruned"
-        raise InvalidParameter("format", detail, hint="use json, which has the error over the number of trees")
+    curve = trees_curve(loaded) if isinstance(loaded, LoadedTrees) and format is EvaluationFormat.SVG else None
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
+    if curve is not None:
+        return Response(trees_curve_svg(curve), media_type="image/svg+xml", headers={"ETag": response.headers["ETag"]})
     about = {"model": ModelStep.of(loaded, number), "task": task_of(loaded.model)}
     if isinstance(loaded, LoadedTrees):
         return {**about, **loaded.record.evaluation}

@@ -6,12 +6,13 @@ As with the methods of single trees, `BaggingOptions` is what clients send, and 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 from typing_extensions import TypeAliasType
 
 from core import config
 from core.plain_config import MOST_TREES
 from service.api.schemas.common import Body, Flag, Number, WholeNumber
+from service.api.schemas.imbalance import Balancing, Imbalance, ImbalanceOptions
 from service.api.schemas.methods import (
     Binning,
     Bonferroni,
@@ -55,7 +56,15 @@ Base = TypeAliasType(
         ),
     ],
 )
-DrawnWord = Annotated[config.FeatureShare, Tag("word")]
+
+
+def _is_drawn_word(value: Any) -> Any:
+    if value not in tuple(config.FeatureShare):
+        raise ValueError("must be sqrt, log2, all, a whole number from 1, or a share above 0 and below 1")
+    return value
+
+
+DrawnWord = Annotated[config.FeatureShare, BeforeValidator(_is_drawn_word), Tag("word")]
 DrawnCount = Annotated[WholeNumber, Tag("count"), Field(ge=1)]
 DrawnShare = Annotated[Number, Tag("share"), Field(gt=0, lt=1)]
 
@@ -97,128 +106,6 @@ PerNode = Field(description="How many attributes are drawn anew in each node, wh
 Bootstrap = Annotated[
     Flag, Field(description="Whether rows are drawn with repeats; else each is drawn at most once for a tree.")
 ]
-Ratio = Annotated[Number, Field(ge=1e-9, le=1e9)]
-AtMostTimes = Field(description="A class keeps at most so many times the rows of the rarest.")
-UpToTimes = Field(description="A class gets up to so many times the rows of the most frequent one.")
-
-
-class Undersampling(Body):
-    """Of every class but the rarest only some rows are drawn for each tree."""
-
-    kind: Literal["undersample"]
-    ratio: Annotated[Ratio, AtMostTimes]
-
-
-class UndersamplingOptions(Body):
-    """Of every class but the rarest only some rows are drawn for each tree."""
-
-    kind: Literal["undersample"]
-    ratio: Annotated[Ratio, AtMostTimes] = 1.0
-
-
-Parts = Annotated[
-    WholeNumber,
-    Field(ge=2, le=MOST_TREES, description="How many parts; null for parts about as large as the next class."),
-]
-
-
-class PartsOfMajority(Body):
-    """The rows of the most frequent class are dealt out to parts, and the trees take turns with them."""
-
-    kind: Literal["parts"]
-    n_parts: Parts | None
-
-
-class PartsOfMajorityOptions(Body):
-    """The rows of the most frequent class are dealt out to parts, and the trees take turns with them."""
-
-    kind: Literal["parts"]
-    n_parts: Parts | None = None
-
-
-class ClusterUndersampling(Body):
-    """As `undersample`, but the rows kept are those nearest to the centres of as many clusters."""
-
-    kind: Literal["cluster_undersample"]
-    ratio: Annotated[Ratio, AtMostTimes]
-
-
-class ClusterUndersamplingOptions(Body):
-    """As `undersample`, but the rows kept are those nearest to the centres of as many clusters."""
-
-    kind: Literal["cluster_undersample"]
-    ratio: Annotated[Ratio, AtMostTimes] = 1.0
-
-
-class Oversampling(Body):
-    """Rows of every class but the most frequent are repeated at random."""
-
-    kind: Literal["oversample"]
-    ratio: Annotated[Ratio, UpToTimes]
-
-
-class OversamplingOptions(Body):
-    """Rows of every class but the most frequent are repeated at random."""
-
-    kind: Literal["oversample"]
-    ratio: Annotated[Ratio, UpToTimes] = 1.0
-
-
-class Interpolation(Body):
-    """New rows of every class but the most frequent, each at a random place between two random rows of its class."""
-
-    kind: Literal["interpolate"]
-    ratio: Annotated[Ratio, UpToTimes]
-
-
-class InterpolationOptions(Body):
-    """New rows of every class but the most frequent, each at a random place between two random rows of its class."""
-
-    kind: Literal["interpolate"]
-    ratio: Annotated[Ratio, UpToTimes] = 1.0
-
-
-Neighbours = Annotated[
-    WholeNumber, Field(ge=1, le=1_000, description="Among how many nearest rows of the class the other one is drawn.")
-]
-
-
-class Smote(Body):
-    """As `interpolate`, but between a row and one of its nearest neighbours in the class (SMOTE)."""
-
-    kind: Literal["smote"]
-    ratio: Annotated[Ratio, UpToTimes]
-    neighbours: Neighbours
-
-
-class SmoteOptions(Body):
-    """As `interpolate`, but between a row and one of its nearest neighbours in the class (SMOTE)."""
-
-    kind: Literal["smote"]
-    ratio: Annotated[Ratio, UpToTimes] = 1.0
-    neighbours: Neighbours = 5
-
-
-Imbalance = TypeAliasType(
-    "Imbalance",
-    Annotated[
-        Undersampling | PartsOfMajority | ClusterUndersampling | Oversampling | Interpolation | Smote,
-        Field(discriminator="kind"),
-    ],
-)
-ImbalanceOptions = TypeAliasType(
-    "ImbalanceOptions",
-    Annotated[
-        UndersamplingOptions
-        | PartsOfMajorityOptions
-        | ClusterUndersamplingOptions
-        | OversamplingOptions
-        | InterpolationOptions
-        | SmoteOptions,
-        Field(discriminator="kind"),
-    ],
-)
-Balancing = Field(description="What is done about rare classes in the rows of each tree; null for nothing.")
 
 
 class Committee(Body):

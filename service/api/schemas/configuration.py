@@ -10,6 +10,7 @@ from typing_extensions import TypeAliasType
 
 from core import config, config_json
 from core.config import OnTie
+from core.plain_config import MOST_REPEATS
 from service.api.schemas.committees import (
     Bagging,
     BaggingOptions,
@@ -242,6 +243,35 @@ PruningOptions = TypeAliasType(
     ],
 )
 
+Repeats = Annotated[
+    WholeNumber, Field(ge=1, le=MOST_REPEATS, description="How many times all is trained again for each attribute.")
+]
+
+
+class Retraining(Body):
+    """Find what each attribute is worth by training again with its values shuffled.
+
+    Others may then tell what it told. That is measured on the test rows; where there are none, on the rows out of the
+    bag of a committee, else on folds left out of five trainings. It takes as long as a training, times attributes,
+    times repeats.
+    """
+
+    kind: Literal["retraining"]
+    repeats: Repeats
+
+
+class RetrainingOptions(Body):
+    """Find what each attribute is worth by training again with its values shuffled.
+
+    Others may then tell what it told. That is measured on the test rows; where there are none, on the rows out of the
+    bag of a committee, else on folds left out of five trainings. It takes as long as a training, times attributes,
+    times repeats.
+    """
+
+    kind: Literal["retraining"]
+    repeats: Repeats = 5
+
+
 # Beyond this, sums of weights would lose their digits or leave the range of float64.
 ClassWeight = Annotated[Number, Field(ge=1e-9, le=1e9)]
 ClassWeights = TypeAliasType("ClassWeights", dict[str, ClassWeight])
@@ -294,6 +324,9 @@ class Configuration(Body):
     division: Division
     algorithm: Algorithm
     pruning: Pruning
+    importance: Annotated[
+        Retraining | None, Field(description="What else is found out about the attributes; null for nothing.")
+    ]
 
     @model_validator(mode="before")
     @classmethod

@@ -6,9 +6,11 @@ from pydantic import Field
 
 from core.ensembles.importance import forest_impurity_decrease, forest_times_selected
 from core.importance import Fall, Measure, impurity_decrease, measure_of, times_selected
+from core.retraining import Retrained, UnseenRows
 from service.api.schemas.common import Answer
 from service.api.schemas.models import ModelStep
 from service.serving.loaded_models import LoadedForest, LoadedModel, common_tree
+from service.usecases.evaluation_json import retrained_from_json
 from service.usecases.read_importance import AskedRows
 
 
@@ -18,6 +20,23 @@ class PermutationImportance(Answer):
     mean: Annotated[float, Field(description="Over the repeats; near 0 where the attribute does not matter.")]
     spread: Annotated[float, Field(description="The standard deviation of the repeats.")]
     part: Annotated[AskedRows, Field(description="The rows that were asked.")]
+
+
+class RetrainingImportance(Answer):
+    """How much worse the answers are of models trained with the attribute's values handed out at random.
+
+    It is of the training as it was ordered, whatever step is asked for.
+    """
+
+    mean: Annotated[float, Field(description="Over the repeats; near 0 where others tell as much.")]
+    spread: Annotated[float, Field(description="The standard deviation of the repeats.")]
+    part: Annotated[
+        UnseenRows,
+        Field(
+            description="The rows that were asked: `test`, else `out_of_bag`, each training row by the trees it was "
+            "not drawn for, else `cross_validation`, each by a model trained without a fifth of the rows."
+        ),
+    ]
 
 
 class AttributeImportance(Answer):
@@ -33,6 +52,9 @@ class AttributeImportance(Answer):
         ),
     ]
     permutation: Annotated[PermutationImportance | None, Field(description="Null unless `part` was asked for.")]
+    retraining: Annotated[
+        RetrainingImportance | None, Field(description="Null unless the training was ordered with `importance`.")
+    ]
 
 
 class Importance(Answer):
@@ -42,7 +64,8 @@ class Importance(Answer):
     measure: Annotated[
         Measure,
         Field(
-            description="What permutation is about: how far accuracy or R² falls, or the mean cost of answers rises."
+            description="What permutation and retraining are about: how far accuracy or R² falls, or the mean cost of "
+            "answers rises."
         ),
     ]
     items: list[AttributeImportance]
@@ -59,6 +82,8 @@ class Importance(Answer):
             forest = loaded.model.forest
             selected = forest_times_selected(forest, len(attributes))
             decrease = forest_impurity_decrease(forest, len(attributes))
+        stored = loaded.record.evaluation.get("retraining")
+        retrained = None if stored is None else retrained_from_json(stored)
         return cls(
             model=ModelStep.of(loaded, step),
             measure=measure_of(common_tree(loaded).model),
@@ -68,6 +93,7 @@ class Importance(Answer):
                     times_selected=int(selected[column]),
                     impurity_decrease=float(decrease[column]),
                     permutation=None if falls is None else _permutation(falls[column], asked),
+                    retraining=None if retrained is None else _retraining(retrained, column),
                 )
                 for column, attribute in enumerate(attributes)
             ],
@@ -77,3 +103,8 @@ class Importance(Answer):
 def _permutation(fall: Fall, asked: AskedRows | None) -> PermutationImportance:
     assert asked is not None
     return PermutationImportance(mean=fall.mean, spread=fall.spread, part=asked)
+
+
+def _retraining(retrained: Retrained, column: int) -> RetrainingImportance:
+    fall = retrained.falls[column]
+    return RetrainingImportance(mean=fall.mean, spread=fall.spread, part=retrained.rows)

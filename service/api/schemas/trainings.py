@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
+from core.config_json import importance_from_json
 from service.api.schemas.common import Answer, Body, Page, ProblemError, WholeNumber
 from service.api.schemas.configuration import (
     AlgorithmOptions,
@@ -15,6 +16,7 @@ from service.api.schemas.configuration import (
     MisclassificationCosts,
     PruningOptions,
     RandomDivisionOptions,
+    RetrainingOptions,
     Target,
     TargetKind,
     core_division,
@@ -94,6 +96,13 @@ class TrainingRequest(Body):
             "together are not pruned."
         ),
     ] = None
+    importance: Annotated[
+        RetrainingOptions | None,
+        Field(
+            description="What else to find out about the attributes while training; `GET …/importance` shows it. "
+            "Null for nothing."
+        ),
+    ] = None
 
     def order(self) -> TrainingOrder:
         """The order in the service's own terms."""
@@ -111,6 +120,7 @@ class TrainingRequest(Body):
             preset=self.algorithm.kind,
             overrides=self.algorithm.overrides(),
             pruning=None if self.pruning is None else self.pruning.model_dump(exclude_none=True),
+            importance=None if self.importance is None else importance_from_json(self.importance.model_dump()),
         )
 
 
@@ -131,7 +141,8 @@ class Training(Answer):
     name: Annotated[str, Field(examples=["melon"])]
     status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
     stage: Annotated[
-        Literal["loading", "growing", "pruning", "evaluating", "storing"] | None, Field(description="While it runs.")
+        Literal["loading", "growing", "pruning", "evaluating", "retraining", "storing"] | None,
+        Field(description="While it runs."),
     ]
     progress: Annotated[float, Field(ge=0, le=1, description="From 0 to 1.")]
     model_id: Annotated[str | None, Field(description="The model to be, at once; null when there will be none.")]

@@ -7,7 +7,8 @@ import pytest
 
 from core.curve import CurvePoint, curve
 from core.division import Part
-from core.drawing.curve import HEIGHT, WIDTH, curve_svg
+from core.drawing.chart import HEIGHT, WIDTH
+from core.drawing.curve import curve_svg
 from core.pruning.history import CrossValidation
 from tests.core.building import CUT, cart, cart_for_numbers, model_of, samples_of
 

@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from core.config import Committee, FeatureShare
+from core.config import Committee
 from core.ensembles.forest import forest_of
 from core.ensembles.growing import grow_committee
 from core.ensembles.importance import (
@@ -18,7 +18,7 @@ from core.ensembles.importance import (
 )
 from core.ensembles.sampling import tree_samples
 from core.growth.engine import Engine, grow_with
-from core.importance import Fall, falls_when_trained_again, worth
+from core.importance import Fall, worth
 from core.measures import measure_classes
 from tests.core.building import cart, cart_for_numbers, samples_of
 from tests.core.ensembles.test_proximity import forest_from
@@ -111,37 +111,3 @@ def test_the_worth_is_that_of_all_measures():
 def test_numbers_that_do_not_vary_cannot_be_measured():
     forest = forest_from(samples_of({"a": [1, 2, 3, 4]}, [0.0, 1.0, 2.0, 3.0]), cart_for_numbers())
     assert falls(forest, samples_of({"a": [1, 2]}, [5.0, 5.0])) is None
-
-
-def test_a_forest_trained_again_learns_from_a_stand_in():
-    """A column and its copy: shuffled alone, neither is missed in a new training; what both tell is."""
-    samples, rows = noisy(200, 5, sides), noisy(200, 6, sides)
-
-    def doubled(one):
-        columns = {name: one.attributes.values(name).tolist() for name in ("strong", "none")}
-        labels = [one.target.classes[code] for code in one.target.codes]
-        return samples_of(columns | {"copy": columns["strong"]}, labels, classes=("high", "low"))
-
-    train, test = doubled(samples), doubled(rows)
-    committee = Committee("bagging", (cart(max_depth=4),), n_trees=5, max_features=FeatureShare.ALL)
-
-    def worth_after(shuffled):
-        forest = grow_committee(shuffled, committee, seed=0, engine=Engine.DEFINITION)
-        return falls_base(forest, test)
-
-    strong, none, copy = falls_when_trained_again(worth_after, train, repeats=2, seed=0)
-    assert max(abs(strong.mean), abs(copy.mean), abs(none.mean)) < 0.05
-    single = samples_of({"strong": train.attributes.values("strong").tolist()}, [
-        train.target.classes[code] for code in train.target.codes
-    ], classes=("high", "low"))  # fmt: skip
-    (alone,) = falls_when_trained_again(
-        lambda shuffled: falls_base(forest_from(shuffled, cart(max_depth=4), n_trees=5), test), single,
-        repeats=2, seed=0,
-    )  # fmt: skip
-    assert alone.mean > 0.2
-
-
-def falls_base(forest, samples):
-    from core.ensembles.permutation import ShuffledAnswers
-
-    return worth_of(ShuffledAnswers(forest, samples.attributes, kernels=False).plain(), samples, None)

@@ -6,6 +6,7 @@ from core.ensembles.isolation_sentence import isolation_sentence
 
 class Forest:
     threshold = 0.6
+    n_sampled = 16  # c(16) = 2 (ln 15 + 0.5772) - 2 * 15/16 = 4.7
 
 
 @pytest.mark.parametrize(
@@ -16,14 +17,14 @@ class Forest:
             0.7123,
             True,
             "an anomaly: its score is 0.7123, and anomalies are above 0.6. It takes 4.2 cuts on average to set it "
-            "apart, where 6.0 are expected. What sets it apart soonest: a (-2.0), c (-0.3).",
+            "apart, where 4.7 are usual. What sets it apart soonest: a (-2.0), c (-0.3).",
         ),
         (
             (0.1, 0.2, -0.01),
             0.45,
             False,
             "no anomaly: its score is 0.45, and anomalies are above 0.6. It takes 4.2 cuts on average to set it "
-            "apart, where 6.0 are expected.",
+            "apart, where 4.7 are usual.",
         ),
     ],
 )

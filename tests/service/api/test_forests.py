@@ -117,7 +117,6 @@ async def test_every_tree_of_a_committee_can_be_seen(workshop: Workshop) -> None
         ("importance", {"part": "out"}, "part", "out_of_bag"),
         ("export", {}, "index", "0 to 6"),
         ("boundary", {"x": "a", "y": "b"}, "index", "0 to 6"),
-        ("evaluation", {"format": "svg"}, "format", "json"),
         ("evaluation", {"step": "alpha:0.1"}, "step", "only step 0"),
     ],
 )
@@ -165,10 +164,29 @@ async def test_a_committee_is_judged_by_rows_its_trees_have_not_seen(workshop: W
 
 
 async def test_trees_of_all_rows_have_nothing_out_of_the_bag(workshop: Workshop) -> None:
-    shown = await workshop.get(f"{await forest(workshop, {'kind': 'extra_trees', 'n_trees': 3})}/evaluation")
+    model = await forest(workshop, {"kind": "extra_trees", "n_trees": 3})
+    shown = await workshop.get(f"{model}/evaluation")
     assert shown["parts"]["out_of_bag"] is None
     assert shown["baseline"]["out_of_bag"] is None
     assert shown["trees"] == []
+    (error,) = (await workshop.get(f"{model}/evaluation", format="svg", status=422))["errors"]
+    assert (error["parameter"], error["hint"]) == ("format", "use json")
+    assert "grown from all rows" in error["detail"]
+
+
+@pytest.mark.parametrize(("target", "words"), [("y", "share answered wrongly"), ("z", "mean squared error")])
+async def test_the_error_over_the_number_of_trees_is_a_picture(workshop: Workshop, target: str, words: str) -> None:
+    model = await forest(workshop, target=target)
+    picture = await workshop.client.get(f"{model}/evaluation", params={"format": "svg"})
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert picture.text.startswith("<svg")
+    assert f">{words}<" in picture.text
+    part = (await workshop.get(f"{model}/evaluation"))["parts"]["test"]
+    error = 1 - part["accuracy"] if target == "y" else part["rmse"] ** 2
+    assert f"test rows, all trees ({error:.4g})" in picture.text
+    again = {"if-none-match": picture.headers["etag"]}
+    shown = await workshop.client.get(f"{model}/evaluation", params={"format": "svg"}, headers=again)
+    assert shown.status_code == 304
 
 
 async def test_a_committee_answers_with_the_mean_of_its_trees(workshop: Workshop) -> None:
@@ -219,6 +237,24 @@ async def test_votings_are_chosen_with_each_request(workshop: Workshop) -> None:
         assert (one["label"] is None) == (max(one["votes"].values()) / 7 < 0.8)
     for one in await answers(workshop, model, *records, voting={"kind": "bayesian", "m": 0}):
         assert sum(one["probabilities"].values()) == pytest.approx(1.0)
+
+
+async def test_an_explanation_begins_with_what_the_voting_comes_to(workshop: Workshop) -> None:
+    """Its other words are about the mean of the trees, which may say something else."""
+    model, records = await forest(workshop), (COMPLETE, {**COMPLETE, "a": 0.1}, {**COMPLETE, "a": 0.5, "c": "y"})
+    on_average = await answers(workshop, model, *records, explain=True)
+    assert {one["label"] for one in on_average} == {"p", "q"}
+    for voting in ({"kind": "bayesian", "m": 1e9}, {"kind": "trimmed"}, {"kind": "unanimous"}):
+        voted = await answers(workshop, model, *records, explain=True, voting=voting)
+        for one, plain in zip(voted, on_average, strict=True):
+            assert plain["explanation"].startswith(f"{plain['label']} with probability")
+            said = f"{one['label'] or 'Undecided'} by {voting['kind']} voting; on average: {plain['explanation']}"
+            assert one["explanation"] == said
+        if voting["kind"] == "bayesian":  # all are drawn to the class of most training rows
+            assert len({one["label"] for one in voted}) == 1
+    numbers = await forest(workshop, target="z")
+    (one,) = await answers(workshop, numbers, COMPLETE, explain=True, voting={"kind": "trimmed"})
+    assert one["explanation"].startswith(f"{one['mean']:.4g} by trimmed voting; on average: ")
 
 
 @pytest.mark.parametrize(
@@ -304,11 +340,13 @@ async def test_all_formats_say_the_same(workshop: Workshop) -> None:
     header, *rows = (await workshop.client.post(f"{model}/predict", **sent)).text.splitlines()
     assert header.startswith("label,probability_p,probability_q,votes_p,votes_q,decided,lowest_p")
     assert [row.split(",")[0] for row in rows] == [one["label"] or "" for one in said]
+    assert [row.split(",")[3] for row in rows] == [str(one["votes"]["p"]) for one in said]  # whole, as they are counted
     sent["headers"]["accept"] = "application/vnd.apache.arrow.stream"
     stream = (await workshop.client.post(f"{model}/predict", **sent)).content
     table = pa.ipc.open_stream(BytesIO(stream)).read_all()
     assert table["label"].to_pylist() == [one["label"] for one in said]
     assert table["probability_p"].to_pylist() == [one["probabilities"]["p"] for one in said]
+    assert (table["votes_p"].type, table["votes_p"].to_pylist()) == (pa.int64(), [one["votes"]["p"] for one in said])
     assert table["missing"].to_pylist() == [one["missing"] for one in said]
 
 
@@ -426,7 +464,7 @@ async def test_an_answer_is_explained_by_votes_contributions_and_a_typical_path(
         assert list(parts["attributes"]) == LOOKING
         for label, probability in answer["probabilities"].items():
             moved = sum(part[label] for part in parts["attributes"].values())
-            assert parts["start"][label] + moved == pytest.approx(probability)
+            assert parts["start"][label] + moved == pytest.approx(probability, abs=1e-14)
         votes = f"{answer['votes'][answer['label']]} of 7 trees say {answer['label']}"
         assert votes in answer["explanation"]
         nodes = (await workshop.get(f"{model}/tree", index=path["tree"]))["nodes"]
@@ -441,7 +479,7 @@ async def test_numbers_are_explained_too(workshop: Workshop) -> None:
     model = await forest(workshop, target="z")
     (answer,) = await answers(workshop, model, COMPLETE, explain=True)
     parts = answer["contributions"]
-    assert parts["start"] + sum(parts["attributes"].values()) == pytest.approx(answer["mean"])
+    assert parts["start"] + sum(parts["attributes"].values()) == pytest.approx(answer["mean"], rel=1e-14)
     assert parts["attributes"]["a"] > 0
     assert "the mean of 7 trees" in answer["explanation"]
     assert answer["typical_path"]["tests"]

@@ -68,6 +68,8 @@ async def test_an_isolation_forest_is_read_like_other_models(workshop: Workshop)
     assert shown["depth"] <= 6
     evaluation = await workshop.get(f"{model}/evaluation")
     assert evaluation["parts"]["validation"] is None
+    problem = await workshop.get(f"{model}/evaluation", format="svg", status=422)
+    assert "nothing is predicted" in problem["errors"][0]["detail"]
     assert evaluation["parts"]["train"]["rows"] + evaluation["parts"]["test"]["rows"] == len(TABLE["a"])
     for measures in (evaluation["parts"]["train"], evaluation["parts"]["test"]):
         assert 0 < measures["lowest_score"] <= measures["mean_score"] <= measures["highest_score"] < 1

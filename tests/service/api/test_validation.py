@@ -22,7 +22,8 @@ class Twig(Body):
 
 class Tree(Body):
     kind: Literal["tree"]
-    depth: Number | None = None
+    depth: Annotated[Number, Field(gt=0, le=0.5)] | None = None
+    leaves: Annotated[list[str] | None, Field(min_length=1, max_length=2)] = None
     tidy: Flag = True
     inner: Annotated[Forest | Twig | None, Field(discriminator="kind")] = None
 
@@ -65,6 +66,14 @@ def test_unknown_keys_get_the_nearest_known_one():
     assert faults(nested) == [("#/plans/0/inner/lenght", "not a known key here", "did you mean length?")]
 
 
+def test_keys_of_another_kind_get_the_kinds_that_have_them():
+    assert faults({"plans": [{"kind": "tree", "n_trees": 3}]}) == [
+        ("#/plans/0/n_trees", "not a known key here", "it is for forest")
+    ]
+    nested = {"plans": [{"kind": "tree", "inner": {"kind": "twig", "length": 1, "n_trees": 1}}]}
+    assert faults(nested) == [("#/plans/0/inner/n_trees", "not a known key here", "it is for forest")]
+
+
 def test_unknown_keys_far_from_all_get_the_list():
     assert faults({"zzz": 1})[0][2] == "known here: as, colour, named, plans, step"
 
@@ -94,6 +103,10 @@ def test_members_of_a_plain_union_speak_together():
         ({"plans": [{"kind": "forest", "n_trees": True}]}, "must be a whole number"),
         ({"plans": [{"kind": "tree", "tidy": 1}]}, "must be true or false"),
         ({"plans": [{"kind": "tree", "depth": "1"}]}, "must be a number"),
+        ({"plans": [{"kind": "tree", "depth": 0}]}, "must be greater than 0"),
+        ({"plans": [{"kind": "tree", "depth": 1}]}, "must be at most 0.5"),
+        ({"plans": [{"kind": "tree", "leaves": []}]}, "must have at least 1 entry"),
+        ({"plans": [{"kind": "tree", "leaves": ["a"] * 3}]}, "must have at most 2 entries"),
         ({"colour": "blue"}, "must be 'green' or 'black'"),
         ([], "must be an object"),
         (None, "must be an object"),
