@@ -20,6 +20,7 @@ WIDTH = 8
 FLOAT, DOUBLE, BITS, PLACE = ir.FloatType(), ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 FLOATS, DOUBLES, WORDS, PLACES = (ir.VectorType(kind, WIDTH) for kind in (FLOAT, DOUBLE, BITS, PLACE))
 KINDS = {types.float32: FLOATS, types.float64: DOUBLES, types.uint64: WORDS}
+FOUR = ir.VectorType(DOUBLE, 4)
 BYTES = {FLOATS: 4, DOUBLES: 8, WORDS: 8}
 
 
@@ -212,3 +213,24 @@ def _sum(_: Any, sums: Any, lane: Any) -> Any:
 no_sums: Any = intrinsic(_nothing)
 plus_products: Any = intrinsic(_plus)
 sum_in_lane: Any = intrinsic(_sum)
+
+
+def _add(_: Any, at: Any, sums: Any, weight: Any, part: Any) -> Any:  # noqa: ARG001  # Numba counts them
+    """Code that adds to four sums of an array, from a place on: a weight, a part above 0, one below, and nothing."""
+
+    def generate(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
+        place, array, weight, part = arguments
+        address = builder.gep(context.make_array(kinds.args[1])(context, builder, array).data, [place])
+        address = builder.bitcast(address, FOUR.as_pointer())
+        is_above, nothing, given = builder.fcmp_ordered(">", part, DOUBLE(0.0)), DOUBLE(0.0), ir.Constant(FOUR, None)
+        above, below = builder.select(is_above, part, nothing), builder.select(is_above, nothing, part)
+        for lane, number in enumerate((weight, above, below)):
+            given = builder.insert_element(given, number, PLACE(lane))
+        builder.store(builder.fadd(builder.load(address, align=8), given), address, align=8)
+        return context.get_dummy_value()
+
+    return types.void(at, sums, types.float64, types.float64), generate
+
+
+# A weight and a part of a sum, added to what four lanes of an array hold of both, the parts above 0 and below apart.
+add_parts: Any = intrinsic(_add)

@@ -2,9 +2,13 @@
 
 What `malloc` has got it mostly keeps. Where many arrays are made one after the other, kept for a while, and joined in
 the end, both would be in memory then: the arrays, though nobody has them, and what they were joined to.
+
+The pages are small ones. NumPy asks the system for large ones where an array has 4 MB or more; whoever fills it then
+waits until pages of 2 MB are found and cleared, which took three to four times as long on a virtual machine whose
+memory was mostly unused.
 """
 
-from mmap import mmap
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from typing import Any
 
 import numpy as np
@@ -16,7 +20,7 @@ def in_pages(shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> NDA
     n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     if n_bytes == 0:
         return np.zeros(shape, dtype=dtype)
-    return np.frombuffer(mmap(-1, n_bytes), dtype=dtype).reshape(shape)
+    return np.frombuffer(mmap(-1, n_bytes, MAP_PRIVATE | MAP_ANONYMOUS), dtype=dtype).reshape(shape)
 
 
 def moved_to_pages(values: NDArray[Any]) -> NDArray[Any]:

@@ -239,7 +239,7 @@ def joined(parts: list[AnyArray]) -> AnyArray:
     The parts are used up one by one, and the memory of each is given back before the next is copied.
     """
     kind, end = np.result_type(*parts), sum(map(len, parts))
-    every = np.empty((end, *parts[0].shape[1:]), dtype=kind)
+    every = in_pages((end, *parts[0].shape[1:]), kind)
     while parts:
         part = parts.pop()
         every[end - len(part) : end] = part

@@ -17,9 +17,10 @@ from core.ensembles.sampling import column_draw, times_drawn, tree_samples, tree
 from core.growth.engine import Engine, grow_with, prefers_kernels
 from core.growth.fast_grow import is_supported
 from core.growth.finished_nodes import FinishedNodes
-from core.growth.many_trees import TreeSample, grow_many
+from core.growth.many_trees import grow_many
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
+from core.growth.tree_sample import TreeSample
 from core.progress import Watch, nobody, part_of
 from core.table import FloatArray
 from core.tree import Tree

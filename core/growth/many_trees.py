@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from core.config import Algorithm
+from core.criteria.objective import Objective
 from core.growth.best_first import best_first
-from core.growth.best_split import objective_for
-from core.growth.column_draw import ColumnDraw
+from core.growth.best_split import IMPURITIES, objective_for
 from core.growth.fast_grow import CODING, POLL_SECONDS, SORTING, as_kernels_grow
 from core.growth.finished_nodes import FinishedNodes, NumberColumns, finished_nodes, number_columns
 from core.growth.kernel_columns import Column, Weighing, columns_of, weighing_of
@@ -23,28 +23,20 @@ from core.growth.kernel_rules import has_small, rules_of
 from core.growth.kernel_threads import GrowthEnded, Rooms
 from core.growth.kernel_tree import assembled
 from core.growth.kernel_work import work_for
+from core.growth.ranked_trees import RankedRoom, RankedTable, grow_by_ranks, is_ranked, ranked_table, tolerance_of
 from core.growth.samples import Samples
 from core.growth.small_state import NodeRoom, room_for_nodes
+from core.growth.tree_sample import TreeSample
 from core.progress import Watch, nobody, part_of
-from core.table import FloatArray, RowArray
+from core.table import FloatArray
 from core.tree import Tree
-
-
-@dataclass(frozen=True)
-class TreeSample:
-    """What makes a tree differ from the others: its rows, ascending, with their weights, its seed, and its draws."""
-
-    rows: RowArray
-    weights: FloatArray
-    seed: int
-    draw: ColumnDraw | None
 
 
 @dataclass(frozen=True)
 class Shared:
     """The samples of all trees as the kernels take them; `problem` has the lists of all rows.
 
-    `numbers` are the columns where nodes can be finished by a kernel.
+    `numbers` are the columns where nodes can be finished by a kernel, and `ranked` is there where trees grow by ranks.
     """
 
     samples: Samples
@@ -54,13 +46,14 @@ class Shared:
     weighing: Weighing
     problem: Any
     numbers: NumberColumns | None
+    ranked: RankedTable | None
 
 
 class Room:
     """What a thread works in, one tree after the other; `apart` is where nodes of small subtrees are kept."""
 
-    def __init__(self, work: Any, progress: FloatArray) -> None:
-        self.work, self.progress = work, progress
+    def __init__(self, work: Any, progress: FloatArray, ranked: RankedRoom) -> None:
+        self.work, self.progress, self.ranked = work, progress, ranked
         self.apart: NodeRoom | None = None
 
 
@@ -92,7 +85,9 @@ def grow_many(
     columns = columns_of(samples, algorithm, weighing, told_of_columns, has_draws=has_draws)
     progress, done = np.zeros((threads, 3)), list[int]()
     rooms = Rooms(
-        Room(work_for(samples, algorithm, columns, weighing, has_draws=has_draws), progress[thread])
+        Room(
+            work_for(samples, algorithm, columns, weighing, has_draws=has_draws), progress[thread], RankedRoom(samples)
+        )
         for thread in range(threads)
     )
 
@@ -100,7 +95,10 @@ def grow_many(
         problem = problem_of(samples, algorithm, columns, weighing, threads, progress[0])
         is_finished_here = max_leaves is None and has_small(samples, algorithm, columns)
         numbers = number_columns(samples) if is_finished_here else None
-        return Shared(samples, algorithm, max_leaves, columns, weighing, problem, numbers)
+        ranked = None
+        if numbers is not None and has_draws and is_ranked(samples, weighing):
+            ranked = ranked_table(samples, numbers, problem)
+        return Shared(samples, algorithm, max_leaves, columns, weighing, problem, numbers, ranked)
 
     def grow(tree: int, shared: Shared) -> None:
         with rooms.one() as room:
@@ -136,8 +134,8 @@ def grow_sample(shared: Shared, sample: TreeSample, room: Room) -> Tree | Finish
     from core.growth.grow_kernels import STOP, grow_piece, root_piece
 
     samples, algorithm, numbers = shared.samples, shared.algorithm, shared.numbers
-    objective = objective_for(algorithm, samples.target.take(sample.rows), sample.weights)
-    problem, keeps_small = problem_of_rows(shared, sample), numbers is not None and sample.draw is not None
+    objective = objective_of(shared, sample)
+    keeps_small = numbers is not None and sample.draw is not None
     rules = rules_of(
         samples,
         algorithm,
@@ -148,6 +146,9 @@ def grow_sample(shared: Shared, sample: TreeSample, room: Room) -> Tree | Finish
         sample.draw,
         keeps_small=keeps_small,
     )
+    if shared.ranked is not None:
+        return grow_by_ranks(shared.ranked, sample, rules, room.ranked, room.progress)
+    problem = problem_of_rows(shared, sample)
     root, figures = root_piece(problem, rules, room.work)
     apart = room.apart or room_for_nodes(2 * len(samples) if keeps_small else 0, len(figures))
     *nodes, _, marks, results, _ = grow_piece(problem, rules, room.work, root, figures, 0, room.progress, *apart)
@@ -159,6 +160,14 @@ def grow_sample(shared: Shared, sample: TreeSample, room: Room) -> Tree | Finish
         return finished_nodes(samples, numbers, rules[0], nodes, room.apart)
     tree = assembled(samples, algorithm, objective, shared.columns, *nodes)
     return tree if shared.max_leaves is None else best_first(tree, shared.max_leaves, objective.tolerance)
+
+
+def objective_of(shared: Shared, sample: TreeSample) -> Objective:
+    """What the tree of some of the rows maximises."""
+    if shared.ranked is None:
+        return objective_for(shared.algorithm, shared.samples.target.take(sample.rows), sample.weights)
+    impurity = IMPURITIES[shared.algorithm.criterion.kind]
+    return Objective(shared.samples.target.task, impurity, tolerance_of(shared.ranked, sample))
 
 
 def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:

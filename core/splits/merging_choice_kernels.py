@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.criteria.significance import SAME_LOG10_P
 from core.criteria.significance_kernels import VARIANCE, is_close, log10_p
 from core.room_kernels import longer_list
@@ -31,7 +31,7 @@ def most_similar(pairs, rules, n_groups, of, n_classes):
     return most_probable(pairs, rules, n_groups, of)
 
 
-@compiled
+@making_arrays
 def most_probable(pairs, rules, n_groups, of):
     """`merging.most_probable`: the pair of largest p, and whether rounding may have chosen it.
 

@@ -6,7 +6,7 @@ numbered as in the definition, and `statistics[division]` are those of their tes
 
 import numpy as np
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.criteria.significance_kernels import VARIANCE, is_close, log10_p, statistic_of
 from core.splits.categorical import EXHAUSTIVE_LEVELS
 from core.splits.categorical_kernels import (
@@ -28,7 +28,7 @@ def most_divisions(n):
     return max(1 << (EXHAUSTIVE_LEVELS - 1), MOST_ORDERS * n)
 
 
-@compiled
+@making_arrays
 def best_division(pairs, rules, place, space, statistics, part):
     """Whether a group is to be divided, marking the part without its first category; and whether that is in doubt."""
     n = 0
@@ -64,7 +64,7 @@ def best_division(pairs, rules, place, space, statistics, part):
     return True, False
 
 
-@compiled
+@making_arrays
 def fill_orders(pairs, rules, members, space, orders):
     """The orders whose cuts are tried, how many there are; none where all groupings are."""
     n = len(members)
@@ -102,7 +102,7 @@ def copy_order(space, order):
         order[i] = space.places[ORDER, i]
 
 
-@compiled
+@making_arrays
 def test_cuts(pairs, rules, members, order, statistics, n_divisions):
     """Test every cut of an order; how many divisions are tested by then."""
     n, width = len(order), pairs.sums.shape[1]
@@ -117,7 +117,7 @@ def test_cuts(pairs, rules, members, order, statistics, n_divisions):
     return n_divisions + n - 1
 
 
-@compiled
+@making_arrays
 def test_cuts_with_missing(pairs, rules, members, statistics):
     """`merging.divisions_with_missing`: the cuts with missing before, then after them, then missing alone."""
     n, width = len(members), pairs.sums.shape[1]
@@ -137,7 +137,7 @@ def test_cuts_with_missing(pairs, rules, members, statistics):
     return 2 * n - 3
 
 
-@compiled
+@making_arrays
 def sums_after(pairs, members, order):
     """`[i, :]`: the sums from the i-th of an order on, added up from the end."""
     n, width = len(order), pairs.sums.shape[1]

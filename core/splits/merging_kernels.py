@@ -8,7 +8,7 @@ from math import inf
 
 import numpy as np
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, making_arrays
 from core.criteria.significance_kernels import is_close, log10_p, most_significant, statistic_of
 from core.room_kernels import longer_rows
 from core.splits.categorical_kernels import space_for
@@ -51,7 +51,7 @@ def merged(table, weights, rules, branch_of):
     return n, n_groups, has_missing, log10_p(statistic, between, within)
 
 
-@compiled
+@making_arrays
 def categories_of(table, weights, rules, n):
     """The codes that have weight, and what the rows of each sum up to."""
     width, codes = table.shape[1], np.empty(n, np.int64)
@@ -73,7 +73,7 @@ def categories_of(table, weights, rules, n):
     )
 
 
-@compiled
+@making_arrays
 def merge_while_alike(pairs, rules, n):
     """`merging.merged_while_alike`: how many groups are left, or DOUBT."""
     n_groups, n_before = n, 0
@@ -102,7 +102,7 @@ def merge_while_alike(pairs, rules, n):
     return n_groups
 
 
-@compiled
+@making_arrays
 def merge_exhaustively(pairs, rules, n):
     """`merging.merged_exhaustively`: how many groups the best step has, or DOUBT."""
     n_groups, n_steps, classes = n, n - 1, n_present(pairs)
@@ -163,7 +163,7 @@ def give_enough_weight(pairs, rules, n_groups):
     return n_groups
 
 
-@compiled
+@making_arrays
 def test_of_groups(pairs, rules, n_groups):
     """The test of all groups."""
     table = np.empty((n_groups, pairs.sums.shape[1]))
@@ -173,7 +173,7 @@ def test_of_groups(pairs, rules, n_groups):
     return statistic_of(rules.test, table, pairs.class_weights)
 
 
-@compiled
+@making_arrays
 def remembered(before, n_before, label):
     """The groups, added to those that were there before."""
     before = longer_rows(before, n_before, n_before + 1)

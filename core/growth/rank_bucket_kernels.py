@@ -1,0 +1,343 @@
+"""The best cut of a column in a node of many rows: ranks go into buckets, and few buckets are put in order.
+
+    rank       low ........................................ high
+    bucket       0       1       2       3       4       5          each with its sums, and those before it
+
+Scores are convex in the sums of the left side. So no cut in a bucket exceeds the largest at the corners of the box
+that these sums move in, and where that is no more than a cut between two buckets has, or the best of another column,
+the bucket is passed over. Rows of the others are sorted and looked at one by one, as in `numeric_kernels`. Weights are
+whole numbers of at least 1.
+"""
+
+from numba import int64, uint32, uint64
+
+from core.compiled_kernels import compiled
+from core.growth.ranked_state import LANES, MOST_BUCKETS
+from core.growth.small_scan_kernels import may_exceed
+from core.lane_kernels import add_parts
+from core.splits.numeric_kernels import NO_CUT, SQUARED, just_below
+
+WEIGHT, ABOVE, BELOW = range(3)  # lanes where a number is predicted; else the weight of each class
+SIZE = LANES - 1  # the lane of all weight
+ROWS_A_BUCKET = 16
+DOUBT = 1e-9  # of a score: far more than rounding makes of it
+VAST = 1e299  # what makes every score a tie with the first
+GAPS = (301, 132, 57, 23, 10, 4, 1)  # Ciura 2001
+
+
+@compiled
+def look_at(bag, rules, c, column, begin, n, weight, moment, least):
+    """Put the rows of a node into the buckets of a column, the c-th looked at; the best score between two of them."""
+    low, high = fill_keys(bag.ranks[column], bag.rows, begin, n, bag.keys)
+    bag.n_buckets[c] = 0
+    if low == high:
+        return NO_CUT
+    n_buckets = int64(8)
+    while n_buckets < MOST_BUCKETS and n_buckets * ROWS_A_BUCKET < n:
+        n_buckets += n_buckets
+    scale = (uint64(n_buckets) << uint64(32)) // uint64(high - low + uint32(1))
+    bag.n_buckets[c] = n_buckets
+    if rules.criterion == SQUARED:
+        fill_numbers(bag, bag.sums[c], bag.ids[c], begin, n, low, scale, n_buckets)
+    else:
+        fill_classes(bag, bag.sums[c], bag.ids[c], begin, n, low, scale, n_buckets)
+    return best_between(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, moment, least)
+
+
+@compiled
+def look_closer(bag, rules, c, column, begin, n, weight, moment, least, bar):
+    """After `look_at`: the best cut above a bar, by its score, and the rank from which on rows go right; 0 for none."""
+    n_buckets = bag.n_buckets[c]
+    n_high = mark_high(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, moment, least, bar)
+    if n_high == 0:
+        return NO_CUT, uint32(0)
+    pick(bag, bag.ids[c], bag.ranks[column], begin, n, n_buckets)
+    return best_of_picked(bag, rules, bag.before[c], begin, n_buckets, weight, moment, least, bar)
+
+
+@compiled
+def fill_keys(ranks, rows, begin, n, keys):
+    """`keys[i]`: the rank of each row of a node; the smallest and the largest."""
+    low, high, first = ranks[rows[begin]], uint32(0), uint64(begin)
+    for i in range(uint64(n)):
+        key = ranks[rows[first + i]]
+        keys[i] = key
+        low, high = min(low, key), max(high, key)
+    return low, high
+
+
+@compiled
+def bucket_of(key, low, scale):
+    """The bucket of a rank."""
+    return (uint64(key - low) * scale) >> uint64(32)
+
+
+@compiled
+def fill_numbers(bag, sums, ids, begin, n, low, scale, n_buckets):
+    """Add up every bucket: what its rows weigh, and of their parts of the sum those above 0 and those below."""
+    keys, weights, parts, first = bag.keys, bag.weights, bag.parts, uint64(begin)
+    sums[:n_buckets] = 0.0
+    flat = sums.reshape(sums.size)
+    for i in range(uint64(n)):
+        bucket = bucket_of(keys[i], low, scale)
+        ids[i] = bucket
+        add_parts(uint64(LANES) * bucket, flat, weights[first + i], parts[i])
+
+
+@compiled
+def fill_classes(bag, sums, ids, begin, n, low, scale, n_buckets):
+    """Add up every bucket: what the rows of each class weigh."""
+    keys, weights, classes, first = bag.keys, bag.weights, bag.classes, uint64(begin)
+    sums[:n_buckets] = 0.0
+    for i in range(uint64(n)):
+        bucket = bucket_of(keys[i], low, scale)
+        ids[i] = bucket
+        sums[bucket, uint64(classes[first + i])] += weights[first + i]
+
+
+@compiled
+def score_of_number(moved, passed, moment, weight):
+    """S_L^2 / L + S_R^2 / R, both sides having weight."""
+    behind = moment - moved
+    return moved * moved / passed + behind * behind / (weight - passed)
+
+
+@compiled
+def score_of_classes(left, totals, passed, right, n_classes):
+    """sum_k L_k^2 / L + sum_k R_k^2 / R; a side without weight counts nothing."""
+    squares_left, squares_right = 0.0, 0.0
+    for k in range(n_classes):
+        behind = totals[k] - left[k]
+        squares_left += left[k] * left[k]
+        squares_right += behind * behind
+    return squares_left / passed + (squares_right / right if right > 0.0 else 0.0)
+
+
+@compiled
+def best_between(bag, rules, sums, before, n_buckets, weight, moment, least):
+    """Fill `before` with the sums before each bucket, and `SIZE` in both; the best score of a cut between two."""
+    totals, n_classes, best, passed = bag.totals, rules.n_classes, NO_CUT, 0.0
+    before[0] = 0.0
+    for bucket in range(n_buckets):
+        left, here, size = before[bucket], sums[bucket], 0.0
+        if rules.criterion == SQUARED:
+            size = here[WEIGHT]
+        else:
+            for k in range(n_classes):
+                size += here[k]
+        left[SIZE], here[SIZE] = passed, size
+        if size > 0.0 and passed >= least and weight - passed >= least:
+            if rules.criterion == SQUARED:
+                score = score_of_number(left[1], passed, moment, weight)
+            else:
+                score = score_of_classes(left, totals, passed, weight - passed, n_classes)
+            best = max(best, score)
+        passed += size
+        if bucket + 1 < n_buckets:
+            after = before[bucket + 1]
+            if rules.criterion == SQUARED:
+                after[1] = left[1] + (here[ABOVE] + here[BELOW])
+            else:
+                for k in range(n_classes):
+                    after[k] = left[k] + here[k]
+    return best
+
+
+@compiled
+def mark_high(bag, rules, sums, before, n_buckets, weight, moment, least, bar):
+    """Mark the buckets that may have a cut above the bar; how many."""
+    is_high, n_high = bag.is_high, 0
+    for bucket in range(n_buckets):
+        left, here, bound = before[bucket], sums[bucket], NO_CUT
+        if here[SIZE] > 0.0 and left[SIZE] + here[SIZE] >= least and weight - left[SIZE] >= least:
+            if rules.criterion == SQUARED:
+                bound = bound_of_numbers(left, here, weight, moment, least)
+            else:
+                bound = bound_of_classes(left, here, bag.totals, weight, rules.n_classes)
+        is_high[bucket] = bound > NO_CUT and bound + abs(bound) * DOUBT > bar
+        n_high += is_high[bucket]
+    return n_high
+
+
+@compiled
+def bound_of_numbers(left, here, weight, moment, least):
+    """What no cut in a bucket exceeds."""
+    first, last = max(left[SIZE], least), min(left[SIZE] + here[SIZE], weight - least)
+    if first > last:
+        return NO_CUT
+    lowest, highest = left[1] + here[BELOW], left[1] + here[ABOVE]
+    return max(
+        max(score_of_number(lowest, first, moment, weight), score_of_number(highest, first, moment, weight)),
+        max(score_of_number(lowest, last, moment, weight), score_of_number(highest, last, moment, weight)),
+    )
+
+
+@compiled
+def bound_of_classes(left, here, totals, weight, n_classes):
+    """The same by Gini: of up to three classes all corners, of more what `numeric_kernels` says of a block."""
+    gone, size = left[SIZE], here[SIZE]
+    rest, behind = weight - gone, weight - gone - size
+    if gone <= 0.0 or behind <= 0.0:
+        return -NO_CUT
+    if n_classes <= 3:
+        return highest_corner(left, here, totals, weight, n_classes)
+    over, sum_left, sum_right = 0.0, 0.0, 0.0
+    for k in range(n_classes):
+        sum_left += left[k] * left[k]
+        sum_right += (totals[k] - left[k]) * (totals[k] - left[k])
+    by_left, by_right = 1.0 / gone, 1.0 / rest
+    common = sum_right * by_right / behind - sum_left * by_left / (gone + size)
+    for k in range(n_classes):
+        rise, fall = 2.0 * left[k] + here[k], 2.0 * (totals[k] - left[k]) - here[k]
+        over += here[k] * max(0.0, rise * by_left - fall * by_right + common)
+    return sum_left * by_left + sum_right * by_right + over
+
+
+@compiled
+def highest_corner(left, here, totals, weight, n_classes):
+    """The largest score where of each class all or nothing of a bucket is on the left."""
+    most = 0.0
+    for corner in range(1 << n_classes):
+        passed, squares_left, squares_right = 0.0, 0.0, 0.0
+        for k in range(n_classes):
+            on_left = left[k] + (here[k] if (corner >> k) & 1 else 0.0)
+            on_right = totals[k] - on_left
+            passed += on_left
+            squares_left += on_left * on_left
+            squares_right += on_right * on_right
+        most = max(most, squares_left / passed + squares_right / (weight - passed))
+    return most
+
+
+@compiled
+def pick(bag, ids, ranks, begin, n, n_buckets):
+    """Fill `picked` with the rows of marked buckets, in the order of their ranks, which are then in `keys`.
+
+    `ends[bucket]` is where those of a bucket end.
+    """
+    keys, unsorted, picked, ends, is_high, n_picked = (
+        bag.keys,
+        bag.unsorted,
+        bag.picked,
+        bag.ends,
+        bag.is_high,
+        uint64(0),
+    )
+    for i in range(uint64(n)):
+        unsorted[n_picked] = i
+        n_picked += uint64(is_high[ids[i]])
+    ends[:n_buckets] = 0
+    for i in range(n_picked):
+        ends[ids[unsorted[i]]] += 1
+    end = 0
+    for bucket in range(n_buckets):
+        here = ends[bucket]
+        ends[bucket] = end
+        end += here
+    for i in range(n_picked):
+        row = unsorted[i]
+        to = ends[ids[row]]
+        picked[to], keys[row] = row, ranks[bag.rows[begin + row]]
+        ends[ids[row]] = to + 1
+    start = int64(0)
+    for bucket in range(n_buckets):
+        if ends[bucket] > start:
+            sort_bucket(picked, keys, start, ends[bucket])
+            start = ends[bucket]
+
+
+@compiled
+def sort_bucket(picked, keys, start, end):
+    """Put rows in the order of their ranks."""
+    for gap in GAPS:
+        if gap > 1 and 3 * gap > end - start:
+            continue
+        for place in range(start + gap, end):
+            i, to = picked[place], place
+            key = keys[i]
+            while to >= start + gap and keys[picked[to - gap]] > key:
+                picked[to] = picked[to - gap]
+                to -= gap
+            picked[to] = i
+
+
+@compiled
+def best_of_picked(bag, rules, before, begin, n_buckets, weight, moment, least, bar):
+    """The first cut within a tie of the best above the bar, of the buckets that were picked: its score and its rank."""
+    chosen, cut, tie = NO_CUT, uint32(0), rules.tolerance * weight
+    for _ in range(2):
+        start, state = int64(0), (bar, NO_CUT, uint32(0), False)
+        for bucket in range(n_buckets):
+            end = bag.ends[bucket]
+            if end > start:
+                if rules.criterion == SQUARED:
+                    state = scan_numbers(bag, begin, start, end, before[bucket], weight, moment, least, tie, state)
+                else:
+                    state = scan_classes(
+                        bag, begin, start, end, before[bucket], weight, least, tie, rules.n_classes, state
+                    )
+                start = end
+        best, chosen, cut, is_unclear = state
+        if not is_unclear:
+            break
+        bar, tie = just_below(best - tie), VAST
+    return chosen, cut
+
+
+@compiled
+def with_score(state, score, key, tie):
+    """What is known after a score above the best: that, the chosen one and its rank, and whether there is doubt."""
+    best, chosen, cut, is_unclear = state
+    if score - tie > chosen:
+        return score, score, key, is_unclear or best >= score - tie
+    return score, chosen, cut, is_unclear
+
+
+@compiled
+def scan_numbers(bag, begin, start, end, left, weight, moment, least, tie, state):
+    """Go through the rows of a bucket, of a number to predict."""
+    picked, keys, weights, parts = bag.picked, bag.keys, bag.weights, bag.parts
+    passed, moved, before = left[SIZE], left[1], keys[picked[start]] + uint32(1)
+    for place in range(start, end):
+        i = picked[place]
+        key, behind, right = keys[i], moment - moved, weight - passed
+        if key != before and passed >= least and may_exceed(state[0], moved * moved, behind * behind, passed, right):
+            score = moved * moved / passed + (behind * behind / right if right > 0.0 else 0.0)
+            if score > state[0] and right >= least:
+                state = with_score(state, score, key, tie)
+        passed += weights[begin + i]
+        moved += parts[i]
+        before = key
+    return state
+
+
+@compiled
+def scan_classes(bag, begin, start, end, before_bucket, weight, least, tie, n_classes, state):
+    """The same of classes."""
+    picked, keys, weights, classes, left, totals = (
+        bag.picked,
+        bag.keys,
+        bag.weights,
+        bag.classes,
+        bag.left,
+        bag.totals,
+    )
+    passed, before, squares_left, squares_right = before_bucket[SIZE], keys[picked[start]] + uint32(1), 0.0, 0.0
+    for k in range(n_classes):
+        left[k] = before_bucket[k]
+        squares_left += left[k] * left[k]
+        squares_right += (totals[k] - left[k]) * (totals[k] - left[k])
+    for place in range(start, end):
+        i = picked[place]
+        key, right = keys[i], weight - passed
+        if key != before and passed >= least and may_exceed(state[0], squares_left, squares_right, passed, right):
+            score = squares_left / passed + squares_right / right
+            if score > state[0] and right >= least:
+                state = with_score(state, score, key, tie)
+        k, here = classes[begin + i], weights[begin + i]
+        squares_left += here * (2.0 * left[k] + here)
+        squares_right -= here * (2.0 * (totals[k] - left[k]) - here)
+        left[k] += here
+        passed += here
+        before = key
+    return state

@@ -1,0 +1,283 @@
+"""A tree of a forest by ranks: no list is divided. The compiled twin of `grow.Grower` with draws, with the same bytes.
+
+Nodes of many rows come first, and search the columns drawn in buckets (`rank_bucket_kernels`). What is left are
+subtrees of few rows, all of which get their places at once (`placing_kernels`). Then the tree is gone through depth
+first, and the subtrees are grown where their turn comes (`leafward_kernels`), so that nodes stand as a tree keeps them.
+"""
+
+import numpy as np
+from numba import int64, uint32, uint64
+
+from core.compiled_kernels import compiled, making_arrays, numbers_at
+from core.growth.branch_kernels import no_branches, put_branches, with_row
+from core.growth.division_kernels import copy_figures
+from core.growth.drawing_kernels import draw_next, take_back
+from core.growth.figure_kernels import gain_of_two, squared_error
+from core.growth.growth_state import Rules
+from core.growth.leafward_kernels import fill_sizes, first_of_best, grow_leafward, put_node
+from core.growth.node_kernels import is_leaf, is_one_class
+from core.growth.placing_kernels import place_rows
+from core.growth.rank_bucket_kernels import DOUBT, look_at, look_closer, score_of_classes
+from core.growth.ranked_state import (
+    BEGIN,
+    CHILD,
+    COLUMN,
+    DEPTH,
+    HIGH,
+    HIGH_ROW,
+    KEY,
+    LOW,
+    LOW_ROW,
+    MOST_SMALL,
+    N_LINKS,
+    N_ROWS,
+    SLOT,
+    Bag,
+    Nodes,
+)
+from core.randomness import FOR_COLUMNS
+from core.randomness_kernels import key_of
+from core.room_kernels import longer_list, longer_rows
+from core.splits import candidates
+from core.splits.numeric_kernels import NO_CUT, SQUARED
+from core.splits.split import SplitKind
+from core.ties import TIE
+from core.tree import LEAF, SPLIT_KINDS
+
+DONE, STOP = 0, 1  # places in `progress`
+CUT = SPLIT_KINDS.index(SplitKind.THRESHOLD)
+midpoint = compiled(candidates.midpoint)
+
+
+@making_arrays
+def grow_ranked(bag_fields, rules_fields, node_fields, progress):
+    """Fill the arrays of nodes, which have room for two for each row; how many there are."""
+    bag, rules, nodes = Bag(*bag_fields), Rules(*rules_fields), Nodes(*node_fields)
+    links, figures, gains, n_links = grow_large(bag, rules, progress)
+    place_rows(bag, links, n_links, rules.open_columns)
+    waiting, n_waiting, n_nodes = np.zeros(64, np.int64), 1, int64(0)
+    while n_waiting > 0 and progress[STOP] == 0.0:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        if links[node, CHILD] < 0 and links[node, N_ROWS] > 0:
+            n_nodes = grow_leafward(bag, rules, links[node], figures[node], nodes, n_nodes)
+            progress[DONE] += figures[node, 0]
+            continue
+        put_node(nodes, n_nodes, rules, gains[node] if links[node, CHILD] >= 0 else np.nan, figures[node])
+        nodes.marks[n_nodes, SLOT] = links[node, COLUMN]
+        nodes.marks[n_nodes, LOW_ROW], nodes.marks[n_nodes, HIGH_ROW] = links[node, LOW], links[node, HIGH]
+        n_nodes += 1
+        if links[node, CHILD] >= 0:
+            waiting = longer_list(waiting, n_waiting, n_waiting + 2)
+            waiting[n_waiting], waiting[n_waiting + 1] = links[node, CHILD] + 1, links[node, CHILD]
+            n_waiting += 2
+    fill_sizes(nodes.marks, n_nodes)
+    return n_nodes
+
+
+@compiled
+def fill_thresholds(marks, addresses, n_rows, thresholds, kinds):
+    """The threshold of each cut, from the rows on both sides, and the kind of each split."""
+    for node in range(marks.shape[0]):
+        thresholds[node], kinds[node] = np.nan, LEAF
+        if marks[node, SLOT] >= 0:
+            values = numbers_at(addresses[marks[node, SLOT]], n_rows)
+            thresholds[node] = midpoint(values[marks[node, LOW_ROW]], values[marks[node, HIGH_ROW]])
+            kinds[node] = CUT
+
+
+@compiled
+def error_of(numbers, rows, weights):
+    """The squared error of some rows, as `best_split.objective_for` has it."""
+    weight, centre, moment, square = 0.0, 0.0, 0.0, 0.0
+    for i in range(rows.shape[0]):
+        weight += weights[i]
+        centre += weights[i] * numbers[rows[i], 0]
+    centre /= weight
+    for i in range(rows.shape[0]):
+        off = numbers[rows[i], 0] - centre
+        moment += off * weights[i]
+        square += off * off * weights[i]
+    return squared_error(weight, moment, square)
+
+
+@making_arrays
+def grow_large(bag, rules, progress):
+    """All nodes of many rows, and below them those of few that are to be split; links, figures and gains."""
+    n_figures = 5 if rules.criterion == SQUARED else 1 + rules.n_classes
+    links, figures, gains = np.empty((64, N_LINKS), np.int64), np.empty((64, n_figures)), np.empty(64)
+    waiting, n_waiting, n_links, sums = np.zeros(64, np.int64), 0, int64(1), bag.child_sums
+    n = bag.rows.shape[0]
+    is_pure = root_figures(bag, rules, figures[0])
+    n_waiting = note(links, waiting, n_waiting, int64(0), int64(0), n, int64(0), rules.root_key)
+    n_waiting = close_if(is_leaf(figures[0], is_pure, int64(0), rules, 1), links, int64(0), n_waiting)
+    while n_waiting > 0 and progress[STOP] == 0.0:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        begin, n, depth, key = links[node, BEGIN], links[node, N_ROWS], links[node, DEPTH], uint64(links[node, KEY])
+        c = best_of_drawn(bag, rules, key, begin, n, figures[node])
+        if c < 0 or bag.gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
+            links[node, N_ROWS] = 0
+            continue
+        n_left, low, high = divide(bag, rules, bag.drawn[c], bag.cuts[c], begin, n, figures[node], sums)
+        links[node, CHILD], links[node, COLUMN], links[node, LOW], links[node, HIGH] = n_links, bag.drawn[c], low, high
+        gains = longer_list(gains, n_links, n_links + 2)
+        links, figures = longer_rows(links, n_links, n_links + 2), longer_rows(figures, n_links, n_links + 2)
+        waiting = longer_list(waiting, n_waiting, n_waiting + 2)
+        gains[node] = gain_of_two(sums, rules.criterion, rules.n_classes, 0.0)
+        for b in range(2):
+            first, size = (begin + n_left, n - n_left) if b else (begin, n_left)
+            child = figures[n_links]
+            if rules.criterion == SQUARED:
+                is_pure = figures_of(bag, first, size, sums[b], bag.centres[b], child)
+            else:
+                copy_figures(sums, int64(0), int64(2), b, rules.n_classes, child)
+                is_pure = is_one_class(child, rules.n_classes)
+            n_waiting = note(links, waiting, n_waiting, n_links, first, size, depth + 1, key_of(key, b))
+            n_waiting = close_if(is_leaf(child, is_pure, depth + 1, rules, 1), links, n_links, n_waiting)
+            n_links += 1
+    return links, figures, gains, n_links
+
+
+@compiled
+def note(links, waiting, n_waiting, node, begin, n, depth, key):
+    """Write down what is known of a node; how many wait then, those of few rows do not."""
+    link = links[node]
+    link[CHILD], link[COLUMN], link[LOW], link[HIGH] = -1, -1, 0, 0
+    link[BEGIN], link[N_ROWS], link[DEPTH], link[KEY] = begin, n, depth, int64(key)
+    waiting[n_waiting] = node
+    return n_waiting + int64(n > MOST_SMALL)
+
+
+@compiled
+def close_if(is_closed, links, node, n_waiting):
+    """Make the node that was noted last a leaf, if it is one; how many wait then."""
+    if not is_closed:
+        return n_waiting
+    is_waiting = links[node, N_ROWS] > MOST_SMALL
+    links[node, N_ROWS] = 0
+    return n_waiting - int64(is_waiting)
+
+
+@compiled
+def best_of_drawn(bag, rules, key, begin, n, figure):
+    """The cut to make of a node, as its place in `bag.cuts`; -1 when there is none."""
+    n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
+    drawn, gains, cuts, moment, least = bag.drawn, bag.gains, bag.cuts, 0.0, max(rules.min_leaf - TIE, 1.0)
+    weight, undivided, bar, most = figure[0], 0.0, NO_CUT, NO_CUT
+    if rules.criterion == SQUARED:
+        moment = figure[2]
+        undivided = moment * moment / weight
+        for i in range(n):
+            bag.parts[i] = bag.weights[begin + i] * (bag.numbers[begin + i] - figure[1])
+    else:
+        for k in range(rules.n_classes):
+            bag.totals[k] = figure[1 + k]
+        undivided = score_of_classes(bag.totals, bag.totals, weight, 0.0, rules.n_classes)
+    while turn < n_columns and n_found == 0:
+        n_looked, n_drawn = 0, rules.n_drawn if turn == 0 else 1
+        while turn < n_columns and n_looked < n_drawn:
+            bag.looked[n_looked] = draw_next(rules, bag.order, bag.taken, for_columns, turn)
+            score = look_at(bag, rules, n_looked, bag.looked[n_looked], begin, n, weight, moment, least)
+            bar = max(bar, below(score, rules.tolerance * weight))
+            n_looked += 1
+            turn += 1
+        for c in range(n_looked):
+            score, cut = look_closer(bag, rules, c, bag.looked[c], begin, n, weight, moment, least, bar)
+            if cut:
+                drawn[n_found], gains[n_found], cuts[n_found] = bag.looked[c], (score - undivided) / weight, cut
+                bar, most = max(bar, below(score, rules.tolerance * weight)), max(most, gains[n_found])
+                n_found += 1
+    take_back(bag.order, bag.taken, turn)
+    return first_of_best(drawn, gains, n_found, most, rules.tolerance)
+
+
+@compiled
+def below(score, tie):
+    """What is surely no tie with a score, and less."""
+    return score - 2.0 * tie - abs(score) * DOUBT if score > NO_CUT else NO_CUT
+
+
+@compiled
+def divide(bag, rules, column, cut, begin, n, figure, sums):
+    """Put the rows whose rank is below the cut first; how many, and a row on either side of the cut.
+
+    `sums` are the weights of both branches, then their sums, as in `division_kernels.branch_figures`.
+    """
+    ranks, is_squared, n_classes = bag.ranks[column], rules.criterion == SQUARED, rules.n_classes
+    rows, weights, numbers, classes = bag.rows, bag.weights, bag.numbers, bag.classes
+    spare_rows, spare_weights, spare_numbers, spare_classes = (
+        bag.spare_rows,
+        bag.spare_weights,
+        bag.spare_numbers,
+        bag.spare_classes,
+    )
+    for j in range(sums.shape[0]):
+        sums[j] = 0.0
+    centre, both, here, there = figure[1], no_branches(), uint64(begin), uint64(0)
+    low, high = uint64(0), ~uint64(0)
+    for i in range(uint64(begin), uint64(begin + n)):
+        row, weight = rows[i], weights[i]
+        key = ranks[row]
+        to = uint64(key >= uint32(cut))
+        ranked, on_left = uint64(key) << uint64(32) | uint64(row), to - uint64(1)  # all ones or none
+        low, high = max(low, ranked & on_left), min(high, ranked | on_left)
+        rows[here], spare_rows[there] = row, row
+        weights[here], spare_weights[there] = weight, weight
+        if is_squared:
+            number = numbers[i]
+            numbers[here], spare_numbers[there] = number, number
+            both = with_row(both, int64(to), weight, number, centre)
+        else:
+            k = classes[i]
+            classes[here], spare_classes[there] = k, k
+            sums[to] += weight
+            sums[uint64(2) + uint64(n_classes) * to + uint64(k)] += weight
+        here += uint64(1) - to
+        there += to
+    for i in range(there):
+        rows[here + i], weights[here + i] = spare_rows[i], spare_weights[i]
+        if is_squared:
+            numbers[here + i] = spare_numbers[i]
+        else:
+            classes[here + i] = spare_classes[i]
+    if is_squared:
+        put_branches(both, sums, bag.centres)
+    mask = uint64(0xFFFFFFFF)
+    return int64(here) - begin, int64(low & mask), int64(high & mask)
+
+
+@compiled
+def root_figures(bag, rules, figures):
+    """`node_kernels.node_figures` of all rows: whether all targets are equal."""
+    weights, weight, centre, n = bag.weights, 0.0, 0.0, bag.rows.shape[0]
+    if rules.criterion != SQUARED:
+        for k in range(rules.n_classes):
+            figures[1 + k] = 0.0
+        for i in range(n):
+            figures[1 + bag.classes[i]] += weights[i]
+            weight += weights[i]
+        figures[0] = weight
+        return is_one_class(figures, rules.n_classes)
+    for i in range(n):
+        weight += weights[i]
+        centre += weights[i] * bag.numbers[i]
+    return figures_of(bag, int64(0), n, weight, centre, figures)
+
+
+@compiled
+def figures_of(bag, begin, n, weight, centre, figures):
+    """The same of a node whose weight and sum of numbers are known."""
+    weights, numbers, is_pure = bag.weights, bag.numbers, True
+    centre, moment, square, around, one = centre / weight, 0.0, 0.0, 0.0, numbers[begin]
+    for i in range(begin, begin + n):
+        off = numbers[i] - centre
+        moment += off * weights[i]
+        square += off * off * weights[i]
+        is_pure &= numbers[i] == one
+    mean = centre + moment / weight
+    for i in range(begin, begin + n):
+        off = numbers[i] - mean
+        around += weights[i] * (off * off)
+    figures[0], figures[1], figures[2], figures[3], figures[4] = weight, centre, moment, square, around
+    return is_pure

@@ -1,0 +1,16 @@
+"""What makes a tree of a forest differ from the others."""
+
+from dataclasses import dataclass
+
+from core.growth.column_draw import ColumnDraw
+from core.table import FloatArray, RowArray
+
+
+@dataclass(frozen=True)
+class TreeSample:
+    """The rows of a tree, ascending, with their weights, its seed, and its draws."""
+
+    rows: RowArray
+    weights: FloatArray
+    seed: int
+    draw: ColumnDraw | None
