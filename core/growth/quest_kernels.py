@@ -38,9 +38,9 @@ def grow_quest(problem_fields, limits, work_fields, progress):
     """
     problem, work = Problem(*problem_fields), Work(*work_fields)
     n_rows = len(problem.classes)
-    rows, weights = np.empty(n_rows, np.uint64), problem.weights.copy()
+    rows, weights = np.empty(2 * n_rows, np.uint64), np.empty(2 * n_rows)  # a node's rows, and room to divide them
     for row in range(n_rows):
-        rows[row] = packed(row, problem.classes[row])
+        rows[row], weights[row] = packed(row, problem.classes[row]), problem.weights[row]
     waiting, shares = np.empty((64, 6), np.int64), np.empty(64)
     of_node, figures = np.empty((64, 4), np.int64), np.empty((64, 3 + problem.n_classes))
     groups, n_groups, n_nodes, n_waiting = np.empty(64, np.bool_), 0, 0, 1
@@ -55,7 +55,8 @@ def grow_quest(problem_fields, limits, work_fields, progress):
             bring_near(problem, near, rows[start : start + n])
             distance = NEAR
         there = near if distance == NEAR else problem
-        of_node, figures = longer_rows(of_node, n_nodes, n_nodes + 1), longer_rows(figures, n_nodes, n_nodes + 1)
+        if n_nodes == len(of_node):
+            of_node, figures = longer_rows(of_node, n_nodes, n_nodes + 1), longer_rows(figures, n_nodes, n_nodes + 1)
         node, n_nodes = n_nodes, n_nodes + 1
         here, here_weights = rows[start : start + n], weights[start : start + n]
         weight, is_pure = add_up_classes(here, here_weights, work.class_weights, work.starts)
@@ -78,14 +79,17 @@ def grow_quest(problem_fields, limits, work_fields, progress):
                 groups[n_groups + level] = work.mask[level]
             n_groups += n_here
         first, second = sides_of(there, work, here, here_weights, column, threshold)
-        rows, weights = longer_list(rows, start + n, start + 2 * n), longer_list(weights, start + n, start + 2 * n)
+        if start + 2 * n > len(rows):
+            rows, weights = longer_list(rows, start + n, start + 2 * n), longer_list(weights, start + n, start + 2 * n)
         first, second = first / (first + second), second / (first + second)
         n_second, n_first = divide(rows, weights, start, n, first, second, limits, work)
         middle, end = start + n_second, start + n_second + n_first
         has_tables = problem.counts_ones and depth + 1 < limits.max_depth and n_waiting + 2 < len(work.tables)
         if has_tables:
             hand_down(there, work.tables, n_waiting, rows[start:middle], rows[middle:end])
-        waiting, shares = longer_rows(waiting, n_waiting, n_waiting + 2), longer_list(shares, n_waiting, n_waiting + 2)
+        if n_waiting + 2 > len(waiting):
+            waiting = longer_rows(waiting, n_waiting, n_waiting + 2)
+            shares = longer_list(shares, n_waiting, n_waiting + 2)
         for at, n_child, share in ((start, n_second, second), (middle, n_first, first)):
             waiting[n_waiting, 0], waiting[n_waiting, 1] = at, n_child
             waiting[n_waiting, 2], waiting[n_waiting, 3], waiting[n_waiting, 4] = depth + 1, node, distance
