@@ -68,7 +68,7 @@ def pruning_of(
     if said is not None and said["kind"] != NoPruning.kind:
         path, detail = ("pruning", "kind"), f"the trees of {ensemble.kind} stay as they are grown"
         if isinstance(ensemble, Isolation):
-            raise InvalidConfig(Fault(detail, path, "leave pruning out"))
+            raise InvalidConfig(Fault(detail, path, 'leave pruning out, or use {"kind": "none"}'))
         raise InvalidConfig(Fault(f"{detail}: what one gets wrong, the others make up for", path, NO_PRUNING_HINT))
     return NoPruning()
 
