@@ -146,8 +146,12 @@ def _named(functions: list[str]) -> bytes:
 class _PartCompiler(Compiler):
     """Compiles a kernel for others to call."""
 
+    def library_of(self, func: Any) -> Any:
+        """Where its code goes."""
+        return _PartLibrary(self.state.targetctx.codegen(), func.__qualname__)
+
     def compile_extra(self, func: Any) -> Any:
-        self.state.library = _PartLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library = self.library_of(func)
         result = super().compile_extra(func)
         _refuse_to_share(func, self.state)
         return result
@@ -168,15 +172,13 @@ def _has_arrays(kind: Any) -> bool:
     return isinstance(kind, types.Array | types.StructRef) or any(map(_has_arrays, getattr(kind, "types", ())))
 
 
-class _WholeCompiler(Compiler):
+class _WholeCompiler(_PartCompiler):
     """Compiles a kernel for Python to call."""
 
-    def compile_extra(self, func: Any) -> Any:
-        self.state.library = _WholeLibrary(self.state.targetctx.codegen(), func.__qualname__)
-        self.state.library.enable_object_caching()
-        result = super().compile_extra(func)
-        _refuse_to_share(func, self.state)
-        return result
+    def library_of(self, func: Any) -> Any:
+        library = _WholeLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        library.enable_object_caching()
+        return library
 
 
 class _Kernel(CPUDispatcher):
