@@ -1,6 +1,7 @@
 """What the process that runs jobs does, one job at a time.
 
-It lives only as long as its supervisor: when standard input ends, it ends, also in the middle of a computation.
+It lives only as long as its supervisor: when standard input ends or nobody reads what it says, it ends, also in the
+middle of a computation.
 """
 
 import argparse
@@ -163,8 +164,11 @@ def _sender() -> Send:
     def send(message: Message) -> None:
         line = json.dumps(message, ensure_ascii=False).encode() + b"\n"
         with lock:
-            while line:
-                line = line[os.write(descriptor, line) :]
+            try:
+                while line:
+                    line = line[os.write(descriptor, line) :]
+            except BrokenPipeError:
+                _end_without_supervisor()
 
     return send
 
@@ -179,10 +183,15 @@ def _orders() -> "queue.SimpleQueue[Order]":
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 orders.put(json.loads(line))
-        os._exit(0)
+        _end_without_supervisor()
 
     threading.Thread(target=read, daemon=True).start()
     return orders
+
+
+def _end_without_supervisor() -> None:
+    """End at once and quietly: another worker takes the job over when its lease has run out."""
+    os._exit(0)
 
 
 def _load(path: str) -> Work:

@@ -16,7 +16,7 @@ from service.store.migrate import upgrade
 from service.store.trainings import TrainingRecord
 from service.store.transactions import Database
 from tests.conftest import run_sql, with_database
-from tests.service.jobs.workers import eventually, is_running, kill, one_database, pids_in, worker
+from tests.service.jobs.workers import SAMPLE_WORK, eventually, is_running, kill, one_database, pids_in, start, worker
 from tests.service.store.orders import Ordered, model_ids, order_training, training
 
 pytestmark = pytest.mark.anyio
@@ -114,6 +114,16 @@ async def test_a_running_training_is_cancelled_within_a_second(settings: Setting
         await orders.until(next_one, "succeeded")
     assert await model_ids(orders.database) == {next_one.model_id}
     assert (await orders.record(order)).model_id is None
+
+
+@one_database
+async def test_a_child_that_speaks_to_nobody_ends_quietly(settings: Settings) -> None:
+    with start([sys.executable, "-m", "service.jobs", *SAMPLE_WORK], settings) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.close()  # as when the supervisor was killed; that standard input ended is seen later than this
+        said = await anyio.to_thread.run_sync(child.stderr.read)
+        assert (child.wait(10), said) == (0, b"")
 
 
 @one_database
