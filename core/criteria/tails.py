@@ -21,7 +21,12 @@ def log_chi_squared_tail(statistic: float, degrees: float) -> float:
 
 
 def log_f_tail(statistic: float, between: float, within: float) -> float:
-    """log P(X > f) of the F distribution with `between` and `within` degrees of freedom, both positive."""
+    """log P(X > f) of the F distribution with `between` and `within` degrees of freedom, both positive.
+
+    With two between it is (1 + 2f/d)^(-d/2), d being those within.
+    """
+    if between == 2:
+        return -within / 2 * math.log1p(2 * statistic / within)
     upper, lower = between * statistic, within
     return log_beta_tail(upper / (upper + lower), lower / (upper + lower), between / 2, within / 2)
 

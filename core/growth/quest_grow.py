@@ -62,7 +62,7 @@ class Work(NamedTuple):
     """Room for a node: sums by class and column with an order, tables by cell and class, also for nodes that wait.
 
     What tests say of columns; its rows class after class, from `starts` on; the values of the column that is chosen,
-    those that are known, and the side of each row; rows that are put aside while others take their places.
+    and twice those that are looked at, with their weights; rows that are put aside while others take their places.
     """
 
     class_weights: FloatArray
@@ -80,13 +80,13 @@ class Work(NamedTuple):
     starts: RowArray
     grouped: RowArray
     grouped_weights: FloatArray
+    second_classes: BoolArray
     values: FloatArray
-    known: FloatArray
-    known_classes: CodeArray
-    known_weights: FloatArray
-    side: NDArray[np.int8]
-    kept_rows: NDArray[np.uint64]
+    kept: FloatArray
     kept_weights: FloatArray
+    others: FloatArray
+    other_weights: FloatArray
+    kept_rows: NDArray[np.uint64]
 
 
 def is_supported(algorithm: Algorithm) -> bool:
@@ -228,13 +228,13 @@ def work_for(problem: Problem, n_attributes: int) -> Work:
         starts=np.empty(n_classes + 1, dtype=np.int64),
         grouped=np.empty(n_rows, dtype=np.int64),
         grouped_weights=np.empty(n_rows),
+        second_classes=np.empty(n_classes, dtype=np.bool_),
         values=np.empty(n_rows),
-        known=np.empty(n_rows),
-        known_classes=np.empty(n_rows, dtype=np.int32),
-        known_weights=np.empty(n_rows),
-        side=np.empty(n_rows, dtype=np.int8),
-        kept_rows=np.empty(n_rows, dtype=np.uint64),
+        kept=np.empty(n_rows),
         kept_weights=np.empty(n_rows),
+        others=np.empty(n_rows),
+        other_weights=np.empty(n_rows),
+        kept_rows=np.empty(n_rows, dtype=np.uint64),
     )
 
 

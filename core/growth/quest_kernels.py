@@ -11,16 +11,20 @@ a piece of one long list, its second child's piece comes first and its first chi
 from its own functions; so both give the same tree.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import int64, uint64
+from numpy.typing import NDArray
 
 from core.compiled_kernels import ask_for, compiled, making_arrays
-from core.growth.packed_row_kernels import class_of, packed, row_of
-from core.growth.quest_split_kernels import chosen_split, place_of
+from core.growth.quest_split_kernels import MIDDLE, chosen_split, place_of
 from core.growth.quest_state import Problem, Work
 from core.growth.quest_tests_kernels import LEAF
+from core.packed_row_kernels import class_of, packed, row_of
 from core.room_kernels import longer_list, longer_rows
 from core.row_sum_kernels import AHEAD
+from core.table import BoolArray, FloatArray, RowArray
 from core.ties import TIE
 
 DONE, STOP = 0, 1  # places in `progress`
@@ -28,76 +32,160 @@ FIRST, SECOND, BOTH = 0, 1, 2  # where a row goes
 FAR, NEAR = 0, 1  # whether the rows of a node stand among all others, or only among those of a subtree around it
 LINE = 8  # numbers in a line of the processor's cache
 NEAR_BYTES = 1 << 19  # they fit in a processor's second cache
+COLUMN, GROUPS, PARENT, SIZE = range(4)
+THRESHOLD, SHARE, WEIGHT, VALUES = range(4)
+N_WAITING, N_NODES, N_GROUPS = range(3)
+
+
+class Grown(NamedTuple):
+    """Lists that are made longer as the tree grows: rows with their weights, nodes that wait, and those that do not.
+
+    `waiting` has where a node's rows begin, how many there are, its depth and parent, how far its rows are and whether
+    its tables are filled; `of_node` its column, where its groups begin, its parent, and how many nodes its subtree has;
+    `figures` threshold, share, weight and class weights. `groups` are the first groups of categories.
+    """
+
+    rows: NDArray[np.uint64]
+    weights: FloatArray
+    waiting: RowArray
+    shares: FloatArray
+    of_node: RowArray
+    figures: FloatArray
+    groups: BoolArray
 
 
 @making_arrays
 def grow_quest(problem_fields, limits, work_fields, progress):
-    """Every node's split, share, weight and class weights, how many nodes its subtree has, and groups of categories.
-
-    `of_node` has column, where its groups begin, parent and size; `figures` threshold, share, weight, class weights.
-    """
+    """Every node's split, share, weight and class weights, how many nodes its subtree has, and groups of categories."""
     problem, work = Problem(*problem_fields), Work(*work_fields)
+    grown, counts, near = root_of(problem), np.array([1, 0, 0]), room_near(problem)
+    while counts[N_WAITING] > 0 and progress[STOP] == 0.0:
+        grown = with_room(grown, counts, len(work.mask))
+        grow_while_room(problem, near, limits, work, grown, counts, progress)
+    n_nodes, of_node = counts[N_NODES], grown.of_node
+    for node in range(n_nodes - 1, 0, -1):
+        of_node[of_node[node, PARENT], SIZE] += of_node[node, SIZE]
+    return of_node[:n_nodes].copy(), grown.figures[:n_nodes].copy(), grown.groups[: counts[N_GROUPS]].copy()
+
+
+@making_arrays
+def root_of(problem):
+    """All rows wait."""
     n_rows = len(problem.classes)
     rows, weights = np.empty(2 * n_rows, np.uint64), np.empty(2 * n_rows)  # a node's rows, and room to divide them
     for row in range(n_rows):
         rows[row], weights[row] = packed(row, problem.classes[row]), problem.weights[row]
     waiting, shares = np.empty((64, 6), np.int64), np.empty(64)
-    of_node, figures = np.empty((64, 4), np.int64), np.empty((64, 3 + problem.n_classes))
-    groups, n_groups, n_nodes, n_waiting = np.empty(64, np.bool_), 0, 0, 1
     waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3], waiting[0, 4], waiting[0, 5] = 0, n_rows, 0, -1, FAR, 0
     shares[0] = 1.0
-    near = room_near(problem)
-    while n_waiting > 0 and progress[STOP] == 0.0:
-        n_waiting -= 1
-        start, n, depth, parent, distance, has_tables = waiting[n_waiting]
-        tables = work.tables[min(n_waiting, len(work.tables) - 1)]
+    of_node, figures = np.empty((64, 4), np.int64), np.empty((64, VALUES + problem.n_classes))
+    return Grown(rows, weights, waiting, shares, of_node, figures, np.empty(64, np.bool_))
+
+
+@making_arrays
+def with_room(grown, counts, n_groups):
+    """With room for one more node, whose rows are to be divided."""
+    n_waiting, n_nodes, n_used = counts[N_WAITING], counts[N_NODES], counts[N_GROUPS]
+    middle, end = pieces_of(grown, n_waiting)
+    return Grown(
+        longer_list(grown.rows, middle, end),
+        longer_list(grown.weights, middle, end),
+        longer_rows(grown.waiting, n_waiting, n_waiting + 1),
+        longer_list(grown.shares, n_waiting, n_waiting + 1),
+        longer_rows(grown.of_node, n_nodes, n_nodes + 1),
+        longer_rows(grown.figures, n_nodes, n_nodes + 1),
+        longer_list(grown.groups, n_used, n_used + n_groups),
+    )
+
+
+@compiled
+def has_room(grown, counts, n_groups):
+    """Whether there is that room."""
+    _, end = pieces_of(grown, counts[N_WAITING])
+    has_nodes = counts[N_WAITING] < len(grown.waiting) and counts[N_NODES] < len(grown.of_node)
+    return has_nodes and end <= len(grown.rows) and counts[N_GROUPS] + n_groups <= len(grown.groups)
+
+
+@compiled
+def pieces_of(grown, n_waiting):
+    """Where the rows of the next node end, and those of its children at most."""
+    start, n = grown.waiting[n_waiting - 1, 0], grown.waiting[n_waiting - 1, 1]
+    return start + n, start + 2 * n
+
+
+@compiled
+def grow_while_room(problem, near, limits, work, grown, counts, progress):
+    """Grow one node after the other, until none waits, or lists are too short for the next one.
+
+    Here no arrays are made, so nobody counts who has one of the many pieces of arrays.
+    """
+    while counts[N_WAITING] > 0 and progress[STOP] == 0.0 and has_room(grown, counts, len(work.mask)):
+        counts[N_WAITING] -= 1
+        n_waiting, node = counts[N_WAITING], counts[N_NODES]
+        start, n, depth, parent, distance, has_tables = grown.waiting[n_waiting]
+        rows, weights = grown.rows[start : start + n], grown.weights[start : start + n]
         if distance == FAR and n <= len(near.classes):
-            bring_near(problem, near, rows[start : start + n])
+            bring_near(problem, near, rows)
             distance = NEAR
         there = near if distance == NEAR else problem
-        if n_nodes == len(of_node):
-            of_node, figures = longer_rows(of_node, n_nodes, n_nodes + 1), longer_rows(figures, n_nodes, n_nodes + 1)
-        node, n_nodes = n_nodes, n_nodes + 1
-        here, here_weights = rows[start : start + n], weights[start : start + n]
-        weight, is_pure = add_up_classes(here, here_weights, work.class_weights, work.starts)
-        of_node[node, 0], of_node[node, 1], of_node[node, 2], of_node[node, 3] = LEAF, n_groups, parent, 1
-        figures[node, 0], figures[node, 1], figures[node, 2] = np.nan, shares[n_waiting], weight
-        for k in range(problem.n_classes):
-            figures[node, 3 + k] = work.class_weights[k]
-        column, threshold = int64(LEAF), np.nan
-        if not (is_pure or is_terminal(limits, depth, weight, work.class_weights)):
-            column, threshold = chosen_split(there, limits, work, here, here_weights, tables, has_tables)
-        if column == LEAF:
+        weight, is_pure = add_up_classes(rows, weights, work.class_weights, work.starts)
+        write_leaf(grown, counts, parent, grown.shares[n_waiting], weight, work.class_weights)
+        if is_pure or is_terminal(limits, depth, weight, work.class_weights):
             progress[DONE] += weight
             continue
-        of_node[node, 0], figures[node, 0] = column, threshold
-        if np.isnan(threshold):
-            place = place_of(problem.nominal, column)
-            n_here = problem.level_start[place + 1] - problem.level_start[place]
-            groups = longer_list(groups, n_groups, n_groups + n_here)
-            for level in range(n_here):
-                groups[n_groups + level] = work.mask[level]
-            n_groups += n_here
-        first, second = sides_of(there, work, here, here_weights, column, threshold)
-        if start + 2 * n > len(rows):
-            rows, weights = longer_list(rows, start + n, start + 2 * n), longer_list(weights, start + n, start + 2 * n)
-        first, second = first / (first + second), second / (first + second)
-        n_second, n_first = divide(rows, weights, start, n, first, second, limits, work)
+        tables = work.tables[min(n_waiting, len(work.tables) - 1)]
+        split = chosen_split(there, limits, work, rows, weights, tables, has_tables)
+        if split.column == LEAF:
+            progress[DONE] += weight
+            continue
+        write_split(grown, counts, node, split, problem, work.mask)
+        whole = split.first + split.second
+        first, second = split.first / whole, split.second / whole
+        cut = MIDDLE if np.isnan(split.threshold) else split.threshold
+        n_second, n_first = divide(grown.rows, grown.weights, start, n, cut, first, second, limits, work)
         middle, end = start + n_second, start + n_second + n_first
         has_tables = problem.counts_ones and depth + 1 < limits.max_depth and n_waiting + 2 < len(work.tables)
         if has_tables:
-            hand_down(there, work.tables, n_waiting, rows[start:middle], rows[middle:end])
-        if n_waiting + 2 > len(waiting):
-            waiting = longer_rows(waiting, n_waiting, n_waiting + 2)
-            shares = longer_list(shares, n_waiting, n_waiting + 2)
+            hand_down(there, work.tables, n_waiting, grown.rows[start:middle], grown.rows[middle:end])
         for at, n_child, share in ((start, n_second, second), (middle, n_first, first)):
-            waiting[n_waiting, 0], waiting[n_waiting, 1] = at, n_child
-            waiting[n_waiting, 2], waiting[n_waiting, 3], waiting[n_waiting, 4] = depth + 1, node, distance
-            waiting[n_waiting, 5], shares[n_waiting] = has_tables, share
-            n_waiting += 1
-    for node in range(n_nodes - 1, 0, -1):
-        of_node[of_node[node, 2], 3] += of_node[node, 3]
-    return of_node[:n_nodes].copy(), figures[:n_nodes].copy(), groups[:n_groups].copy()
+            put_waiting(grown, counts, at, n_child, depth + 1, node, distance, has_tables, share)
+
+
+@compiled
+def write_leaf(grown, counts, parent, share, weight, class_weights):
+    """A node that is not split."""
+    node, of_node, figures = counts[N_NODES], grown.of_node, grown.figures
+    of_node[node, COLUMN], of_node[node, GROUPS], of_node[node, PARENT], of_node[node, SIZE] = (
+        LEAF,
+        counts[N_GROUPS],
+        parent,
+        1,
+    )
+    figures[node, THRESHOLD], figures[node, SHARE], figures[node, WEIGHT] = np.nan, share, weight
+    for k in range(len(class_weights)):
+        figures[node, VALUES + k] = class_weights[k]
+    counts[N_NODES] += 1
+
+
+@compiled
+def write_split(grown, counts, node, split, problem, mask):
+    """What it is split by after all."""
+    grown.of_node[node, COLUMN], grown.figures[node, THRESHOLD] = split.column, split.threshold
+    if np.isnan(split.threshold):
+        place = place_of(problem.nominal, split.column)
+        for level in range(problem.level_start[place + 1] - problem.level_start[place]):
+            grown.groups[counts[N_GROUPS]] = mask[level]
+            counts[N_GROUPS] += 1
+
+
+@compiled
+def put_waiting(grown, counts, start, n, depth, parent, distance, has_tables, share):
+    """One more node waits, and is grown before all others that do."""
+    place, waiting = counts[N_WAITING], grown.waiting
+    waiting[place, 0], waiting[place, 1], waiting[place, 2] = start, n, depth
+    waiting[place, 3], waiting[place, 4], waiting[place, 5] = parent, distance, has_tables
+    grown.shares[place] = share
+    counts[N_WAITING] += 1
 
 
 @making_arrays
@@ -206,33 +294,12 @@ def count_cells(problem, rows, tables):
 
 
 @compiled
-def sides_of(problem, work, rows, weights, column, threshold):
-    """Where each row goes, and the known weight that goes each way; values of a threshold's column are looked up."""
-    values, side = work.values, work.side
-    if np.isnan(threshold):
-        place, n_nominal = place_of(problem.nominal, column), uint64(len(problem.nominal))
-        start, missing = problem.level_start[place], problem.level_start[len(problem.nominal)]
-        cells, mask = problem.cells, work.mask
-        for i in range(len(rows)):
-            cell = cells[row_of(rows[i]) * n_nominal + uint64(place)]
-            side[i] = BOTH if cell == missing else (FIRST if mask[cell - start] else SECOND)
-    else:
-        for i in range(len(rows)):
-            side[i] = BOTH - (values[i] > threshold) - 2 * (values[i] <= threshold)
-    first, second = 0.0, 0.0
-    for i in range(len(rows)):  # without a branch, which no processor could foresee
-        first += weights[i] * (side[i] == FIRST)
-        second += weights[i] * (side[i] == SECOND)
-    return first, second
-
-
-@compiled
-def divide(rows, weights, start, n, first, second, limits, work):
+def divide(rows, weights, start, n, cut, first, second, limits, work):
     """Put the rows of the second child in the node's place and those of the first after them; how many each has.
 
     `fractional_weights.send_down`, and `without_light_copies` where light copies are not wanted.
     """
-    n_second, n_first, side, ways = uint64(0), uint64(0), work.side, work.ways
+    n_second, n_first, values, ways = uint64(0), uint64(0), work.values, work.ways
     kept_rows, kept_weights = work.kept_rows, work.kept_weights
     smallest, heavier = min(first, second), FIRST if first >= second - TIE else SECOND
     second_rows, second_weights = rows[start:], weights[start:]
@@ -241,7 +308,7 @@ def divide(rows, weights, start, n, first, second, limits, work):
     to_second[FIRST], to_second[SECOND], to_second[BOTH] = 0.0, 1.0, second
     i, end = uint64(0), uint64(n)
     while i < end:  # a row is written wherever it may go, and stays where it does: no branch to foresee
-        row, weight, way = second_rows[i], second_weights[i], side[i]
+        row, weight, way = second_rows[i], second_weights[i], BOTH - (values[i] > cut) - 2 * (values[i] <= cut)
         is_light = (way == BOTH) & (weight * smallest < limits.min_copy_weight - TIE)
         way = uint64(heavier if is_light else way)
         of_first, of_second = weight * to_first[way], weight * to_second[way]  # from a table: else it would be a branch

@@ -1,21 +1,38 @@
 """The compiled twin of `quest.chosen_split`: the split of the attribute that the tests choose."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import int64, uint64
 
 from core.compiled_kernels import ask_for, compiled, making_arrays
 from core.criteria.class_moments_kernels import FIRST_CENTRE, MEAN, OF_CLASS, OF_TEST, VARIATION, WEIGHT
-from core.growth.packed_row_kernels import Grouped, class_of, group, row_of
 from core.growth.quest_tests_kernels import LEAF, choice, test_all
 from core.lane_kernels import WIDTH
+from core.packed_row_kernels import Grouped, class_of, group, packed, row_of
 from core.row_sum_kernels import AHEAD
-from core.splits.discriminant_kernels import best_cut, discriminant_coordinates
+from core.splits.discriminant_kernels import Room, best_cut, can_be_cut, discriminant_coordinates, weights_beside
 from core.ties import TIE
 
+MIDDLE = 0.5  # between the numbers of two groups
 
-@making_arrays
+
+class Split(NamedTuple):
+    """A column, `LEAF` where nothing is to be split; its threshold, NaN for groups; the known weights of both sides.
+
+    Where the rows of the node go, `work.values` say: left up to the threshold, or up to `MIDDLE` for groups, right
+    beyond it, and both ways where they are NaN.
+    """
+
+    column: int
+    threshold: float
+    first: float
+    second: float
+
+
+@compiled
 def chosen_split(problem, limits, work, rows, weights, tables, has_tables):
-    """A column with a threshold, its values looked up, or with NaN and the first group in `work.mask`; else `LEAF`."""
+    """The split of a node; of a column without an order with the first group in `work.mask`."""
     grouped = Grouped(work.grouped, work.grouped_weights, work.starts)
     group(rows, weights, grouped)
     test_all(problem, work, grouped, tables, has_tables)
@@ -24,14 +41,18 @@ def chosen_split(problem, limits, work, rows, weights, tables, has_tables):
     while True:
         column, is_spread_tested = choice(problem, limits, work, grouped, is_spread_tested)
         if column == LEAF:
-            return int64(LEAF), np.nan
+            return Split(int64(LEAF), np.nan, 0.0, 0.0)
         place = place_of(problem.ordered, column)
         if place >= 0:
-            threshold = cut_of(problem, limits, work, rows, weights, place)
+            threshold, first, second = cut_of(problem, limits, work, rows, weights, place)
             if not np.isnan(threshold):
-                return column, threshold
-        elif find_groups(problem, limits, work, tables, place_of(problem.nominal, column)):
-            return column, np.nan
+                return Split(column, threshold, first, second)
+        else:
+            place = place_of(problem.nominal, column)
+            if find_groups(problem, limits, work, tables, place):
+                look_up_groups(problem, work, rows, place)
+                first, second = weights_beside(work.values[: len(rows)], weights, MIDDLE)
+                return Split(column, np.nan, first, second)
         work.is_left[column] = False
 
 
@@ -46,36 +67,24 @@ def place_of(columns, column):
 
 @compiled
 def cut_of(problem, limits, work, rows, weights, place):
-    """The threshold of a column with an order; NaN where there is none."""
-    values, classes = work.values, work.known_classes
-    look_up(problem, rows, place, values)
-    n = uint64(rows.shape[0])
-    known, known_weights = values, weights
-    if problem.has_missing:
-        known, known_weights = work.known, work.known_weights
-        n = keep_known(rows, weights, values, known, classes, known_weights)
-    else:
-        for i in range(len(rows)):
-            classes[i] = class_of(rows[i])
+    """The threshold of a column with an order, and the weights of both sides; NaN where there is none."""
     moments, n_blocks = work.of_classes, problem.width // WIDTH
     for k in range(problem.n_classes):
         at = (k * n_blocks + place // WIDTH) * OF_CLASS + place % WIDTH
         moments[0, k], moments[1, k] = work.moments[at + WEIGHT], work.moments[at + MEAN]
         moments[2, k] = work.moments[at + VARIATION]
+    if not can_be_cut(moments[0], limits.min_samples_leaf):
+        return np.nan, 0.0, 0.0
+    values = work.values[: len(rows)]
+    look_up(problem, rows, place, values)
     centre = work.tests[place // WIDTH * OF_TEST + FIRST_CENTRE + place % WIDTH]
-    return best_cut(known, classes, known_weights, int64(n), moments, centre, limits.min_samples_leaf)
+    return best_cut(values, rows, weights, moments, centre, limits.min_samples_leaf, room_of(work))
 
 
 @compiled
-def keep_known(rows, weights, values, known, classes, known_weights):
-    """The values that are known, with their classes and weights; how many."""
-    n, i, end = uint64(0), uint64(0), uint64(rows.shape[0])
-    while i < end:
-        value = values[i]
-        known[n], classes[n], known_weights[n] = value, class_of(rows[i]), weights[i]
-        n += uint64(value == value)
-        i += uint64(1)
-    return n
+def room_of(work):
+    """Room for discriminant analysis."""
+    return Room(work.second_classes, work.kept, work.kept_weights, work.others, work.other_weights)
 
 
 @compiled
@@ -90,21 +99,38 @@ def look_up(problem, rows, place, values):
         i += uint64(1)
 
 
+@compiled
+def look_up_groups(problem, work, rows, place):
+    """The groups of a node's rows, as numbers on both sides of `MIDDLE`; NaN where the category is missing."""
+    cells, n_nominal, mask, values = problem.cells, uint64(len(problem.nominal)), work.mask, work.values
+    start, missing = problem.level_start[place], problem.level_start[len(problem.nominal)]
+    for i in range(len(rows)):
+        cell = cells[row_of(rows[i]) * n_nominal + uint64(place)]
+        values[i] = np.nan if cell == missing else (0.0 if mask[cell - start] else 1.0)
+
+
 @making_arrays
 def find_groups(problem, limits, work, tables, place):
     """`discriminant_cuts.best_groups` into `work.mask`; whether there are two."""
     table = tables[problem.level_start[place] : problem.level_start[place + 1]]
     coordinates, cells = discriminant_coordinates(table), table.size
-    values, classes, weights, n = np.empty(cells), np.empty(cells, np.int32), np.empty(cells), 0
+    values, entries, weights, n = np.empty(cells), np.empty(cells, np.uint64), np.empty(cells), 0
     for level in range(table.shape[0]):
         for k in range(table.shape[1]):
             if table[level, k] > 0:
-                values[n], classes[n], weights[n] = coordinates[level], k, table[level, k]
+                values[n], entries[n], weights[n] = coordinates[level], packed(level, k), table[level, k]
                 n += 1
     if n == 0:
         return False
-    centre = add_up_cells(values, classes, weights, n, work.of_classes)
-    threshold = best_cut(values, classes, weights, n, work.of_classes, centre, limits.min_samples_leaf)
+    centre, moments, least = (
+        add_up_cells(values, entries, weights, n, work.of_classes),
+        work.of_classes,
+        limits.min_samples_leaf,
+    )
+    if not can_be_cut(moments[0], least):
+        return False
+    room = Room(work.second_classes, np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    threshold, _, _ = best_cut(values[:n], entries[:n], weights[:n], moments, centre, least, room)
     if np.isnan(threshold):
         return False
     name_groups(table, coordinates, threshold, work.mask)
@@ -112,19 +138,21 @@ def find_groups(problem, limits, work, tables, place):
 
 
 @compiled
-def add_up_cells(values, classes, weights, n, moments):
+def add_up_cells(values, entries, weights, n, moments):
     """`class_moments` of some cells of categories: weights, means and variations by class; returns the centre."""
     moments[:] = 0.0
     first_class = moments.shape[1]
     for i in range(n - 1, -1, -1):
-        moments[3, classes[i]] = values[i]
-        first_class = min(first_class, classes[i])
+        k = int64(class_of(entries[i]))
+        moments[3, k] = values[i]
+        first_class = min(first_class, k)
     centre = moments[3, first_class]
     for i in range(n):
-        apart = values[i] - moments[3, classes[i]]
-        moments[0, classes[i]] += weights[i]
-        moments[1, classes[i]] += weights[i] * apart
-        moments[2, classes[i]] += weights[i] * apart * apart
+        k = class_of(entries[i])
+        apart = values[i] - moments[3, k]
+        moments[0, k] += weights[i]
+        moments[1, k] += weights[i] * apart
+        moments[2, k] += weights[i] * apart * apart
     for k in range(moments.shape[1]):
         shift = moments[1, k] / (moments[0, k] if moments[0, k] > 0 else 1.0)
         moments[2, k] = max(moments[2, k] - moments[1, k] * shift, 0.0)

@@ -24,7 +24,7 @@ from core.lane_kernels import WIDTH
 from core.row_sum_kernels import AHEAD
 
 LEAF = -1
-NOT_TESTED, NOT_ASKED = -1.0, 1.0  # in place of a statistic, and of the logarithm of p
+NOT_TESTED, NOT_ASKED, WAITS = -1.0, 1.0, 2.0  # in place of a statistic, and of the logarithm of p
 
 
 @compiled
@@ -92,25 +92,45 @@ def choice(problem, limits, work, grouped, is_spread_tested):
 def most_significant(statistics, degrees, is_left, logs):
     """`significance.most_significant` of the columns left that have a statistic, with its log10 p; else `LEAF`.
 
-    The largest statistic is asked first, and p is not worked out of those that it beats beyond doubt.
+    The largest statistic is asked first. Of those that it beats beyond doubt p is not worked out, and of its equals
+    only up to the first that is to be chosen.
     """
     for column in range(len(statistics)):
         logs[column] = NOT_ASKED if is_left[column] and statistics[column] >= 0 else inf
-    smallest, largest = inf, -inf
-    best = largest_unasked(statistics, logs)
-    while best != LEAF:
+    first = largest_unasked(statistics, logs)
+    if first == LEAF or statistics[first] <= 0:
+        return first, 0.0
+    smallest, best = inf, first
+    while best != LEAF and statistics[best] > 0:
         logs[best] = log10_p(statistics[best], degrees[0, best], degrees[1, best])
         smallest = min(smallest, logs[best])
         leave_beaten(statistics, degrees, best, logs)
         best = largest_unasked(statistics, logs)
+    if best != LEAF:  # nothing depends on these: p is 1
+        for column in range(len(statistics)):
+            logs[column] = 0.0 if logs[column] == NOT_ASKED else logs[column]
+    return first_of_equals(statistics, degrees, logs, smallest, logs[first] == smallest), smallest
+
+
+@compiled
+def first_of_equals(statistics, degrees, logs, smallest, is_largest):
+    """The first column of the smallest p, and of the largest statistic among these.
+
+    `is_largest` says that the largest statistic of all has it: then those that wait have no larger one.
+    """
+    largest = -inf
     for column in range(len(statistics)):
-        if logs[column] <= smallest + SAME_LOG10_P and logs[column] < inf:
+        if logs[column] == WAITS and not is_largest:
+            logs[column] = log10_p(statistics[column], degrees[0, column], degrees[1, column])
+        if logs[column] <= smallest + SAME_LOG10_P:
             largest = max(largest, statistics[column])
     for column in range(len(statistics)):
-        is_equal = logs[column] <= smallest + SAME_LOG10_P and logs[column] < inf
-        if is_equal and statistics[column] >= largest - SAME_STATISTIC * max(1.0, largest):
-            return int64(column), smallest
-    return int64(LEAF), smallest
+        if statistics[column] >= largest - SAME_STATISTIC * max(1.0, largest):
+            if logs[column] == WAITS:
+                logs[column] = log10_p(statistics[column], degrees[0, column], degrees[1, column])
+            if logs[column] <= smallest + SAME_LOG10_P:
+                return int64(column)
+    return int64(LEAF)
 
 
 @compiled
@@ -129,13 +149,16 @@ def leave_beaten(statistics, degrees, best, logs):
     """Leave out the columns with a smaller statistic than the best beyond doubt, which cannot have a smaller p.
 
     The same F, or chi-squared, of the same degrees of freedom has the same p. With one or two degrees between groups p
-    falls with those within: so do the tails of Student's t, and (1 + 2F/d)^(-d/2).
+    falls with those within: so do the tails of Student's t, and (1 + 2F/d)^(-d/2). Columns whose statistic is all but
+    the same, of the same degrees, have no smaller p either: they wait until it is clear whether the best has it.
     """
     limit, between, within = statistics[best], degrees[0, best], degrees[1, best]
     limit -= SAME_STATISTIC * max(1.0, limit)
     least_within = 0.0 if between <= 2 and within > 0 else within  # of F it is positive, of chi-squared 0
     for column in range(len(statistics)):
+        is_asked, is_below = logs[column] != NOT_ASKED, statistics[column] < limit
+        is_same = (degrees[0, column] == between) & (degrees[1, column] == within)
         is_alike = (degrees[0, column] == between) & (degrees[1, column] <= within)
-        is_alike &= (degrees[1, column] == within) | (degrees[1, column] > least_within)
-        is_beaten = is_alike & (statistics[column] < limit) & (logs[column] == NOT_ASKED)
-        logs[column] = inf if is_beaten else logs[column]
+        is_alike &= is_same | (degrees[1, column] > least_within)
+        found = inf if is_alike & is_below else (WAITS if is_same else NOT_ASKED)
+        logs[column] = logs[column] if is_asked else found

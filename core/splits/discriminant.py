@@ -18,7 +18,14 @@ MOST_SQUARINGS = 30  # of a matrix: beyond, rounding would choose among eigenval
 
 
 def super_classes(weights: FloatArray, means: FloatArray) -> BoolArray:
-    """The classes that make the second of two groups: 2-means on the class means, which begins at the two extremes.
+    """The classes that make the second of two groups."""
+    second = np.empty(len(weights), dtype=np.bool_)
+    part_classes(weights, means, second)
+    return second
+
+
+def part_classes(weights: FloatArray, means: FloatArray, second: BoolArray) -> None:
+    """Say which classes make the second of two groups: 2-means on the class means, which begins at the two extremes.
 
     Every class counts once; one without weight is in neither. Where all means are one, the heaviest class stands
     against the rest.
@@ -27,10 +34,10 @@ def super_classes(weights: FloatArray, means: FloatArray) -> BoolArray:
     for k in range(len(weights)):
         if weights[k] > 0:
             low, high = min(low, means[k]), max(high, means[k])
-    second = np.zeros(len(weights), dtype=np.bool_)
+    second[:] = False
     if high - low <= TIE * max(abs(low), abs(high)):
         second[np.argmax(weights)] = True
-        return second
+        return
     moves = True
     while moves:
         moves, n_low, n_high, low_sum, high_sum = False, 0, 0, 0.0, 0.0
@@ -44,21 +51,20 @@ def super_classes(weights: FloatArray, means: FloatArray) -> BoolArray:
                 else:
                     n_low, low_sum = n_low + 1, low_sum + means[k]
         low, high = low_sum / n_low, high_sum / n_high
-    return second
 
 
 def united(
-    weights: FloatArray, means: FloatArray, variations: FloatArray, members: BoolArray
+    weights: FloatArray, means: FloatArray, variations: FloatArray, second: BoolArray, is_second: bool
 ) -> tuple[float, float, float]:
-    """The weight, mean and variance of some classes taken as one; they have some weight."""
+    """The weight, mean and variance of the classes of a group taken as one; they have some weight."""
     weight, moment, variation = 0.0, 0.0, 0.0
     for k in range(len(weights)):
-        if members[k]:
+        if second[k] == is_second:
             weight += weights[k]
             moment += weights[k] * means[k]
     mean = moment / weight
     for k in range(len(weights)):
-        if members[k] and weights[k] > 0:
+        if second[k] == is_second and weights[k] > 0:
             apart = means[k] - mean
             variation += variations[k] + weights[k] * apart * apart
     return weight, mean, variation / weight

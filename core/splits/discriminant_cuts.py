@@ -27,8 +27,11 @@ def best_cut(
         return None
     second = super_classes(moments.weights, moments.means)
     sides = [
-        Side(*united(moments.weights, moments.means, moments.variations, members), *extremes(values, members[classes]))
-        for members in (~second, second)
+        Side(
+            *united(moments.weights, moments.means, moments.variations, second, is_second),
+            *extremes(values, second[classes] == is_second),
+        )
+        for is_second in (False, True)
     ]
     between = moments.centre + middle(sides[0].mean, sides[1].mean)
     wanted = wanted_cut(values, moments.centre, *sides)

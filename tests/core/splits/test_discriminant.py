@@ -78,6 +78,7 @@ def test_united_is_the_mean_and_variance_of_all_rows():
         np.array([a.mean(), 99.0, b.mean()]),
         np.array([3 * a.var(), 1.0, 2 * b.var()]),
         np.array([True, False, True]),
+        is_second=True,
     )
     rows = np.append(a, b)
     assert (weight, mean, variance) == (5.0, pytest.approx(rows.mean()), pytest.approx(rows.var()))

@@ -79,9 +79,9 @@ def test_the_nearest_cut_with_enough_on_both_sides(wanted, expected):
     """Far away all distances are the same but for rounding."""
     values, weights = np.array([0.5, 0.1, 0.7, 0.2, 0.6]), np.array([1.0, 2.0, 1.0, 1.0, 1.0])
     assert nearest_cut(values, weights, wanted, 2.0) == pytest.approx(expected)
-    assert discriminant_kernels.nearest_cut(values, weights, 5, wanted, 2.0) == nearest_cut(
-        values, weights, wanted, 2.0
-    )
+    left = float(weights[values <= wanted].sum())
+    by_kernel = discriminant_kernels.nearest_cut(values, weights, left, 2.0, room_for(5, 2))
+    assert by_kernel == nearest_cut(values, weights, wanted, 2.0)
 
 
 @given(st.integers(0, 10_000))
@@ -89,11 +89,33 @@ def test_the_kernel_cuts_in_the_same_place(seed):
     values, classes, weights, n_classes, least = drawn(seed)
     moments = class_moments(values, classes, weights, n_classes)
     figures = np.array([moments.weights, moments.means, moments.variations])
-    by_kernel = discriminant_kernels.best_cut(
-        values, classes, weights, len(values), figures, moments.centre, float(least)
-    )
     expected = best_cut(values, classes, weights, n_classes, min_weight=least)
-    assert np.isnan(by_kernel) if expected is None else by_kernel == expected
+    if not discriminant_kernels.can_be_cut(moments.weights, least):
+        assert expected is None
+        return
+    column = with_unknown(np.random.default_rng(seed), values, classes, weights)
+    by_kernel = discriminant_kernels.best_cut(
+        *column, figures, moments.centre, least, room_for(len(column[0]), n_classes)
+    )
+    if expected is None:
+        assert np.isnan(by_kernel[0])
+    else:
+        assert by_kernel == (
+            expected,
+            weights[values <= expected].cumsum()[-1],
+            weights[values > expected].cumsum()[-1],
+        )
+
+
+def with_unknown(chance, values, classes, weights):
+    """Rows among them whose value is not known, as the kernel takes all of them."""
+    places = np.sort(chance.integers(0, len(values) + 1, chance.integers(0, 4)))
+    entries = np.arange(len(values), dtype=np.uint64) << np.uint64(32) | classes.astype(np.uint64)
+    return np.insert(values, places, np.nan), np.insert(entries, places, np.uint64(0)), np.insert(weights, places, 5.0)
+
+
+def room_for(n, n_classes):
+    return discriminant_kernels.Room(np.empty(n_classes, dtype=np.bool_), *np.empty((4, n)))
 
 
 def drawn(seed):
