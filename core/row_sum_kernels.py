@@ -2,6 +2,7 @@
 
 # mypy: disable-error-code="no-untyped-call"
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, NamedTuple
 
 from numba import types
@@ -9,7 +10,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from core.compiled_kernels import ask
-from core.lane_kernels import DOUBLES, Lanes, Numbers, in_all_lanes, same
+from core.lane_kernels import DOUBLES, WIDTH, Lanes, Numbers, in_all_lanes, same
 
 AHEAD = 12  # rows: so far further on numbers are asked for
 
@@ -32,10 +33,11 @@ class Rows(NamedTuple):
     at: Any
 
 
-def over_rows(*places: int) -> Callable[[Callable[..., Any]], Any]:
+def over_rows(*places: int, blocks: int = 1, apart: int = 0) -> Callable[[Callable[..., Any]], Any]:
     """The kernel of a formula that says what a row adds to sums, which come to these places; rows in their order.
 
-    The formula takes the row's eight values, its weight, and the `Numbers` that the sums are written to.
+    The formula takes the row's eight values, its weight, and the `Numbers` that the sums are written to. Of several
+    blocks of eight values that follow each other all sums are made at once, and those of each block stand so far apart.
     """
 
     def kernel(formula: Callable[..., Any]) -> Any:
@@ -53,7 +55,7 @@ def over_rows(*places: int) -> Callable[[Callable[..., Any]], Any]:
         ) -> Any:
             def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
                 given = (_address(context, builder, *each) for each in zip(called.args, arguments, strict=True))
-                _add_up(builder, formula, places, Rows(*given))
+                _add_up(builder, formula, places, Rows(*given), [apart * block for block in range(blocks)])
                 return context.get_dummy_value()
 
             return types.void(rows, weights, start, end, numbers, stride, offset, onto, at), generate
@@ -69,20 +71,22 @@ def _address(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
 
 
-def _add_up(builder: Any, formula: Callable[..., Any], places: tuple[int, ...], given: Rows) -> None:
+def _add_up(builder: Any, formula: Callable[..., Any], places: tuple[int, ...], given: Rows, blocks: list[int]) -> None:
     """Code that adds up what a formula says of each row. Nothing else can see the sums, so they stay in registers."""
-    sums = [cgutils.alloca_once(builder, DOUBLES) for _ in places]
-    for each in sums:
+    sums = [[cgutils.alloca_once(builder, DOUBLES) for _ in places] for _ in blocks]
+    for each in chain(*sums):
         builder.store(same(DOUBLES, 0.0), each)
-    onto = Numbers(builder, given.onto, given.at, DOUBLES)
+    onto = [Numbers(builder, given.onto, builder.add(given.at, given.at.type(further)), DOUBLES) for further in blocks]
     with cgutils.for_range_slice(builder, given.start, given.end, given.start.type(1)) as (i, _):
-        _ask_ahead(builder, given, i)
-        values = Numbers(builder, given.numbers, _place_of(builder, given, i), DOUBLES)(0)
+        _ask_ahead(builder, given, i, len(blocks))
+        values = Numbers(builder, given.numbers, _place_of(builder, given, i), DOUBLES)
         weight = in_all_lanes(builder, builder.load(builder.gep(given.weights, [i])), DOUBLES)
-        for each, added in zip(sums, formula(values, weight, onto), strict=True):
-            builder.store((Lanes(builder, builder.load(each)) + added).value, each)
-    for place, each in zip(places, sums, strict=True):
-        onto.put(place, Lanes(builder, builder.load(each)))
+        for block, (of_block, those) in enumerate(zip(sums, onto, strict=True)):
+            for each, added in zip(of_block, formula(values(WIDTH * block), weight, those), strict=True):
+                builder.store((Lanes(builder, builder.load(each)) + added).value, each)
+    for of_block, those in zip(sums, onto, strict=True):
+        for place, each in zip(places, of_block, strict=True):
+            those.put(place, Lanes(builder, builder.load(each)))
 
 
 def _place_of(builder: Any, given: Rows, i: Any) -> Any:
@@ -91,8 +95,10 @@ def _place_of(builder: Any, given: Rows, i: Any) -> Any:
     return builder.add(builder.mul(row, given.stride), given.offset)
 
 
-def _ask_ahead(builder: Any, given: Rows, i: Any) -> None:
+def _ask_ahead(builder: Any, given: Rows, i: Any, n_blocks: int) -> None:
     """Code that asks memory for the numbers of a row further on: a node's rows stand far from each other."""
     last, later = builder.sub(given.end, given.end.type(1)), builder.add(i, i.type(AHEAD))
     later = builder.select(builder.icmp_unsigned("<", later, last), later, last)
-    ask(builder, builder.gep(given.numbers, [_place_of(builder, given, later)]))
+    place = _place_of(builder, given, later)
+    for block in range(n_blocks):
+        ask(builder, builder.gep(given.numbers, [builder.add(place, place.type(WIDTH * block))]))

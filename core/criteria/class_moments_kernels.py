@@ -25,6 +25,12 @@ WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN, FIRST_CENTRE, STATISTIC, BETWEEN_DEGREES
     WIDTH * place for place in range(9)
 )
 OF_TEST = 9 * WIDTH
+TOGETHER = 3  # blocks of eight columns that one pass over the rows adds up: their sums stay in the processor
+
+
+def adding(formula, *places):
+    """The kernel of a formula for `TOGETHER` blocks of eight columns, and the one for a single block."""
+    return over_rows(*places, blocks=TOGETHER, apart=OF_CLASS)(formula), over_rows(*places)(formula)
 
 
 @in_lanes(types.void)
@@ -43,27 +49,29 @@ def take_centre(values, moments):
     return centre.is_known().as_bits()
 
 
-@over_rows(SUM, SQUARES)
-def add_complete(values, weight, moments):
+def of_complete(values, weight, moments):
     """What a row without missing values adds."""
     apart = values - moments(CENTRE)
     moved = weight * apart
     return moved, moved * apart
 
 
-@over_rows(WEIGHT, SUM, SQUARES)
-def add_known(values, weight, moments):
+def of_known(values, weight, moments):
     """What is known of a row adds."""
     known, apart = values.is_known(), values - moments(CENTRE)
     moved = weight * apart
     return weight.where(known), moved.where(known), (moved * apart).where(known)
 
 
-@over_rows(DEVIATION)
-def add_distances(values, weight, moments):
+def of_distances(values, weight, moments):
     """The distance of a row from the mean of its class."""
     apart = (values - moments(CENTRE) - moments(SHIFT)).size()
     return ((weight * apart).where(values.is_known()),)
+
+
+complete_blocks, complete_block = adding(of_complete, SUM, SQUARES)
+known_blocks, known_block = adding(of_known, WEIGHT, SUM, SQUARES)
+distance_blocks, distance_block = adding(of_distances, DEVIATION)
 
 
 @in_lanes(types.void)
@@ -150,19 +158,39 @@ def finish_test(tests):
 @compiled
 def add_up_moments(numbers, width, has_missing, grouped, class_weights, moments):
     """The moments of all classes and columns but for the deviations, as sums about the centres."""
-    n_blocks, whole = width // WIDTH, uint64((1 << WIDTH) - 1)
+    n_blocks, rows, weights = width // WIDTH, grouped.rows, grouped.weights
     for k in range(class_weights.shape[0]):
-        start, end = grouped.starts[k], grouped.starts[k + 1]
-        for b in range(n_blocks):
-            at, known, i = (k * n_blocks + b) * OF_CLASS, uint64(0), start
-            begin(at, moments, np.nan, 0.0 if has_missing else class_weights[k])
-            while i < end and known != whole:
-                known = take_centre((int64(grouped.rows[i]) * width + b * WIDTH, at), numbers, moments)
-                i += 1
-            if has_missing:
-                add_known(grouped.rows, grouped.weights, start, end, numbers, width, b * WIDTH, moments, at)
+        start, end, b = grouped.starts[k], grouped.starts[k + 1], 0
+        take_centres(numbers, width, rows, start, end, moments, k, 0.0 if has_missing else class_weights[k])
+        while b < n_blocks:
+            at, n_together = (k * n_blocks + b) * OF_CLASS, together(b, n_blocks)
+            if has_missing and n_together > 1:
+                known_blocks(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            elif has_missing:
+                known_block(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            elif n_together > 1:
+                complete_blocks(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
             else:
-                add_complete(grouped.rows, grouped.weights, start, end, numbers, width, b * WIDTH, moments, at)
+                complete_block(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            b += n_together
+
+
+@compiled
+def take_centres(numbers, width, rows, start, end, moments, k, weight):
+    """Begin with a class: its weight, and its first known value of every column."""
+    n_blocks, whole = width // WIDTH, uint64((1 << WIDTH) - 1)
+    for b in range(n_blocks):
+        at, known, i = (k * n_blocks + b) * OF_CLASS, uint64(0), start
+        begin(at, moments, np.nan, weight)
+        while i < end and known != whole:
+            known = take_centre((int64(rows[i]) * width + b * WIDTH, at), numbers, moments)
+            i += 1
+
+
+@compiled
+def together(b, n_blocks):
+    """How many blocks are added up at once, from one on."""
+    return TOGETHER if b + TOGETHER <= n_blocks else 1
 
 
 @compiled
@@ -184,12 +212,20 @@ def test_means(width, class_weights, moments, tests):
 @compiled
 def test_spread(numbers, width, grouped, class_weights, moments, tests):
     """`levene_test` of all columns, whose moments are known: F and its degrees of freedom into `tests`."""
-    n_blocks = width // WIDTH
+    n_blocks, rows, weights = width // WIDTH, grouped.rows, grouped.weights
+    for k in range(class_weights.shape[0]):
+        start, end, b = grouped.starts[k], grouped.starts[k + 1], 0
+        while b < n_blocks:
+            at, n_together = (k * n_blocks + b) * OF_CLASS, together(b, n_blocks)
+            if n_together > 1:
+                distance_blocks(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            else:
+                distance_block(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            b += n_together
     for b in range(n_blocks):
         begin_test(b * OF_TEST, tests, 0.0)
         for k in range(class_weights.shape[0]):
-            at, start, end = (k * n_blocks + b) * OF_CLASS, grouped.starts[k], grouped.starts[k + 1]
-            add_distances(grouped.rows, grouped.weights, start, end, numbers, width, b * WIDTH, moments, at)
+            at = (k * n_blocks + b) * OF_CLASS
             add_class_of_levene((at, b * OF_TEST), moments, tests)
         for k in range(class_weights.shape[0]):
             add_between_of_levene(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests)

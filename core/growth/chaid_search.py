@@ -21,7 +21,7 @@ from core.growth.chaid import (
     merging_of,
     most_significant_of,
 )
-from core.growth.quest_grow import row_by_row
+from core.growth.row_by_row import row_by_row
 from core.growth.samples import Samples
 from core.splits.fast_merging import fast_merged, rules_of
 from core.splits.merging import assessed

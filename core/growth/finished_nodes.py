@@ -1,6 +1,6 @@
 """The nodes of a tree of cuts put together by a kernel: for a tree of its own, or as a forest keeps them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,9 +38,10 @@ class NumberColumns:
         return np.array([each.ctypes.data for each in self.values], dtype=np.uint64)
 
 
-def number_columns(samples: Samples) -> NumberColumns:
-    """The columns of samples, all of which have an order."""
-    return NumberColumns([as_numbers(samples, column) for column in range(len(samples.attributes.schema))])
+def number_columns(samples: Samples, columns: Sequence[int] | None = None) -> NumberColumns:
+    """Columns of samples that have an order; all of them unless told."""
+    chosen = range(len(samples.attributes.schema)) if columns is None else columns
+    return NumberColumns([as_numbers(samples, column) for column in chosen])
 
 
 def finished_nodes(samples: Samples, columns: NumberColumns, criterion: int, nodes: Any, apart: Any) -> FinishedNodes:

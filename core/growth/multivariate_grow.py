@@ -22,7 +22,7 @@ from core.growth.kernel_problem import SORTED, fill_lists
 from core.growth.kernel_rules import criterion_of, filter_of, is_ratio, tables_of
 from core.growth.multivariate import columns_for_sums
 from core.growth.multivariate_tree import assembled
-from core.growth.quest_grow import row_by_row
+from core.growth.row_by_row import row_by_row
 from core.growth.samples import Samples
 from core.progress import Watch, nobody
 from core.randomness import root_key

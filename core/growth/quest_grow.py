@@ -3,24 +3,23 @@
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.config import Algorithm, MissingStrategy, WhenInsignificant
 from core.growth.best_split import objective_of
+from core.growth.finished_nodes import number_columns
+from core.growth.quest_room import Grown, Work, room_for_node, room_for_tree
+from core.growth.row_by_row import numbers_row_by_row, row_by_row
 from core.growth.samples import Samples
 from core.progress import Watch, nobody
 from core.splits.split import SplitKind
-from core.table import BoolArray, CodeArray, Column, FloatArray, RowArray, is_missing
+from core.table import CodeArray, Column, FloatArray, RowArray, is_missing
 from core.target import ClassTarget
 from core.tree import LEAF, SPLIT_KINDS, Tree
 
 POLL_SECONDS = 0.25
-BLOCK_ROWS = 1024
-MOST_TABLES, MOST_SUMS = 64, 4_000_000  # of nodes that wait
-LINE = 64  # bytes of memory that come together
 
 
 class Problem(NamedTuple):
@@ -58,37 +57,6 @@ class Limits(NamedTuple):
     stops_if_insignificant: bool
 
 
-class Work(NamedTuple):
-    """Room for a node: sums by class and column with an order, tables by cell and class, also for nodes that wait.
-
-    What tests say of columns; its rows class after class, from `starts` on; the values of the column that is chosen,
-    and twice those that are looked at, with their weights; rows that are put aside while others take their places.
-    """
-
-    class_weights: FloatArray
-    moments: FloatArray
-    tests: FloatArray
-    tables: FloatArray
-    statistics: FloatArray
-    degrees: FloatArray
-    levene: FloatArray
-    logs: FloatArray
-    is_left: BoolArray
-    mask: BoolArray
-    of_classes: FloatArray
-    ways: FloatArray
-    starts: RowArray
-    grouped: RowArray
-    grouped_weights: FloatArray
-    second_classes: BoolArray
-    values: FloatArray
-    kept: FloatArray
-    kept_weights: FloatArray
-    others: FloatArray
-    other_weights: FloatArray
-    kept_rows: NDArray[np.uint64]
-
-
 def is_supported(algorithm: Algorithm) -> bool:
     """Whether the kernels can grow this tree; the definition can grow every one."""
     return (
@@ -107,10 +75,10 @@ def grow_quest(samples: Samples, algorithm: Algorithm, *, watch: Watch = nobody)
     ordered = [column for column, attribute in enumerate(schema) if attribute.has_order]
     nominal = [column for column, attribute in enumerate(schema) if not attribute.has_order]
     progress, whole = np.zeros(2), float(samples.weights.sum())
-    problem = problem_of(samples, ordered, nominal)
-    limits, work = limits_of(algorithm, len(schema), len(ordered)), work_for(problem, len(schema))
+    problem, limits = problem_of(samples, ordered, nominal), limits_of(algorithm, len(schema), len(ordered))
+    work, grown = room_for(problem, len(schema)), room_for_tree(len(samples), problem.n_classes)
     with ThreadPoolExecutor(1) as pool:  # the kernels hold no lock, so this thread can say how far they are
-        growing = pool.submit(kernels.grow_quest, problem, limits, work, progress)
+        growing = pool.submit(kernels.grow_quest, problem, limits, work, grown, progress)
         try:
             while not wait([growing], POLL_SECONDS).done:
                 watch(min(1.0, float(progress[kernels.DONE]) / whole))
@@ -128,16 +96,15 @@ def problem_of(samples: Samples, ordered: list[int], nominal: list[int]) -> Prob
 
     assert isinstance(samples.target, ClassTarget)
     columns, schema = samples.attributes.columns, samples.attributes.schema
-    numbers = [as_numbers(columns[column]) for column in ordered]
     level_start = np.cumsum([0, *(len(schema[column].categories) for column in nominal)], dtype=np.int64)
     cells = [
         cells_of(columns[column], int(start), int(level_start[-1]))
         for column, start in zip(nominal, level_start, strict=False)
     ]
     width = -(-len(ordered) // WIDTH) * WIDTH
-    has_missing = any(bool(np.isnan(values).any()) for values in numbers)
+    numbers, has_missing = numbers_row_by_row(number_columns(samples, ordered), len(samples), width)
     return Problem(
-        numbers=row_by_row(numbers, len(samples), width, np.float64),
+        numbers=numbers,
         width=width,
         has_missing=has_missing,
         ordered=np.array(ordered, dtype=np.int64),
@@ -156,35 +123,22 @@ def is_complete(samples: Samples, columns: Sequence[int]) -> bool:
     return all(bool((samples.attributes.columns[column] >= 0).all()) for column in columns)
 
 
-def as_numbers(values: Column) -> FloatArray:
-    """A column with an order, NaN where a value is missing."""
-    is_number = values.dtype == np.float64
-    return values.astype(np.float64, copy=False) if is_number else np.where(is_missing(values), np.nan, values)
-
-
 def cells_of(codes: Column, start: int, missing: int) -> Column:
     """The cells of a column's categories, whose table begins there."""
     cells = codes + start
     return cells if len(codes) == 0 or codes.min() >= 0 else np.where(is_missing(codes), missing, cells)
 
 
-def row_by_row(columns: Sequence[Column], n_rows: int, width: int, kind: type) -> Any:
-    """The columns side by side, and 0 up to a width; some rows of all columns at a time, so that they stay near."""
-    table: Any = in_lines((n_rows, width), kind)
-    table[:, len(columns) :] = 0
-    for start in range(0, n_rows if columns else 0, BLOCK_ROWS):
-        rows = slice(start, start + BLOCK_ROWS)
-        for place, values in enumerate(columns):
-            table[rows, place] = values[rows]
-    return table.ravel()
-
-
-def in_lines(shape: tuple[int, int], kind: type) -> Any:
-    """An array that begins where a line of the processor's cache does, so that rows of whole lines touch no others."""
-    n = shape[0] * shape[1]
-    room: Any = np.empty(n + LINE, dtype=kind)
-    start = -room.ctypes.data % LINE // room.itemsize
-    return room[start : start + n].reshape(shape)
+def room_for(problem: Problem, n_attributes: int) -> Work:
+    """Room for a node; tables are kept where they can be subtracted."""
+    return room_for_node(
+        len(problem.classes),
+        problem.n_classes,
+        n_attributes,
+        problem.width,
+        problem.level_start,
+        keeps_tables=problem.counts_ones and len(problem.nominal) > 0,
+    )
 
 
 def limits_of(algorithm: Algorithm, n_attributes: int, n_ordered: int) -> Limits:
@@ -203,63 +157,27 @@ def limits_of(algorithm: Algorithm, n_attributes: int, n_ordered: int) -> Limits
     )
 
 
-def work_for(problem: Problem, n_attributes: int) -> Work:
-    """Room for a node, and for the tables of those that wait."""
-    from core.criteria.class_moments_kernels import OF_CLASS, OF_TEST
-    from core.lane_kernels import WIDTH
-
-    n_rows, n_classes, n_blocks = len(problem.classes), problem.n_classes, problem.width // WIDTH
-    n_cells, n_levels = int(problem.level_start[-1]) + 1, np.diff(problem.level_start)
-    is_kept = problem.counts_ones and len(problem.nominal) > 0
-    n_tables = max(1, min(MOST_TABLES, MOST_SUMS // (n_cells * n_classes))) if is_kept else 1
-    return Work(
-        class_weights=np.empty(n_classes),
-        moments=np.empty(n_classes * n_blocks * OF_CLASS),
-        tests=np.empty(n_blocks * OF_TEST),
-        tables=np.empty((n_tables, n_cells, n_classes)),
-        statistics=np.empty(n_attributes),
-        degrees=np.empty((2, n_attributes)),
-        levene=np.empty(n_attributes),
-        logs=np.empty(n_attributes),
-        is_left=np.empty(n_attributes, dtype=np.bool_),
-        mask=np.empty(int(n_levels.max(initial=0)), dtype=np.bool_),
-        of_classes=np.empty((4, n_classes)),
-        ways=np.empty((2, 3)),
-        starts=np.empty(n_classes + 1, dtype=np.int64),
-        grouped=np.empty(n_rows, dtype=np.int64),
-        grouped_weights=np.empty(n_rows),
-        second_classes=np.empty(n_classes, dtype=np.bool_),
-        values=np.empty(n_rows),
-        kept=np.empty(n_rows),
-        kept_weights=np.empty(n_rows),
-        others=np.empty(n_rows),
-        other_weights=np.empty(n_rows),
-        kept_rows=np.empty(n_rows, dtype=np.uint64),
-    )
-
-
-def assembled(
-    samples: Samples, algorithm: Algorithm, of_node: RowArray, figures: FloatArray, groups: BoolArray
-) -> Tree:
-    """The tree of what the kernels found; see `quest_kernels.grow_quest`."""
-    column, values = of_node[:, 0], figures[:, 3:].copy()
+def assembled(samples: Samples, algorithm: Algorithm, grown: Grown, n_nodes: int, n_groups: int) -> Tree:
+    """The tree of what the kernels found."""
+    column, values = grown.column[:n_nodes].copy(), grown.values[:n_nodes].copy()
+    weight = grown.weight[:n_nodes].copy()
     has_order = np.array([attribute.has_order for attribute in samples.attributes.schema])
     kinds = np.where(has_order, SPLIT_KINDS.index(SplitKind.THRESHOLD), SPLIT_KINDS.index(SplitKind.GROUPS))
-    no_gain = np.full(len(column), np.nan)
+    no_gain = np.full(n_nodes, np.nan)
     return Tree(
         task=samples.target.task,
-        size=of_node[:, 3].astype(np.int32),
-        column=column.astype(np.int32),
-        kind=np.where(column == LEAF, LEAF, kinds[column]).astype(np.int8),
-        threshold=figures[:, 0].copy(),
-        branch_start=np.append(of_node[:, 1], len(groups)),
-        branch_of=(~groups).astype(np.int32),
-        share=figures[:, 1].copy(),
-        weight=figures[:, 2].copy(),
-        impurity=np.where(figures[:, 2] > 0, objective_of(algorithm, samples).impurity(values), 0.0),
+        size=grown.size[:n_nodes].copy(),
+        column=column,
+        kind=np.where(column == LEAF, LEAF, kinds.astype(np.int8)[column]),
+        threshold=grown.threshold[:n_nodes].copy(),
+        branch_start=np.append(grown.group_start[:n_nodes], n_groups),
+        branch_of=(~grown.groups[:n_groups]).astype(np.int32),
+        share=grown.share[:n_nodes].copy(),
+        weight=weight,
+        impurity=np.where(weight > 0, objective_of(algorithm, samples).impurity(values), 0.0),
         gain=no_gain,
         score=no_gain.copy(),
         values=values,
-        variances=np.empty((len(column), 0)),
+        variances=np.empty((n_nodes, 0)),
         cuts=samples.cuts,
     )

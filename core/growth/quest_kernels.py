@@ -7,24 +7,21 @@ a piece of one long list, its second child's piece comes first and its first chi
            ... | second | first   | ...                       v
                         ^ popped first: what it writes comes after its own start
 
-`Problem`, `Limits` and `Work` are those of `quest_grow`. Sums run in row order, as in the definition, and cuts come
-from its own functions; so both give the same tree.
+`Problem` and `Limits` are those of `quest_grow`, `Work` and `Grown` those of `quest_room`. Sums run in row order, as in
+the definition, and cuts come from its own functions; so both give the same tree.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import int64, uint64
-from numpy.typing import NDArray
 
 from core.compiled_kernels import ask_for, compiled, making_arrays
+from core.growth.quest_room import Grown
 from core.growth.quest_split_kernels import MIDDLE, chosen_split, place_of
 from core.growth.quest_state import Problem, Work
 from core.growth.quest_tests_kernels import LEAF
 from core.packed_row_kernels import class_of, packed, row_of
 from core.room_kernels import longer_list, longer_rows
 from core.row_sum_kernels import AHEAD
-from core.table import BoolArray, FloatArray, RowArray
 from core.ties import TIE
 
 DONE, STOP = 0, 1  # places in `progress`
@@ -32,54 +29,31 @@ FIRST, SECOND, BOTH = 0, 1, 2  # where a row goes
 FAR, NEAR = 0, 1  # whether the rows of a node stand among all others, or only among those of a subtree around it
 LINE = 8  # numbers in a line of the processor's cache
 NEAR_BYTES = 1 << 19  # they fit in a processor's second cache
-COLUMN, GROUPS, PARENT, SIZE = range(4)
-THRESHOLD, SHARE, WEIGHT, VALUES = range(4)
 N_WAITING, N_NODES, N_GROUPS = range(3)
 
 
-class Grown(NamedTuple):
-    """Lists that are made longer as the tree grows: rows with their weights, nodes that wait, and those that do not.
-
-    `waiting` has where a node's rows begin, how many there are, its depth and parent, how far its rows are and whether
-    its tables are filled; `of_node` its column, where its groups begin, its parent, and how many nodes its subtree has;
-    `figures` threshold, share, weight and class weights. `groups` are the first groups of categories.
-    """
-
-    rows: NDArray[np.uint64]
-    weights: FloatArray
-    waiting: RowArray
-    shares: FloatArray
-    of_node: RowArray
-    figures: FloatArray
-    groups: BoolArray
-
-
 @making_arrays
-def grow_quest(problem_fields, limits, work_fields, progress):
-    """Every node's split, share, weight and class weights, how many nodes its subtree has, and groups of categories."""
+def grow_quest(problem_fields, limits, work_fields, grown, progress):
+    """The nodes of the tree, in `grown` or what became of it; how many there are, and how many groups."""
     problem, work = Problem(*problem_fields), Work(*work_fields)
-    grown, counts, near = root_of(problem), np.array([1, 0, 0]), room_near(problem)
+    begin(problem, grown)
+    counts, near = np.array([1, 0, 0]), room_near(problem)
     while counts[N_WAITING] > 0 and progress[STOP] == 0.0:
         grown = with_room(grown, counts, len(work.mask))
         grow_while_room(problem, near, limits, work, grown, counts, progress)
-    n_nodes, of_node = counts[N_NODES], grown.of_node
-    for node in range(n_nodes - 1, 0, -1):
-        of_node[of_node[node, PARENT], SIZE] += of_node[node, SIZE]
-    return of_node[:n_nodes].copy(), grown.figures[:n_nodes].copy(), grown.groups[: counts[N_GROUPS]].copy()
+    for node in range(counts[N_NODES] - 1, 0, -1):
+        grown.size[grown.parent[node]] += grown.size[node]
+    return grown, counts[N_NODES], counts[N_GROUPS]
 
 
-@making_arrays
-def root_of(problem):
-    """All rows wait."""
-    n_rows = len(problem.classes)
-    rows, weights = np.empty(2 * n_rows, np.uint64), np.empty(2 * n_rows)  # a node's rows, and room to divide them
+@compiled
+def begin(problem, grown):
+    """All rows wait; there is room to divide them."""
+    n_rows, waiting = len(problem.classes), grown.waiting
     for row in range(n_rows):
-        rows[row], weights[row] = packed(row, problem.classes[row]), problem.weights[row]
-    waiting, shares = np.empty((64, 6), np.int64), np.empty(64)
+        grown.rows[row], grown.weights[row] = packed(row, problem.classes[row]), problem.weights[row]
     waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3], waiting[0, 4], waiting[0, 5] = 0, n_rows, 0, -1, FAR, 0
-    shares[0] = 1.0
-    of_node, figures = np.empty((64, 4), np.int64), np.empty((64, VALUES + problem.n_classes))
-    return Grown(rows, weights, waiting, shares, of_node, figures, np.empty(64, np.bool_))
+    grown.shares[0] = 1.0
 
 
 @making_arrays
@@ -92,8 +66,14 @@ def with_room(grown, counts, n_groups):
         longer_list(grown.weights, middle, end),
         longer_rows(grown.waiting, n_waiting, n_waiting + 1),
         longer_list(grown.shares, n_waiting, n_waiting + 1),
-        longer_rows(grown.of_node, n_nodes, n_nodes + 1),
-        longer_rows(grown.figures, n_nodes, n_nodes + 1),
+        longer_list(grown.column, n_nodes, n_nodes + 1),
+        longer_list(grown.parent, n_nodes, n_nodes + 1),
+        longer_list(grown.size, n_nodes, n_nodes + 1),
+        longer_list(grown.group_start, n_nodes, n_nodes + 1),
+        longer_list(grown.threshold, n_nodes, n_nodes + 1),
+        longer_list(grown.share, n_nodes, n_nodes + 1),
+        longer_list(grown.weight, n_nodes, n_nodes + 1),
+        longer_rows(grown.values, n_nodes, n_nodes + 1),
         longer_list(grown.groups, n_used, n_used + n_groups),
     )
 
@@ -102,7 +82,7 @@ def with_room(grown, counts, n_groups):
 def has_room(grown, counts, n_groups):
     """Whether there is that room."""
     _, end = pieces_of(grown, counts[N_WAITING])
-    has_nodes = counts[N_WAITING] < len(grown.waiting) and counts[N_NODES] < len(grown.of_node)
+    has_nodes = counts[N_WAITING] < len(grown.waiting) and counts[N_NODES] < len(grown.column)
     return has_nodes and end <= len(grown.rows) and counts[N_GROUPS] + n_groups <= len(grown.groups)
 
 
@@ -154,23 +134,19 @@ def grow_while_room(problem, near, limits, work, grown, counts, progress):
 @compiled
 def write_leaf(grown, counts, parent, share, weight, class_weights):
     """A node that is not split."""
-    node, of_node, figures = counts[N_NODES], grown.of_node, grown.figures
-    of_node[node, COLUMN], of_node[node, GROUPS], of_node[node, PARENT], of_node[node, SIZE] = (
-        LEAF,
-        counts[N_GROUPS],
-        parent,
-        1,
-    )
-    figures[node, THRESHOLD], figures[node, SHARE], figures[node, WEIGHT] = np.nan, share, weight
+    node = counts[N_NODES]
+    grown.column[node], grown.parent[node], grown.size[node] = LEAF, parent, 1
+    grown.group_start[node], grown.threshold[node] = counts[N_GROUPS], np.nan
+    grown.share[node], grown.weight[node] = share, weight
     for k in range(len(class_weights)):
-        figures[node, VALUES + k] = class_weights[k]
+        grown.values[node, k] = class_weights[k]
     counts[N_NODES] += 1
 
 
 @compiled
 def write_split(grown, counts, node, split, problem, mask):
     """What it is split by after all."""
-    grown.of_node[node, COLUMN], grown.figures[node, THRESHOLD] = split.column, split.threshold
+    grown.column[node], grown.threshold[node] = split.column, split.threshold
     if np.isnan(split.threshold):
         place = place_of(problem.nominal, split.column)
         for level in range(problem.level_start[place + 1] - problem.level_start[place]):

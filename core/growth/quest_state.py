@@ -1,7 +1,7 @@
-"""What the kernels of QUEST hand on to each other, with the fields that `quest_grow` describes."""
+"""What the kernels of QUEST hand on to each other, with the fields that `quest_grow` and `quest_room` describe."""
 
 from core.compiled_kernels import Struct, StructType, define, structure
-from core.growth import quest_grow
+from core.growth import quest_grow, quest_room
 
 
 class Problem(Struct):
@@ -9,7 +9,7 @@ class Problem(Struct):
 
 
 class Work(Struct):
-    """`quest_grow.Work`"""
+    """`quest_room.Work`"""
 
 
 @structure
@@ -23,4 +23,4 @@ class WorkType(StructType):
 
 
 define(Problem, ProblemType, " ".join(quest_grow.Problem._fields))
-define(Work, WorkType, " ".join(quest_grow.Work._fields))
+define(Work, WorkType, " ".join(quest_room.Work._fields))
