@@ -1,7 +1,7 @@
 """The memory that `quest_kernels` work in, and the lists that they write a tree to.
 
 Lists as long as the table stand in one piece of memory. NumPy asks the system for large pages where a piece has 4 MB or
-more: a tenth of growing a tree of 160,000 rows was waiting for small ones.
+more, of which there are fewer to wait for.
 """
 
 from collections.abc import Sequence
