@@ -15,12 +15,20 @@ import numpy as np
 from numba import int64, uint64
 
 from core.compiled_kernels import ask_for, compiled, making_arrays
-from core.growth.quest_room import Grown
-from core.growth.quest_split_kernels import MIDDLE, chosen_split, place_of
+from core.growth.quest_room_kernels import (
+    N_GROUPS,
+    N_NODES,
+    N_WAITING,
+    has_room,
+    put_waiting,
+    with_room,
+    write_leaf,
+    write_split,
+)
+from core.growth.quest_split_kernels import MIDDLE, chosen_split
 from core.growth.quest_state import Problem, Work
 from core.growth.quest_tests_kernels import LEAF
 from core.packed_row_kernels import class_of, packed, row_of
-from core.room_kernels import longer_list, longer_rows
 from core.row_sum_kernels import AHEAD
 from core.ties import TIE
 
@@ -29,7 +37,6 @@ FIRST, SECOND, BOTH = 0, 1, 2  # where a row goes
 FAR, NEAR = 0, 1  # whether the rows of a node stand among all others, or only among those of a subtree around it
 LINE = 8  # numbers in a line of the processor's cache
 NEAR_BYTES = 1 << 19  # they fit in a processor's second cache
-N_WAITING, N_NODES, N_GROUPS = range(3)
 
 
 @making_arrays
@@ -54,43 +61,6 @@ def begin(problem, grown):
         grown.rows[row], grown.weights[row] = packed(row, problem.classes[row]), problem.weights[row]
     waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3], waiting[0, 4], waiting[0, 5] = 0, n_rows, 0, -1, FAR, 0
     grown.shares[0] = 1.0
-
-
-@making_arrays
-def with_room(grown, counts, n_groups):
-    """With room for one more node, whose rows are to be divided."""
-    n_waiting, n_nodes, n_used = counts[N_WAITING], counts[N_NODES], counts[N_GROUPS]
-    middle, end = pieces_of(grown, n_waiting)
-    return Grown(
-        longer_list(grown.rows, middle, end),
-        longer_list(grown.weights, middle, end),
-        longer_rows(grown.waiting, n_waiting, n_waiting + 1),
-        longer_list(grown.shares, n_waiting, n_waiting + 1),
-        longer_list(grown.column, n_nodes, n_nodes + 1),
-        longer_list(grown.parent, n_nodes, n_nodes + 1),
-        longer_list(grown.size, n_nodes, n_nodes + 1),
-        longer_list(grown.group_start, n_nodes, n_nodes + 1),
-        longer_list(grown.threshold, n_nodes, n_nodes + 1),
-        longer_list(grown.share, n_nodes, n_nodes + 1),
-        longer_list(grown.weight, n_nodes, n_nodes + 1),
-        longer_rows(grown.values, n_nodes, n_nodes + 1),
-        longer_list(grown.groups, n_used, n_used + n_groups),
-    )
-
-
-@compiled
-def has_room(grown, counts, n_groups):
-    """Whether there is that room."""
-    _, end = pieces_of(grown, counts[N_WAITING])
-    has_nodes = counts[N_WAITING] < len(grown.waiting) and counts[N_NODES] < len(grown.column)
-    return has_nodes and end <= len(grown.rows) and counts[N_GROUPS] + n_groups <= len(grown.groups)
-
-
-@compiled
-def pieces_of(grown, n_waiting):
-    """Where the rows of the next node end, and those of its children at most."""
-    start, n = grown.waiting[n_waiting - 1, 0], grown.waiting[n_waiting - 1, 1]
-    return start + n, start + 2 * n
 
 
 @compiled
@@ -129,39 +99,6 @@ def grow_while_room(problem, near, limits, work, grown, counts, progress):
             hand_down(there, work.tables, n_waiting, grown.rows[start:middle], grown.rows[middle:end])
         for at, n_child, share in ((start, n_second, second), (middle, n_first, first)):
             put_waiting(grown, counts, at, n_child, depth + 1, node, distance, has_tables, share)
-
-
-@compiled
-def write_leaf(grown, counts, parent, share, weight, class_weights):
-    """A node that is not split."""
-    node = counts[N_NODES]
-    grown.column[node], grown.parent[node], grown.size[node] = LEAF, parent, 1
-    grown.group_start[node], grown.threshold[node] = counts[N_GROUPS], np.nan
-    grown.share[node], grown.weight[node] = share, weight
-    for k in range(len(class_weights)):
-        grown.values[node, k] = class_weights[k]
-    counts[N_NODES] += 1
-
-
-@compiled
-def write_split(grown, counts, node, split, problem, mask):
-    """What it is split by after all."""
-    grown.column[node], grown.threshold[node] = split.column, split.threshold
-    if np.isnan(split.threshold):
-        place = place_of(problem.nominal, split.column)
-        for level in range(problem.level_start[place + 1] - problem.level_start[place]):
-            grown.groups[counts[N_GROUPS]] = mask[level]
-            counts[N_GROUPS] += 1
-
-
-@compiled
-def put_waiting(grown, counts, start, n, depth, parent, distance, has_tables, share):
-    """One more node waits, and is grown before all others that do."""
-    place, waiting = counts[N_WAITING], grown.waiting
-    waiting[place, 0], waiting[place, 1], waiting[place, 2] = start, n, depth
-    waiting[place, 3], waiting[place, 4], waiting[place, 5] = parent, distance, has_tables
-    grown.shares[place] = share
-    counts[N_WAITING] += 1
 
 
 @making_arrays
