@@ -11,6 +11,10 @@ from core.table import FloatArray
 MOST_SMALL = 255  # rows
 UNKNOWN = 255  # the place of a row that is not in a list
 N_WORDS = 4
+NOBODY = 255  # stands in a place that is free
+FEW = 64  # rows that are put in order by counting
+EVERY, HERE = 0, 1  # lines of `is_new`: every value is, and as it is in a column
+SURELY, PERHAPS = 0, 8  # where in `most` the highest scores of cuts begin
 # What is kept of a node: how many nodes its subtree has, the slot of its split or -1, the rows on both sides of a cut.
 SIZE, SLOT, LOW, HIGH, N_MARKS = 0, 1, 2, 3, 4
 # Its figures: what its split gains, its part of its parent's known weight; then those of `node_figures`.
@@ -24,15 +28,19 @@ def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: boo
 
     With copies too a node has fewer rows than its parent, so that 255 + 254 + ... rows wait at the most.
     """
+    from core.lane_kernels import WIDTH
+
     n = min(MOST_SMALL, n_rows) + 1
     n_waiting = n * (n + 1) // 2 if has_missing else n
+    weights, tagged = np.empty(n_waiting), np.empty(n)
     return (
         np.empty((n_columns, n), dtype=np.uint8),
         np.empty((n_columns, n), dtype=np.uint8),
         np.empty((n_columns, n), dtype=np.uint8),
         np.zeros(n_columns, dtype=np.int64),
         np.empty(n_waiting, dtype=np.uint8),
-        np.empty(n_waiting),
+        weights,
+        weights.view(np.uint64),
         np.empty(n, dtype=np.uint8),
         np.empty(n),
         np.empty(n, dtype=np.int64),
@@ -47,6 +55,16 @@ def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: boo
         np.zeros(n_columns, dtype=np.int64),
         np.zeros(n_columns),
         np.zeros((n_columns, 4), dtype=np.int64),
+        tagged,
+        tagged.view(np.uint64),
+        np.zeros(n + WIDTH),
+        np.full(NOBODY + 1 + 32, NOBODY, dtype=np.uint8),
+        np.zeros((3, n + WIDTH)),
+        np.ones((2, n + WIDTH)),
+        np.zeros(n + WIDTH),
+        np.zeros(2 * WIDTH),
+        np.empty(n, dtype=np.uint8),
+        np.zeros((2, 4)),
     )
 
 
