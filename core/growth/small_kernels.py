@@ -135,7 +135,7 @@ def number_rows(problem, rules, work, lists, rows, starts, lengths, at):
     """The rows of a node as a small subtree has them; how many."""
     n_lists, mask = problem.lengths.shape[0], (uint32(1) << uint32(problem.shift)) - uint32(1)
     first, n, m = starts[at, n_lists], lengths[at, n_lists], problem.numbers.shape[1]
-    numbering = work.spare
+    numbering, in_lanes = work.spare, is_looked_at(rules)
     for j in range(n):
         row = rows[first + j]
         numbering[row] = j
@@ -150,6 +150,10 @@ def number_rows(problem, rules, work, lists, rows, starts, lengths, at):
         if known < n:
             for j in range(n):
                 place[j] = UNKNOWN
+        if problem.distinct[i] and in_lanes:  # places tell all
+            for p in range(uint64(known)):
+                place[numbering[entries[begin + p] & mask]] = uint8(p)
+            continue
         for p in range(uint64(known)):
             entry = entries[begin + p]
             row = numbering[entry & mask]
@@ -198,12 +202,10 @@ def look_at_list(rules, work, i, is_distinct, begin, n, figure, cut, bar):
     if known < 2:
         return NO_CUT
     gain, j, is_sure = look_at_cuts(work, i, is_distinct, known, least, rules.tolerance, bar * figure[FIGURES])
-    if not is_sure:
-        weigh_rows(work, begin, n)
-        return search_small(rules, work, i, begin, n, figure, cut)
-    if j == 0:
-        return NO_CUT
-    return take_cut(work, i, j, gain, figure, cut)
+    if is_sure:
+        return take_cut(work, i, j, gain, figure, cut) if j else NO_CUT
+    weigh_rows(work, begin, n)
+    return search_ordered(rules, work, i, is_distinct, begin, n, known, figure, cut)
 
 
 @compiled
@@ -217,10 +219,17 @@ def take_cut(work, i, j, gain, figure, cut):
 @compiled
 def search_small(rules, work, i, begin, n, figure, cut):
     """The best cut of list i: its gain, and in `cut` where it is."""
-    known, least, is_squared = put_in_order(work, i, begin, n), rules.min_leaf - TIE, rules.criterion == SQUARED
-    if known < 2:
-        return NO_CUT
-    value, totals, centre = work.value[i], work.before, figure[FIGURES + 1]
+    known = put_in_order(work, i, begin, n)
+    return search_ordered(rules, work, i, False, begin, n, known, figure, cut) if known >= 2 else NO_CUT
+
+
+@compiled
+def search_ordered(rules, work, i, is_distinct, begin, n, known, figure, cut):
+    """The same of rows that are in order; places tell values apart where all are distinct."""
+    value, least, is_squared = work.place[i], rules.min_leaf - TIE, rules.criterion == SQUARED
+    if not is_distinct:
+        value = work.value[i]
+    totals, centre = work.before, figure[FIGURES + 1]
     if known < n:
         total_known(rules, work, i, begin, n, centre, totals)
     elif is_squared:
@@ -234,9 +243,7 @@ def search_small(rules, work, i, begin, n, figure, cut):
         gain, j = best_of_counts(work, value, known, rules.n_classes, totals, least, rules.tolerance)
     else:
         gain, j = best_of_weights(work, value, known, rules.criterion, rules.n_classes, totals, least, rules.tolerance)
-    if j == 0:
-        return NO_CUT
-    return take_cut(work, i, j, gain, figure, cut)
+    return take_cut(work, i, j, gain, figure, cut) if j else NO_CUT
 
 
 @compiled

@@ -137,20 +137,23 @@ def look_at_cuts(work, i, is_distinct, known, least, tolerance, bar):
     Where no cut gains more than the bar there is none.
     """
     first, second, third, tagged = work.class_lefts[0], work.class_lefts[1], work.class_lefts[2], work.ordered_tagged
-    t0, t1, t2, nowhere = 0.0, 0.0, 0.0, int64(0)
+    t0, t1, t2, nowhere, doubt, begin = 0.0, 0.0, 0.0, int64(0), UNSURE * least, int64(0)
     for j in range(0, known, WIDTH):
         t0, t1, t2 = sum_eight(j, tagged, first, second, third, t0, t1, t2)
+        begin += WIDTH * int64(t0 + t1 + t2 < least - doubt)  # before these rows, and before all of them, is too little
     whole = t0 + t1 + t2
-    margin = UNSURE * whole
+    margin, end = UNSURE * whole, (known + WIDTH - 1) // WIDTH * WIDTH
     if not (4.0 * margin < least and 1.0 / MOST_WEIGHT < whole < MOST_WEIGHT):
         return NO_CUT, nowhere, False
     if not is_distinct:
         mark_new(work, i, known)
     undivided, tie, most, scores = (t0 * t0 + t1 * t1 + t2 * t2) / whole, tolerance * whole, work.most, work.cut_scores
-    is_new, doubt = work.is_new[EVERY if is_distinct else HERE], UNSURE * least
+    is_new = work.is_new[EVERY if is_distinct else HERE]
     for lane in range(2 * WIDTH):
         most[lane] = 0.0
-    for j in range(0, known, WIDTH):
+    while end > begin and whole - (first[end - WIDTH] + second[end - WIDTH] + third[end - WIDTH]) < least - margin:
+        end -= WIDTH  # and behind these
+    for j in range(begin, end, WIDTH):
         score_eight(
             (j, j, j, j, j, nowhere),
             first,
@@ -174,7 +177,7 @@ def look_at_cuts(work, i, is_distinct, known, least, tolerance, bar):
         return NO_CUT, nowhere, False
     if best == 0.0 or best - undivided < bar:
         return NO_CUT, nowhere, True
-    j, bits = -WIDTH, uint64(0)
+    j, bits = begin - WIDTH, uint64(0)
     while bits == 0:
         j += WIDTH
         bits = are_at_least(j, scores, best - tie)
