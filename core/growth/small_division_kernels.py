@@ -1,6 +1,6 @@
 """The division of a node of few rows: who goes where, with which weight, and what that adds up to."""
 
-from numba import int64, uint8, uint64
+from numba import int64, uint16, uint64
 
 from core.compiled_kernels import compiled
 from core.growth.division_kernels import take_sums, way_of
@@ -111,7 +111,7 @@ def sum_sides(rules, work, i, border, begin, n, out):
         row, weight = rows[uint64(begin) + j], weights[uint64(begin) + j]
         p = uint64(place[row])
         side = uint64(LEFT) + uint64(p >= uint64(border)) + uint64(p == uint64(UNKNOWN))  # 3 for both
-        sides[j] = uint8(side)
+        sides[j] = uint16(side)
         n_unknown += side == uint64(BOTH)
         least = min(least, weight)
         sums = plus_products(sums, ways, way_of(side, classes[row]), weight)

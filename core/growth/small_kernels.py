@@ -1,6 +1,6 @@
 """Subtrees of few rows whose nodes draw some of many columns: the lists of all columns are no longer divided.
 
-Rows are numbered from 0 in row order, at most 255 of them, and every list becomes the place of each row in it, a byte.
+Rows are numbered from 0 in row order, and every list becomes the place of each row in it, two bytes.
 A node keeps its rows only. A column that it draws is sorted by places: each sets a bit, and bits are read in order.
 
     list      c a d b          place   a 1, b 3, c 0, d 2
@@ -11,7 +11,7 @@ figures that a tree keeps of them.
 """
 
 import numpy as np
-from numba import int64, uint8, uint32, uint64
+from numba import int64, uint16, uint32, uint64
 
 from core.compiled_kernels import compiled, lowest_bit, making_arrays
 from core.growth.division_kernels import copy_figures
@@ -29,7 +29,7 @@ from core.growth.small_division_kernels import (
 )
 from core.growth.small_look_kernels import is_looked_at, look_at_cuts, order_rows, tag_rows
 from core.growth.small_scan_kernels import best_of_counts, best_of_numbers, best_of_weights
-from core.growth.small_state import FIGURES, GAIN, HIGH, LOW, N_WORDS, SHARE, SIZE, SLOT, UNKNOWN
+from core.growth.small_state import FIGURES, GAIN, HIGH, LOW, SHARE, SIZE, SLOT, UNKNOWN
 from core.randomness import FOR_COLUMNS
 from core.randomness_kernels import key_of
 from core.room_kernels import longer_rows
@@ -146,19 +146,19 @@ def number_rows(problem, rules, work, lists, rows, starts, lengths, at):
     for i in range(n_lists):
         entries, begin, known = lists[i], uint64(starts[at, i]), lengths[at, i]
         place, value, by_place, n_values = work.place[i], work.value[i], work.by_place[i], uint32(0)
-        work.list_of[rules.slot_columns[problem.list_slots[i]]] = i
+        work.list_of[rules.slot_columns[problem.list_slots[i]]], work.n_places[i] = i, known
         if known < n:
             for j in range(n):
                 place[j] = UNKNOWN
         if problem.distinct[i] and in_lanes:  # places tell all
             for p in range(uint64(known)):
-                place[numbering[entries[begin + p] & mask]] = uint8(p)
+                place[numbering[entries[begin + p] & mask]] = uint16(p)
             continue
         for p in range(uint64(known)):
             entry = entries[begin + p]
             row = numbering[entry & mask]
             n_values += entry >> uint32(31)
-            place[row], value[row], by_place[p] = uint8(p), uint8(n_values), uint8(row)
+            place[row], value[row], by_place[p] = uint16(p), uint16(n_values), uint16(row)
     return n
 
 
@@ -179,15 +179,15 @@ def put_in_order(work, i, begin, n):
         work.bit_words,
         work.ordered,
     )
-    for word in range(N_WORDS):
+    n_words = (work.n_places[i] + 63) >> 6
+    for word in range(n_words):
         words[word] = uint64(0)
     for j in range(uint64(begin), uint64(begin + n)):
         p = uint64(place[rows[j]])
         words[p >> uint64(6)] |= uint64(1) << (p & uint64(63))
-    words[UNKNOWN >> 6] &= ~(uint64(1) << uint64(UNKNOWN & 63))
-    known = uint64(0)
-    for word in range(N_WORDS):
-        bits = words[word]
+    known, unknown = uint64(0), uint64(1) << uint64(UNKNOWN & 63)
+    for word in range(n_words):
+        bits = words[word] & ~(unknown * uint64(word == UNKNOWN >> 6))
         while bits:
             ordered[known] = by_place[64 * word + lowest_bit(bits)]
             bits &= bits - uint64(1)

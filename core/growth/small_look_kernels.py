@@ -9,9 +9,9 @@ all cuts are scored.
 It is `small_scan_kernels.best_of_weights`, which is asked where rounding could decide whether a cut leaves enough.
 """
 
-from numba import int64, types, uint8, uint64
+from numba import int64, types, uint16, uint64
 
-from core.byte_lane_kernels import BYTES_AT_ONCE, marks_below, marks_of, n_bits
+from core.byte_lane_kernels import BYTES_AT_ONCE, marks_below_short, marks_of_short, n_bits
 from core.compiled_kernels import compiled, lowest_bit
 from core.growth.small_state import EVERY, FEW, HERE, NOBODY, PERHAPS, SURELY, UNKNOWN
 from core.lane_kernels import WIDTH, in_lanes
@@ -55,14 +55,14 @@ def order_by_counting(work, i, begin, n):
     if last <= 0:
         among = ~uint64(0) >> uint64(64 - n)
         for j in range(uint64(n)):
-            to = n_bits(marks_below(address, places[j]) & among)
+            to = n_bits(marks_below_short(address, places[j]) & among)
             ordered[to], ordered_tagged[to] = rows[uint64(begin) + j], tagged[j]
-        return int64(n_bits(marks_below(address, uint8(UNKNOWN)) & among))
-    among, further = ~uint64(0) >> uint64(64 - last), address + uint64(BYTES_AT_ONCE)
+        return int64(n_bits(marks_below_short(address, uint16(UNKNOWN)) & among))
+    among, further = ~uint64(0) >> uint64(64 - last), address + uint64(2 * BYTES_AT_ONCE)
     for j in range(uint64(n)):
-        to = n_bits(marks_below(address, places[j]) | (marks_below(further, places[j]) & among) << uint64(32))
+        to = n_bits(marks_below_short(address, places[j]) | (marks_below_short(further, places[j]) & among) << uint64(32))
         ordered[to], ordered_tagged[to] = rows[uint64(begin) + j], tagged[j]
-    return int64(n_bits(marks_below(address, uint8(UNKNOWN))) + n_bits(marks_below(further, uint8(UNKNOWN)) & among))
+    return int64(n_bits(marks_below_short(address, uint16(UNKNOWN))) + n_bits(marks_below_short(further, uint16(UNKNOWN)) & among))
 
 
 @compiled
@@ -70,15 +70,18 @@ def order_by_bits(work, i, begin, n):
     """The same for more rows: each is put in its place, and places are read in order."""
     place, rows, row_at, ordered = work.place[i], work.small_rows, work.row_at, work.ordered
     tagged, ordered_tagged = work.tagged, work.ordered_tagged
-    row_at[: UNKNOWN + 1] = NOBODY
+    n_places = work.n_places[i]
+    row_at[: (n_places + 63) // 64 * 64] = NOBODY
     for j in range(uint64(n)):
-        row_at[place[rows[uint64(begin) + j]]] = uint8(j)
+        row_at[place[rows[uint64(begin) + j]]] = uint16(j)
     row_at[UNKNOWN] = NOBODY
     address, known = uint64(row_at.ctypes.data), uint64(0)
-    for first in range(0, UNKNOWN, 64):
-        here = address + uint64(first)
-        free = marks_of(here, uint8(NOBODY)) | marks_of(here + uint64(BYTES_AT_ONCE), uint8(NOBODY)) << uint64(32)
-        bits = ~free
+    for first in range(0, n_places, 64):
+        here = address + uint64(2 * first)
+        bits = ~(
+            marks_of_short(here, uint16(NOBODY))
+            | marks_of_short(here + uint64(2 * BYTES_AT_ONCE), uint16(NOBODY)) << uint64(32)
+        )
         while bits:
             j = row_at[first + lowest_bit(bits)]
             ordered[known], ordered_tagged[known] = rows[begin + j], tagged[j]
