@@ -83,9 +83,10 @@ class Lanes:
         return self.where(self > zero, zero - self)
 
     def has_tag(self, tag: int) -> "Lanes":
-        """Which float64 have these as their last two bits."""
-        bits = self.builder.and_(self.builder.bitcast(self.value, WORDS), same(WORDS, 3))
-        return Lanes(self.builder, self.builder.icmp_unsigned("==", bits, same(WORDS, tag)))
+        """Which numbers have these as their last two bits."""
+        kind = WORDS if self.value.type == DOUBLES else PLACES
+        bits = self.builder.and_(self.builder.bitcast(self.value, kind), same(kind, 3))
+        return Lanes(self.builder, self.builder.icmp_unsigned("==", bits, same(kind, tag)))
 
     def running_sums(self) -> "Lanes":
         """Every number and all before it added up, in three steps: of two lanes, of four, of eight."""

@@ -13,9 +13,8 @@ figures that a tree keeps of them.
 import numpy as np
 from numba import int64, uint16, uint32, uint64
 
-from core.compiled_kernels import compiled, lowest_bit, making_arrays
+from core.compiled_kernels import compiled, making_arrays
 from core.growth.division_kernels import copy_figures
-from core.growth.drawing_kernels import draw_next, take_back
 from core.growth.figure_kernels import gain_of_two
 from core.growth.node_kernels import is_leaf, is_one_class
 from core.growth.renumber_kernels import original_row
@@ -27,17 +26,22 @@ from core.growth.small_division_kernels import (
     sum_rows,
     sum_sides,
 )
-from core.growth.small_look_kernels import is_looked_at, look_at_cuts, order_rows, tag_rows
-from core.growth.small_scan_kernels import best_of_counts, best_of_numbers, best_of_weights
+from core.growth.small_look_kernels import is_looked_at
+from core.growth.small_search_kernels import (
+    HIGH_ROW,
+    LIST,
+    LOW_ROW,
+    PLACE,
+    best_of_drawn,
+    best_of_looked,
+    weigh_rows,
+)
 from core.growth.small_state import FIGURES, GAIN, HIGH, LOW, SHARE, SIZE, SLOT, UNKNOWN
-from core.randomness import FOR_COLUMNS
 from core.randomness_kernels import key_of
 from core.room_kernels import longer_rows
-from core.splits.numeric_kernels import NO_CUT, SQUARED
-from core.ties import TIE
+from core.splits.numeric_kernels import SQUARED
 
 DEPTH, BEGIN, N_ROWS, KEY = range(4)  # columns of what is known of a waiting node; its figures are apart
-LIST, LOW_ROW, HIGH_ROW, PLACE = range(4)  # columns of a cut: its list, the rows on both sides, where the second is
 
 
 @making_arrays
@@ -69,10 +73,10 @@ def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, ke
         if n == 0:
             continue
         if in_lanes:
-            tag_rows(work, begin, n)
+            c = best_of_looked(problem, rules, work, key, begin, n, figure)
         else:
             weigh_rows(work, begin, n)
-        c = best_of_drawn(problem, rules, work, key, begin, n, figure)
+            c = best_of_drawn(rules, work, key, begin, n, figure)
         if c < 0 or work.drawn_gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
             continue
         i, border = work.cuts[c, LIST], work.cuts[c, PLACE]
@@ -91,9 +95,7 @@ def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, ke
         is_summed = in_lanes and has_plain_copies(rules, least, first_share, second_share)
         if is_summed:  # the second child waits first
             first_child, second_child = known_figures[n_waiting + 1, FIGURES:], known_figures[n_waiting, FIGURES:]
-            n_right, n_left = divide_sides(
-                rules, work, begin, n, first_share, second_share, first_child, second_child
-            )
+            n_right, n_left = divide_sides(rules, work, begin, n, first_share, second_share, first_child, second_child)
         else:
             n_right, n_left = divide_small(rules, work, i, border, begin, n, first_share, second_share)
         for b in range(1, -1, -1):  # the first child is the next, and its rows are the last
@@ -160,135 +162,3 @@ def number_rows(problem, rules, work, lists, rows, starts, lengths, at):
             n_values += entry >> uint32(31)
             place[row], value[row], by_place[p] = uint16(p), uint16(n_values), uint16(row)
     return n
-
-
-@compiled
-def weigh_rows(work, begin, n):
-    """`work.row_weights[row]`: what the rows of a node weigh."""
-    for j in range(begin, begin + n):
-        work.row_weights[work.small_rows[j]] = work.small_weights[j]
-
-
-@compiled
-def put_in_order(work, i, begin, n):
-    """Fill `work.ordered` with a node's rows in the order of list i; how many are in it."""
-    place, by_place, rows, words, ordered = (
-        work.place[i],
-        work.by_place[i],
-        work.small_rows,
-        work.bit_words,
-        work.ordered,
-    )
-    n_words = (work.n_places[i] + 63) >> 6
-    for word in range(n_words):
-        words[word] = uint64(0)
-    for j in range(uint64(begin), uint64(begin + n)):
-        p = uint64(place[rows[j]])
-        words[p >> uint64(6)] |= uint64(1) << (p & uint64(63))
-    known, unknown = uint64(0), uint64(1) << uint64(UNKNOWN & 63)
-    for word in range(n_words):
-        bits = words[word] & ~(unknown * uint64(word == UNKNOWN >> 6))
-        while bits:
-            ordered[known] = by_place[64 * word + lowest_bit(bits)]
-            bits &= bits - uint64(1)
-            known += uint64(1)
-    return int64(known)
-
-
-@compiled
-def look_at_list(rules, work, i, is_distinct, begin, n, figure, cut, bar):
-    """`search_small` in lanes; a cut that gains less than the bar is none."""
-    known, least = order_rows(work, i, begin, n), rules.min_leaf - TIE
-    if known < 2:
-        return NO_CUT
-    gain, j, is_sure = look_at_cuts(work, i, is_distinct, known, least, rules.tolerance, bar * figure[FIGURES])
-    if is_sure:
-        return take_cut(work, i, j, gain, figure, cut) if j else NO_CUT
-    weigh_rows(work, begin, n)
-    return search_ordered(rules, work, i, is_distinct, begin, n, known, figure, cut)
-
-
-@compiled
-def take_cut(work, i, j, gain, figure, cut):
-    """Write down the cut before the j-th row in order; its gain."""
-    cut[LIST], cut[LOW_ROW], cut[HIGH_ROW] = i, work.ordered[j - 1], work.ordered[j]
-    cut[PLACE] = work.place[i, cut[HIGH_ROW]]
-    return gain / figure[FIGURES]
-
-
-@compiled
-def search_small(rules, work, i, begin, n, figure, cut):
-    """The best cut of list i: its gain, and in `cut` where it is."""
-    known = put_in_order(work, i, begin, n)
-    return search_ordered(rules, work, i, False, begin, n, known, figure, cut) if known >= 2 else NO_CUT
-
-
-@compiled
-def search_ordered(rules, work, i, is_distinct, begin, n, known, figure, cut):
-    """The same of rows that are in order; places tell values apart where all are distinct."""
-    value, least, is_squared = work.place[i], rules.min_leaf - TIE, rules.criterion == SQUARED
-    if not is_distinct:
-        value = work.value[i]
-    totals, centre = work.before, figure[FIGURES + 1]
-    if known < n:
-        total_known(rules, work, i, begin, n, centre, totals)
-    elif is_squared:
-        totals[0], totals[1] = figure[FIGURES], figure[FIGURES + 2]
-    else:
-        for k in range(rules.n_classes):
-            totals[k] = figure[FIGURES + 1 + k]
-    if is_squared:
-        gain, j = best_of_numbers(work, value, known, centre, totals, least, rules.tolerance)
-    elif rules.is_whole:
-        gain, j = best_of_counts(work, value, known, rules.n_classes, totals, least, rules.tolerance)
-    else:
-        gain, j = best_of_weights(work, value, known, rules.criterion, rules.n_classes, totals, least, rules.tolerance)
-    return take_cut(work, i, j, gain, figure, cut) if j else NO_CUT
-
-
-@compiled
-def total_known(rules, work, i, begin, n, centre, totals):
-    """The class weights of the node's rows in list i, or their weight and the sum of their centred numbers."""
-    rows, weights, place, numbers = work.small_rows, work.small_weights, work.place[i], work.row_numbers
-    is_squared = rules.criterion == SQUARED
-    for k in range(2 if is_squared else rules.n_classes):
-        totals[k] = 0.0
-    for j in range(begin, begin + n):
-        row = rows[j]
-        weight = weights[j] * (place[row] != UNKNOWN)
-        if is_squared:
-            totals[0] += weight
-            totals[1] += weight * (numbers[row] - centre)
-        else:
-            totals[work.row_classes[row]] += weight
-
-
-@compiled
-def best_of_drawn(problem, rules, work, key, begin, n, figure):
-    """The cut to make of a node, as its place in `work.cuts`; -1 when there is none."""
-    n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
-    drawn, gains, in_lanes, most = work.drawn, work.drawn_gains, is_looked_at(rules), NO_CUT
-    while turn < n_columns and (turn < rules.n_drawn or n_found == 0):
-        column = draw_next(rules, work.order, work.taken, for_columns, turn)
-        turn += 1
-        if n == 2 and n_found > 0 and column > drawn[0]:
-            continue  # every cut between two rows is the same: the earlier column is taken
-        i, cut = work.list_of[column], work.cuts[n_found]
-        if in_lanes:
-            bar = most - 2.0 * rules.tolerance
-            gains[n_found] = look_at_list(rules, work, i, problem.distinct[i], begin, n, figure, cut, bar)
-        else:
-            gains[n_found] = search_small(rules, work, i, begin, n, figure, cut)
-        most = max(most, gains[n_found])
-        drawn[n_found] = column
-        if n == 2 and n_found > 0 and gains[n_found] > NO_CUT:
-            drawn[0], gains[0], n_found = column, gains[n_found], 0
-            for j in range(work.cuts.shape[1]):
-                work.cuts[0, j] = work.cuts[1, j]
-        n_found += gains[n_found] > NO_CUT
-    take_back(work.order, work.taken, turn)
-    winner = -1
-    for c in range(n_found):
-        if gains[c] >= most - rules.tolerance and (winner < 0 or drawn[c] < drawn[winner]):
-            winner = c
-    return winner

@@ -1,24 +1,29 @@
 """All cuts of a column in a small node at once, by Gini of up to three classes: eight scores side by side.
 
-A row is a number: what it weighs, with its class in the last two bits, which changes the number by less than rounding
-does. Rows are put in the order of the column, running sums tell what each class weighs before each of them, and then
-all cuts are scored.
+Rows stand in the order of the column (`small_order_kernels`). Running sums tell what each class weighs before each of
+them, and then all cuts are scored that leave enough on both sides.
 
-    places of the rows     7 2 9 4         how many are below each     2 0 3 1
+    row         0   1   2   3   4   5   6   7   8 ...
+    weight      .3  .8  .1  .4  .2  .1  .9  .7  .5           the next eight begin where these end
+    before it   0   .3  1.1 1.2 1.6 1.8 1.9 2.8 3.5
 
-It is `small_scan_kernels.best_of_weights`, which is asked where rounding could decide whether a cut leaves enough.
+In float64 it is `small_scan_kernels.best_of_weights`, which is asked where rounding could decide whether a cut leaves
+enough. In float32, half the work, it tells which cut is the best only where no other comes near.
 """
 
-from numba import int64, types, uint16, uint64
+from numba import int64, types, uint64
 
-from core.byte_lane_kernels import BYTES_AT_ONCE, marks_below_short, marks_of_short, n_bits
-from core.compiled_kernels import compiled, lowest_bit
-from core.growth.small_state import EVERY, FEW, HERE, NOBODY, PERHAPS, SURELY, UNKNOWN
+from core.byte_lane_kernels import n_bits
+from core.compiled_kernels import compiled, inlined, lowest_bit
+from core.growth.small_order_kernels import mark_new, order_rows, tag_exactly
+from core.growth.small_state import EVERY, HERE, PERHAPS, SURELY
 from core.lane_kernels import WIDTH, in_lanes
 from core.splits.numeric_kernels import GINI, MOST_LANES, NO_CUT
+from core.ties import TIE
 
-UNSURE = 1e-14  # of a sum: more than what adding up so few rows in whatever order makes of it
-MOST_WEIGHT = 1e90  # of a node, and the inverse of the least: products of three weights are neither 0 nor infinite
+CLEAR, SEVERAL, UNCLEAR = range(3)  # what a look tells: all, a gain that several cuts are near to, or nothing
+EXACT_UNIT, ROUGH_UNIT = 2.0**-53, 2.0**-24  # what rounding makes of a number
+MOST_EXACTLY, MOST_ROUGHLY = 1e90, 1e10  # weight of a column whose cube is a number, and so is one by that of the least
 
 
 @compiled
@@ -27,70 +32,11 @@ def is_looked_at(rules):
     return rules.criterion == GINI and rules.n_classes <= MOST_LANES and not rules.is_whole
 
 
-@compiled
-def tag_rows(work, begin, n):
-    """`work.tagged[j]`: the weight of the node's j-th row, tagged with its class."""
-    words, weights, classes, rows = work.tagged_words, work.weight_words, work.row_classes, work.small_rows
-    for j in range(uint64(n)):
-        words[j] = (weights[uint64(begin) + j] & ~uint64(3)) | uint64(classes[rows[uint64(begin) + j]])
+def _three(at, tagged, *others):
+    return types.UniTuple(tagged.dtype, 3)(at, tagged, *others)
 
 
-@compiled
-def order_rows(work, i, begin, n):
-    """Fill `work.ordered` with a node's rows in the order of list i, and `work.ordered_tagged`; how many are in it."""
-    known = order_by_counting(work, i, begin, n) if n <= FEW else order_by_bits(work, i, begin, n)
-    for lane in range(WIDTH):
-        work.ordered_tagged[known + lane] = 0.0
-    return known
-
-
-@compiled
-def order_by_counting(work, i, begin, n):
-    """The same for few rows: as many places as are below a row's own, that far on it stands."""
-    place, rows, places, ordered = work.place[i], work.small_rows, work.row_at, work.ordered
-    tagged, ordered_tagged = work.tagged, work.ordered_tagged
-    for j in range(uint64(n)):
-        places[j] = place[rows[uint64(begin) + j]]
-    address, last = uint64(places.ctypes.data), n - BYTES_AT_ONCE
-    if last <= 0:
-        among = ~uint64(0) >> uint64(64 - n)
-        for j in range(uint64(n)):
-            to = n_bits(marks_below_short(address, places[j]) & among)
-            ordered[to], ordered_tagged[to] = rows[uint64(begin) + j], tagged[j]
-        return int64(n_bits(marks_below_short(address, uint16(UNKNOWN)) & among))
-    among, further = ~uint64(0) >> uint64(64 - last), address + uint64(2 * BYTES_AT_ONCE)
-    for j in range(uint64(n)):
-        to = n_bits(marks_below_short(address, places[j]) | (marks_below_short(further, places[j]) & among) << uint64(32))
-        ordered[to], ordered_tagged[to] = rows[uint64(begin) + j], tagged[j]
-    return int64(n_bits(marks_below_short(address, uint16(UNKNOWN))) + n_bits(marks_below_short(further, uint16(UNKNOWN)) & among))
-
-
-@compiled
-def order_by_bits(work, i, begin, n):
-    """The same for more rows: each is put in its place, and places are read in order."""
-    place, rows, row_at, ordered = work.place[i], work.small_rows, work.row_at, work.ordered
-    tagged, ordered_tagged = work.tagged, work.ordered_tagged
-    n_places = work.n_places[i]
-    row_at[: (n_places + 63) // 64 * 64] = NOBODY
-    for j in range(uint64(n)):
-        row_at[place[rows[uint64(begin) + j]]] = uint16(j)
-    row_at[UNKNOWN] = NOBODY
-    address, known = uint64(row_at.ctypes.data), uint64(0)
-    for first in range(0, n_places, 64):
-        here = address + uint64(2 * first)
-        bits = ~(
-            marks_of_short(here, uint16(NOBODY))
-            | marks_of_short(here + uint64(2 * BYTES_AT_ONCE), uint16(NOBODY)) << uint64(32)
-        )
-        while bits:
-            j = row_at[first + lowest_bit(bits)]
-            ordered[known], ordered_tagged[known] = rows[begin + j], tagged[j]
-            bits &= bits - uint64(1)
-            known += uint64(1)
-    return int64(known)
-
-
-@in_lanes(types.UniTuple(types.float64, 3))
+@in_lanes(_three)
 def sum_eight(tagged, first, second, third, a, c, e):
     """Write down what each class weighs before each of eight rows; what each weighs with them, a, c and e before."""
     after = []
@@ -125,64 +71,100 @@ def are_at_least(scores, bar):
     return (scores(0) >= bar).as_bits()
 
 
-@compiled
-def mark_new(work, i, known):
-    """Say of each row in order whether its value is another than the one before."""
-    value, ordered, is_new = work.value[i], work.ordered, work.is_new
-    for j in range(1, known):
-        is_new[HERE, j] = 1.0 * (value[ordered[j]] != value[ordered[j - 1]])
+@inlined
+def look(tagged, lefts, is_new, scores, most, limits, known, least, tolerance, bar, unit, most_weight, is_rough):
+    """The best cut before one of the known rows: its gain times the weight, its place, what it may be wrong by, and
+    what that tells. NO_CUT where there is none, or none that gains more than the bar.
 
-
-@compiled
-def look_at_cuts(work, i, is_distinct, known, least, tolerance, bar):
-    """`best_of_weights` of rows in order: its gain times the weight, its place, 0 for none, and whether that is sure.
-
-    Where no cut gains more than the bar there is none.
+    All arrays are of the same kind of numbers, which are rounded by the unit; `limits` has room for five of them.
     """
-    first, second, third, tagged = work.class_lefts[0], work.class_lefts[1], work.class_lefts[2], work.ordered_tagged
-    t0, t1, t2, nowhere, doubt, begin = 0.0, 0.0, 0.0, int64(0), UNSURE * least, int64(0)
-    for j in range(0, known, WIDTH):
-        t0, t1, t2 = sum_eight(j, tagged, first, second, third, t0, t1, t2)
-        begin += WIDTH * int64(t0 + t1 + t2 < least - doubt)  # before these rows, and before all of them, is too little
-    whole = t0 + t1 + t2
-    margin, end = UNSURE * whole, (known + WIDTH - 1) // WIDTH * WIDTH
-    if not (4.0 * margin < least and 1.0 / MOST_WEIGHT < whole < MOST_WEIGHT):
-        return NO_CUT, nowhere, False
-    if not is_distinct:
-        mark_new(work, i, known)
-    undivided, tie, most, scores = (t0 * t0 + t1 * t1 + t2 * t2) / whole, tolerance * whole, work.most, work.cut_scores
-    is_new = work.is_new[EVERY if is_distinct else HERE]
+    first, second, third, nowhere, begin = lefts[0], lefts[1], lefts[2], int64(0), int64(0)
     for lane in range(2 * WIDTH):
         most[lane] = 0.0
-    while end > begin and whole - (first[end - WIDTH] + second[end - WIDTH] + third[end - WIDTH]) < least - margin:
-        end -= WIDTH  # and behind these
+    t0, t1, t2, unsure = most[0], most[0], most[0], float(known // WIDTH + 16) * unit
+    limits[0], limits[2] = least * (1.0 + 2.0 * unsure), least * (1.0 - 2.0 * unsure)
+    for j in range(0, known, WIDTH):
+        t0, t1, t2 = sum_eight(j, tagged, first, second, third, t0, t1, t2)
+        begin += WIDTH * int64(t0 + t1 + t2 < limits[2])  # before all of these, and those before, is too little
+    whole, end = float(t0) + float(t1) + float(t2), (known + WIDTH - 1) // WIDTH * WIDTH
+    margin, slack, tie = 4.0 * unsure * whole, 16.0 * unsure * whole if is_rough else 0.0, tolerance * whole
+    if not (4.0 * margin < least and 1.0 / most_weight < whole < most_weight):
+        return NO_CUT, nowhere, slack, UNCLEAR
+    limits[1], limits[3] = least + margin, least - margin
+    while end > begin and whole - (first[end - WIDTH] + second[end - WIDTH] + third[end - WIDTH]) < limits[3]:
+        end -= WIDTH  # behind these is too little
+    best, perhaps, l0, l1, l2, l3 = 0.0, 0.0, limits[0], limits[1], limits[2], limits[3]
     for j in range(begin, end, WIDTH):
-        score_eight(
-            (j, j, j, j, j, nowhere),
-            first,
-            second,
-            third,
-            is_new,
-            scores,
-            most,
-            t0,
-            t1,
-            t2,
-            least + doubt,
-            least + margin,
-            least - doubt,
-            least - margin,
-        )
-    best, perhaps = 0.0, 0.0
+        at = (j, j, j, j, j, nowhere)
+        score_eight(at, first, second, third, is_new, scores, most, t0, t1, t2, l0, l1, l2, l3)
     for lane in range(WIDTH):
-        best, perhaps = max(best, most[SURELY + lane]), max(perhaps, most[PERHAPS + lane])
-    if perhaps > 0.0 and perhaps >= best - tie:
-        return NO_CUT, nowhere, False
-    if best == 0.0 or best - undivided < bar:
-        return NO_CUT, nowhere, True
-    j, bits = begin - WIDTH, uint64(0)
-    while bits == 0:
-        j += WIDTH
-        bits = are_at_least(j, scores, best - tie)
-    j += lowest_bit(bits)
-    return scores[j] - undivided, int64(j), True
+        best, perhaps = max(best, float(most[SURELY + lane])), max(perhaps, float(most[PERHAPS + lane]))
+    undivided = (float(t0) * float(t0) + float(t1) * float(t1) + float(t2) * float(t2)) / whole
+    if perhaps > 0.0 and perhaps >= best - tie - slack:
+        return NO_CUT, nowhere, slack, UNCLEAR
+    if best == 0.0 or best - undivided < bar - slack:
+        return NO_CUT, nowhere, slack, CLEAR
+    limits[4] = best - tie - slack
+    place, n_near = nowhere, uint64(0)
+    for j in range(begin, end, WIDTH):
+        bits = are_at_least(j, scores, limits[4])
+        if bits:
+            place = place if place else j + lowest_bit(bits)
+            n_near += n_bits(bits)
+            if not is_rough:
+                break
+    return float(scores[place]) - undivided, place, slack, SEVERAL if is_rough and n_near > uint64(1) else CLEAR
+
+
+@compiled
+def look_roughly(rules, work, i, is_distinct, begin, n, bar):
+    """The best cut of list i after `tag_roughly`, as `look` tells it."""
+    known, is_new, line = order_rows(work, i, begin, n, work.rough_tagged, work.rough_ordered), work.rough_is_new, EVERY
+    if known < 2:
+        return NO_CUT, int64(0), 0.0, CLEAR
+    if not is_distinct:
+        line = HERE
+        mark_new(work, i, known, is_new[line])
+    return look(
+        work.rough_ordered,
+        work.rough_lefts,
+        is_new[line],
+        work.rough_scores,
+        work.rough_most,
+        work.rough_limits,
+        known,
+        rules.min_leaf - TIE,
+        rules.tolerance,
+        bar,
+        ROUGH_UNIT,
+        MOST_ROUGHLY,
+        True,
+    )
+
+
+@compiled
+def look_exactly(rules, work, i, is_distinct, begin, n):
+    """The same in float64; how many rows are in the list, too."""
+    tag_exactly(work, begin, n)
+    known, is_new, line = order_rows(work, i, begin, n, work.tagged, work.ordered_tagged), work.is_new, EVERY
+    if known < 2:
+        return known, NO_CUT, int64(0), CLEAR
+    if not is_distinct:
+        line = HERE
+        mark_new(work, i, known, is_new[line])
+    gain, place, _, told = look(
+        work.ordered_tagged,
+        work.class_lefts,
+        is_new[line],
+        work.cut_scores,
+        work.most,
+        work.limits,
+        known,
+        rules.min_leaf - TIE,
+        rules.tolerance,
+        NO_CUT,
+        EXACT_UNIT,
+        MOST_EXACTLY,
+        False,
+    )
+    return known, gain, place, told

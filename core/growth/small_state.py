@@ -31,7 +31,7 @@ def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: boo
 
     n = min(MOST_SMALL, n_rows) + 1
     n_waiting = n * (n + 1) // 2 if has_missing else n
-    weights, tagged = np.empty(n_waiting), np.empty(n)
+    weights, tagged, rough = np.empty(n_waiting), np.empty(n), np.empty(n, dtype=np.float32)
     return (
         np.empty((n_columns, n), dtype=np.uint16),
         np.empty((n_columns, n), dtype=np.uint16),
@@ -65,6 +65,17 @@ def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: boo
         np.zeros(2 * WIDTH),
         np.empty(n, dtype=np.uint16),
         np.zeros((2, 4)),
+        np.zeros(5),
+        rough,
+        rough.view(np.uint32),
+        np.zeros(n + WIDTH, dtype=np.float32),
+        np.zeros((3, n + WIDTH), dtype=np.float32),
+        np.ones((2, n + WIDTH), dtype=np.float32),
+        np.zeros(n + WIDTH, dtype=np.float32),
+        np.zeros(2 * WIDTH, dtype=np.float32),
+        np.zeros(5, dtype=np.float32),
+        np.zeros(n_columns),
+        np.zeros(n_columns, dtype=np.bool_),
     )
 
 
