@@ -82,6 +82,16 @@ class Lanes:
         zero = self.all(0.0)
         return self.where(self > zero, zero - self)
 
+    def exponent(self) -> "Lanes":
+        """The exponents of float32 that are not negative, 127 too large: of 0 it is 0."""
+        bits = self.builder.lshr(self.builder.bitcast(self.value, PLACES), same(PLACES, 23))
+        return Lanes(self.builder, self.builder.sitofp(bits, FLOATS))
+
+    def mantissa(self) -> "Lanes":
+        """The mantissas of float32, from 1 up to 2: of 0 it is 1."""
+        bits = self.builder.and_(self.builder.bitcast(self.value, PLACES), same(PLACES, (1 << 23) - 1))
+        return Lanes(self.builder, self.builder.bitcast(self.builder.or_(bits, same(PLACES, 127 << 23)), FLOATS))
+
     def as_numbers(self) -> "Lanes":
         """1 where that is said, 0 elsewhere."""
         return Lanes(self.builder, self.builder.uitofp(self.value, FLOATS))

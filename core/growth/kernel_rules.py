@@ -153,10 +153,10 @@ def way_of(algorithm: Algorithm) -> tuple[int, int]:
 def has_look(samples: Samples, algorithm: Algorithm) -> bool:
     """Whether lists get a first look before they are searched."""
     from core.splits.candidate_kernels import EVERY_GAP
-    from core.splits.numeric_kernels import MOST_LANES
+    from core.splits.numeric_kernels import ENTROPY, GINI, MOST_LANES
 
     return (
-        algorithm.criterion.kind is CriterionKind.GINI
+        criterion_of(algorithm) in (GINI, ENTROPY)
         and n_classes_of(samples) <= MOST_LANES
         and way_of(algorithm)[0] == EVERY_GAP
     )
