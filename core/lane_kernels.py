@@ -83,9 +83,9 @@ class Lanes:
         return self.where(self > zero, zero - self)
 
     def exponent(self) -> "Lanes":
-        """The exponents of float32 that are not negative, 127 too large: of 0 it is 0."""
+        """The exponents of float32 that are not negative: of 0 it is -127."""
         bits = self.builder.lshr(self.builder.bitcast(self.value, PLACES), same(PLACES, 23))
-        return Lanes(self.builder, self.builder.sitofp(bits, FLOATS))
+        return Lanes(self.builder, self.builder.sitofp(self.builder.sub(bits, same(PLACES, 127)), FLOATS))
 
     def mantissa(self) -> "Lanes":
         """The mantissas of float32, from 1 up to 2: of 0 it is 1."""

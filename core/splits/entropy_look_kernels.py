@@ -5,7 +5,8 @@ What a cut gains, times the weight T of all classes, of which a cut leaves A on 
     T h(A / T) - sum_k t_k h(a_k / t_k)          h(p) = -p log2 p - (1 - p) log2 (1 - p)
 
 None of these numbers exceeds T, whereas sums of a log2 a would leave float32 little room for what is gained. The whole
-is added to each gain, so that a score of 0 says that there is no cut.
+is added to each gain, so that a score of 0 says that there is no cut. A gain is wrong by less than 2^-18 T where the
+sums are whole numbers: each h by 2^-20 for its logarithms and by 2^-21 for its shares, the rest is a few roundings.
 """
 
 from numba import types
@@ -13,18 +14,24 @@ from numba import types
 from core.lane_kernels import in_lanes
 from core.splits.block_kernels import LANE
 
-# Of the polynomial that is nearest to log2 m for m from 1 to 2; it is wrong by 1.85e-6 at the most.
-NEAREST = 6.112968921661377, -5.341999053955078, 3.2865374088287354, -1.2669224739074707, 0.2751498520374298
-LAST, FIRST = -0.025691205635666847, -3.04004168510437 - 127.0
+# The polynomial that is nearest to log2 (1 + x) for x from 0 to 1, by powers of x; it is wrong by 3.1e-7 at the most.
+NEAREST = (
+    1.442667841911316,
+    -0.7205854654312134,
+    0.4735534191131592,
+    -0.32590195536613464,
+    0.1942943036556244,
+    -0.07955771684646606,
+    0.015529913827776909,
+)
 
 
-def about_log2(numbers):
-    """In lanes: log2 of what is not negative, with an error of 2^-18; finite for 0."""
-    mantissa = numbers.mantissa()
-    total = numbers.all(LAST)
-    for factor in reversed(NEAREST):
-        total = total * mantissa + numbers.all(factor)
-    return total * mantissa + (numbers.exponent() + numbers.all(FIRST))
+def about_log2(shares):
+    """In lanes: log2 p for p from 0 to 1, such that p log2 p is wrong by 2^-21 at the most; finite for 0."""
+    beyond_one, total = shares.mantissa() - shares.all(1.0), shares.all(NEAREST[-1])
+    for factor in reversed(NEAREST[:-1]):
+        total = total * beyond_one + shares.all(factor)
+    return total * beyond_one + shares.exponent()
 
 
 def reciprocal(number):

@@ -23,7 +23,8 @@ from core.splits.block_kernels import IS_NEW, LANE, block_length, place_in
 from core.splits.numeric_kernels import ENTROPY, MOST_LANES, class_mask, ratio
 
 ROUNDED = 2.0**-19  # of the whole weight: what rounding to float32 may make of a score by Gini, and twice that
-ROUNDED_LOGS = 2.0**-15  # the same by entropy
+ROUNDED_LOGS = 2.0**-17  # the same by entropy
+ROUNDED_UNITS = 2.0**-17  # and where sums of units are rounded
 TERMS = IS_NEW + 1  # the first line of `lefts` with terms of classes, by entropy
 
 gini_before_blocks, entropy_before_blocks = (
@@ -44,7 +45,7 @@ def n_lines_of(criterion):
 def doubt_of_units(rounded, whole, criterion):
     """How many units a gain may be wrong by where weights of so many in all were rounded by so many."""
     if criterion == ENTROPY:
-        return rounded * (log2(whole / rounded) + 4.1) if rounded > 0.0 else 0.0
+        return (rounded * (log2(whole / rounded) + 4.1) if rounded > 0.0 else 0.0) + ROUNDED_UNITS * whole
     return 2.0 * rounded
 
 
