@@ -54,6 +54,12 @@ class Lanes:
     def __or__(self, other: "Lanes") -> "Lanes":
         return Lanes(self.builder, self.builder.or_(self.value, other.value))
 
+    def times_plus(self, factor: "Lanes", summand: "Lanes") -> "Lanes":
+        """A product and a sum, rounded once where the processor does both at once, else twice: for estimates only."""
+        kind = ir.FunctionType(FLOATS, [FLOATS] * 3)
+        both = self.builder.module.declare_intrinsic("llvm.fmuladd.v8f32", fnty=kind)
+        return Lanes(self.builder, self.builder.call(both, [self.value, factor.value, summand.value]))
+
     def part(self, first: int, n_bits: int) -> "Lanes":
         """Some bits of each word, as a number; no more than 31."""
         shifted = self.builder.lshr(self.value, same(WORDS, first))

@@ -35,6 +35,7 @@ from core.ties import TIE
 
 SHORTEST_COUNTED, SHORTEST_WEIGHED = 48, 16  # entries of a list that gets a first look
 MOST_AT_ONCE = 4096  # rows of a node whose lists are all looked at before any is searched
+MOST = 1e300  # no gain is larger
 SOME = 0.5  # units: more than nothing, since weights are whole units
 
 
@@ -50,7 +51,7 @@ def weigh_entries(problem, rules, work, rows, row_start, n_rows, weight, path, n
             fill_units_of_few(*fill)
         else:
             fill_units(*fill)
-    if not rules.is_counted:
+    if work.units.shape[0] > 0:
         work.scale[1] = doubt_of_units(work.scale[1], weight * work.scale[0], rules.criterion)
     return is_told
 
@@ -72,9 +73,8 @@ def look_at(problem, rules, work, entries, start, n, lefts, has_few, is_told):
         n_blocks = fill_lefts(entries, start, n, problem.shift, by, units, lefts)
     undivided, known = score_undivided(lefts, n_blocks, rules.criterion)
     unit, doubt = unit_and_doubt(rules, work, known)
-    return (
-        best_between_blocks(lefts, n_blocks, rules.min_leaf * unit + doubt, rules.criterion) - undivided - doubt
-    ) / unit
+    best = best_between_blocks(lefts, n_blocks, rules.min_leaf * unit + doubt, rules.criterion)
+    return (best - undivided - doubt) / unit
 
 
 @compiled
@@ -147,7 +147,7 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
     """Look at all lists of a node, then closer at those that may have its best cut; what that surely gains.
 
     `work.surely[i]` is what the best cut of list i surely gains, `work.possibly[i]` what it gains at the most, if that
-    counts.
+    counts. Where every list's best cut is needed all are searched anyway, and none is looked at closer.
     """
     most, first, n_lists = NO_CUT, 0, problem.lengths.shape[0]
     has_few = has_few_weighed(rules, lengths[at, n_lists])
@@ -157,12 +157,14 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
             work.surely[i] = look_at(problem, rules, work, lists[i], start, n, work.lefts[i], has_few, is_told)
             if work.surely[i] > most:
                 first, most = i, work.surely[i]
+    if rules.needs_all:
+        work.possibly[:] = MOST
+        return most
     for step in range(n_lists):
         i = first if step == 0 else step - int64(step <= first)
         if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, lengths[at, i]):
-            bar = work.surely[i] if rules.needs_all else most
             surely, work.possibly[i] = look_closer(
-                problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i], bar, is_told
+                problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i], most, is_told
             )
             work.surely[i] = max(work.surely[i], surely)
             most = max(most, surely)

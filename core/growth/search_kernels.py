@@ -6,7 +6,15 @@ import numpy as np
 from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled
-from core.growth.first_look_kernels import MOST_AT_ONCE, has_look, look_at, look_at_lists, scan_in_blocks, weigh_entries
+from core.growth.first_look_kernels import (
+    MOST,
+    MOST_AT_ONCE,
+    has_look,
+    look_at,
+    look_at_lists,
+    scan_in_blocks,
+    weigh_entries,
+)
 from core.growth.growth_state import ABOVE_AVERAGE, BETTER_HALF, NO_FILTER, NUNEZ, TAN_SCHLIMMER
 from core.growth.node_kernels import impurity_of
 from core.growth.pair_kernels import fill_pairs, scan_pairs
@@ -32,7 +40,6 @@ from core.splits.numeric_kernels import (
 )
 from core.ties import TIE
 
-MOST = 1e300  # no gain is larger
 SURELY = 1e-3  # of a tie: what rounding takes of the largest gain there can be
 
 

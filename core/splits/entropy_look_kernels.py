@@ -30,8 +30,8 @@ def about_log2(shares):
     """In lanes: log2 p for p from 0 to 1, such that p log2 p is wrong by 2^-21 at the most; finite for 0."""
     beyond_one, total = shares.mantissa() - shares.all(1.0), shares.all(NEAREST[-1])
     for factor in reversed(NEAREST[:-1]):
-        total = total * beyond_one + shares.all(factor)
-    return total * beyond_one + shares.exponent()
+        total = total.times_plus(beyond_one, shares.all(factor))
+    return total.times_plus(beyond_one, shares.exponent())
 
 
 def reciprocal(number):
@@ -41,7 +41,7 @@ def reciprocal(number):
 
 def term(left, right, by_whole):
     """In lanes: -t h(a / t) of what is on the left and on the right, by 1 / t."""
-    return left * about_log2(left * by_whole) + right * about_log2(right * by_whole)
+    return left.times_plus(about_log2(left * by_whole), right * about_log2(right * by_whole))
 
 
 def score_of_sides(lefts, totals):

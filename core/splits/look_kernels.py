@@ -35,7 +35,6 @@ gini_high_blocks, entropy_high_blocks = gini_look_kernels.high_blocks, entropy_l
 gini_of_eight, entropy_of_eight = gini_look_kernels.best_of_eight, entropy_look_kernels.best_of_eight
 
 
-@compiled
 def n_lines_of(criterion):
     """How many lines `lefts` has."""
     return TERMS + MOST_LANES if criterion == ENTROPY else TERMS
