@@ -35,7 +35,7 @@ gini_high_blocks, entropy_high_blocks = gini_look_kernels.high_blocks, entropy_l
 gini_of_eight, entropy_of_eight = gini_look_kernels.best_of_eight, entropy_look_kernels.best_of_eight
 
 
-def n_lines_of(criterion):
+def n_lines_of(criterion: int) -> int:
     """How many lines `lefts` has."""
     return TERMS + MOST_LANES if criterion == ENTROPY else TERMS
 
