@@ -76,8 +76,7 @@ def high_blocks(first, second, third, terms0, terms1, terms2, t0, t1, t2, gain, 
     log_left, log_right = about_log2(middle * by_whole), about_log2((whole - middle) * by_whole)
     for lefts, terms, total in ((first, terms0, t0), (second, terms1, t1), (third, terms2, t2)):
         none, every = (terms(i) - lefts(i) * log_left - (total - lefts(i)) * log_right for i in range(2))
-        more = none.where(none > every, every)
-        bound = more if bound is None else bound + more
+        bound = none.larger(every) if bound is None else bound + none.larger(every)
     return ((bound > gain) & (after >= least) & (whole - before >= least)).as_bits()
 
 
