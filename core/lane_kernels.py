@@ -54,6 +54,12 @@ class Lanes:
     def __or__(self, other: "Lanes") -> "Lanes":
         return Lanes(self.builder, self.builder.or_(self.value, other.value))
 
+    def times_plus(self, factor: "Lanes", summand: "Lanes") -> "Lanes":
+        """A product and a sum, rounded once where the processor does both at once, else twice: for estimates only."""
+        kind = ir.FunctionType(FLOATS, [FLOATS] * 3)
+        both = self.builder.module.declare_intrinsic("llvm.fmuladd.v8f32", fnty=kind)
+        return Lanes(self.builder, self.builder.call(both, [self.value, factor.value, summand.value]))
+
     def part(self, first: int, n_bits: int) -> "Lanes":
         """Some bits of each word, as a number; no more than 31."""
         shifted = self.builder.lshr(self.value, same(WORDS, first))
@@ -81,6 +87,16 @@ class Lanes:
         """The numbers without their signs."""
         zero = self.all(0.0)
         return self.where(self > zero, zero - self)
+
+    def exponent(self) -> "Lanes":
+        """The exponents of float32 that are not negative: of 0 it is -127."""
+        bits = self.builder.lshr(self.builder.bitcast(self.value, PLACES), same(PLACES, 23))
+        return Lanes(self.builder, self.builder.sitofp(self.builder.sub(bits, same(PLACES, 127)), FLOATS))
+
+    def mantissa(self) -> "Lanes":
+        """The mantissas of float32, from 1 up to 2: of 0 it is 1."""
+        bits = self.builder.and_(self.builder.bitcast(self.value, PLACES), same(PLACES, (1 << 23) - 1))
+        return Lanes(self.builder, self.builder.bitcast(self.builder.or_(bits, same(PLACES, 127 << 23)), FLOATS))
 
     def has_tag(self, tag: int) -> "Lanes":
         """Which numbers have these as their last two bits."""

@@ -26,6 +26,8 @@ from core.splits.split import SplitKind
 from core.table import FloatArray
 from core.target import ClassTarget
 
+PIECE = 1 << 14  # numbers of a table that are made at once
+
 
 def rules_of(
     samples: Samples,
@@ -153,10 +155,10 @@ def way_of(algorithm: Algorithm) -> tuple[int, int]:
 def has_look(samples: Samples, algorithm: Algorithm) -> bool:
     """Whether lists get a first look before they are searched."""
     from core.splits.candidate_kernels import EVERY_GAP
-    from core.splits.numeric_kernels import MOST_LANES
+    from core.splits.numeric_kernels import ENTROPY, GINI, MOST_LANES
 
     return (
-        algorithm.criterion.kind is CriterionKind.GINI
+        criterion_of(algorithm) in (GINI, ENTROPY)
         and n_classes_of(samples) <= MOST_LANES
         and way_of(algorithm)[0] == EVERY_GAP
     )
@@ -211,6 +213,9 @@ def reciprocal_table(n: int) -> FloatArray:
 
 
 def times_log2_table(n: int, unit: float) -> NDArray[np.int64]:
-    """n log2 n for whole numbers up to n, as whole numbers of 1/unit."""
-    numbers = np.arange(n + 1, dtype=np.float64)
-    return np.rint(numbers * np.log2(np.maximum(numbers, 1.0)) * unit).astype(np.int64)
+    """n log2 n for whole numbers up to n, as whole numbers of 1/unit; made piece by piece, in the processor's cache."""
+    table = np.zeros(n + 1, dtype=np.int64)
+    for first in range(1, n + 1, PIECE):
+        numbers = np.arange(first, min(first + PIECE, n + 1), dtype=np.float64)
+        table[first : first + PIECE] = np.rint(numbers * np.log2(numbers) * unit)
+    return table

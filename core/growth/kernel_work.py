@@ -6,7 +6,7 @@ import numpy as np
 
 from core.config import Algorithm, CriterionKind
 from core.growth.kernel_columns import Column, Weighing, n_classes_of, n_sums_of
-from core.growth.kernel_rules import has_look, way_of
+from core.growth.kernel_rules import criterion_of, has_look, way_of
 from core.growth.samples import Samples
 from core.growth.small_state import room_for_small
 from core.table import FloatArray
@@ -19,12 +19,13 @@ def work_for(
     samples: Samples, algorithm: Algorithm, columns: list[Column], weighing: Weighing, *, has_draws: bool = False
 ) -> tuple[Any, ...]:
     """Room for the kernels to work in: the fields of their `Work`."""
-    from core.growth.search_kernels import MOST_AT_ONCE
+    from core.growth.first_look_kernels import MOST_AT_ONCE
     from core.lane_kernels import WIDTH
     from core.splits.block_kernels import most_blocks, room_for_lefts
     from core.splits.categorical_kernels import space_for
+    from core.splits.look_kernels import n_lines_of
     from core.splits.mark_kernels import CLASS_BITS, MOST_KINDS
-    from core.splits.numeric_kernels import BLOCK, MOST_LANES
+    from core.splits.numeric_kernels import BLOCK
 
     n_rows, n_slots = len(samples), sum(column.n_slots for column in columns)
     n_lists, n_classes, n_sums = len(columns), n_classes_of(samples), n_sums_of(samples)
@@ -34,6 +35,7 @@ def work_for(
     n_gaps, n_thresholds = most_places(samples, algorithm)
     n_blocks = most_blocks(n_rows) if has_look(samples, algorithm) else 0
     n_together = most_blocks(min(n_rows, MOST_AT_ONCE)) if n_blocks else 0
+    n_lines = n_lines_of(criterion_of(algorithm))
     has_counts_only = weighing.is_unit and algorithm.criterion.kind is not CriterionKind.ERROR_RATE
     return (
         np.zeros(n_classes, dtype=np.int64),
@@ -41,8 +43,8 @@ def work_for(
         np.zeros(2 * n_sums),
         np.zeros(n_sums),
         np.empty((0 if has_counts_only else max(n_rows // BLOCK, n_blocks) + 4, n_sums)),
-        np.empty((n_lists, MOST_LANES + 1, room_for_lefts(n_together)), dtype=np.float32),
-        np.empty((MOST_LANES + 1, room_for_lefts(n_blocks)), dtype=np.float32),
+        np.empty((n_lists, n_lines, room_for_lefts(n_together)), dtype=np.float32),
+        np.empty((n_lines, room_for_lefts(n_blocks)), dtype=np.float32),
         np.empty(n_blocks, dtype=np.int64),
         np.empty(0 if weighing.is_counted else room_for_lefts(n_together), dtype=np.uint64),
         np.empty(MOST_KINDS if weighing.has_missing else 0),

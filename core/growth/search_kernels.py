@@ -6,32 +6,22 @@ import numpy as np
 from numba import int64, uint32, uint64
 
 from core.compiled_kernels import compiled
+from core.growth.first_look_kernels import (
+    MOST,
+    MOST_AT_ONCE,
+    has_look,
+    look_at,
+    look_at_lists,
+    scan_in_blocks,
+    weigh_entries,
+)
 from core.growth.growth_state import ABOVE_AVERAGE, BETTER_HALF, NO_FILTER, NUNEZ, TAN_SCHLIMMER
 from core.growth.node_kernels import impurity_of
 from core.growth.pair_kernels import fill_pairs, scan_pairs
 from core.growth.place_kernels import best_place, count_allowed
 from core.growth.release8_kernels import choose_in_sequence, figures_of_threshold, ratios_of_categories
 from core.growth.table_kernels import ORDERED
-from core.splits.block_kernels import (
-    MOST_ENTRIES,
-    ROUNDED,
-    SHORT,
-    best_between_blocks,
-    best_in_blocks,
-    by_row,
-    fill_lefts,
-    fill_lefts_of_few,
-    fill_units,
-    fill_units_of_few,
-    mark_high,
-    n_blocks_of,
-    scan_high_counts,
-    scan_high_weights,
-    score_undivided,
-    sum_to_high,
-)
 from core.splits.candidate_kernels import DISTANT_VALUES, EVERY_GAP
-from core.splits.mark_kernels import by_marks, by_marks_and_class, fill_kinds, has_kinds
 from core.splits.numeric_kernels import (
     ERROR,
     GINI,
@@ -40,7 +30,6 @@ from core.splits.numeric_kernels import (
     SQUARED,
     gain_of_sides,
     information,
-    last_place,
     scan_counts_entropy,
     scan_counts_gini,
     scan_numbers,
@@ -51,10 +40,6 @@ from core.splits.numeric_kernels import (
 )
 from core.ties import TIE
 
-SHORTEST_COUNTED, SHORTEST_WEIGHED = 48, 16  # entries of a list that gets a first look
-MOST_AT_ONCE = 4096  # rows of a node whose lists are all looked at before any is searched
-SOME = 0.5  # units: more than nothing, since weights are whole units
-MOST = 1e300  # no gain is larger
 SURELY = 1e-3  # of a tie: what rounding takes of the largest gain there can be
 
 
@@ -155,169 +140,6 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
 
 
 @compiled
-def has_look(rules, work, n):
-    """Whether a list of n entries gets a first look: there is room for it only where that is of use."""
-    shortest = SHORTEST_COUNTED if rules.is_counted else SHORTEST_WEIGHED
-    return n >= shortest and n < MOST_ENTRIES and work.highs.shape[0] > 0
-
-
-@compiled
-def look_at(problem, rules, work, entries, start, n, lefts, has_few, is_told):
-    """Add up a list's blocks in `lefts`; what its best cut surely gains, times the node's weight."""
-    if has_few:
-        n_blocks = fill_lefts_of_few(entries, start, n, problem.shift, work.units, work.block_words, lefts)
-    else:
-        by, units = units_of_entries(problem, work, is_told)
-        n_blocks = fill_lefts(entries, start, n, problem.shift, by, units, lefts)
-    undivided, known = score_undivided(lefts, n_blocks)
-    unit, doubt = unit_and_doubt(rules, work, known)
-    return (best_between_blocks(lefts, n_blocks, rules.min_leaf * unit + doubt) - undivided - doubt) / unit
-
-
-@compiled
-def units_of_entries(problem, work, is_told):
-    """By what of an entry its units are found, and where: by marks and class if these tell them, else by its row."""
-    if is_told:
-        return by_marks_and_class(problem.shift), work.kind_units
-    return by_row(problem.shift), work.units
-
-
-@compiled
-def weights_of_entries(problem, work, is_told):
-    """The same for its weight."""
-    if is_told:
-        return by_marks(problem.shift), work.kind_weights
-    return by_row(problem.shift), problem.weights
-
-
-@compiled
-def has_few_weighed(rules, n_rows):
-    """Whether a node has weights, and so few rows that all of them fit into one word in small units."""
-    return not rules.is_counted and n_rows <= SHORT
-
-
-@compiled
-def unit_and_doubt(rules, work, known):
-    """How many units a weight of 1 has, and how many a gain may be wrong by where so many are known.
-
-    That is more than what makes a tie.
-    """
-    return (1.0, ROUNDED * known) if rules.is_counted else (work.scale[0], 2.0 * work.scale[1] + ROUNDED * known)
-
-
-@compiled
-def look_closer(problem, rules, work, entries, start, n, lefts, bar, is_told):
-    """After `look_at`: what the best cut of a list surely gains and what it gains at the most, times the node's weight.
-
-    Only what exceeds the bar is looked for.
-    """
-    n_blocks = n_blocks_of(n)
-    undivided, known = score_undivided(lefts, n_blocks)
-    unit, doubt = unit_and_doubt(rules, work, known)
-    least = rules.min_leaf * unit
-    n_high = mark_high(lefts, n_blocks, bar * unit - doubt, least - doubt, work.highs)
-    if n_high == 0:
-        return NO_CUT, NO_CUT
-    by, units = units_of_entries(problem, work, is_told)
-    surely, possibly = best_in_blocks(
-        entries,
-        start,
-        n,
-        problem.shift,
-        by,
-        units,
-        lefts,
-        n_blocks,
-        work.highs,
-        n_high,
-        least + doubt,
-        max(least - doubt, SOME),
-        work.words,
-    )
-    if possibly == 0.0 and least - doubt > SOME:
-        return NO_CUT, NO_CUT
-    # What weighs less than half a unit gains less than the doubt.
-    return (surely - undivided - doubt) / unit, (max(possibly, undivided) - undivided + doubt) / unit
-
-
-@compiled
-def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
-    """Look at all lists of a node, then closer at those that may have its best cut; what that surely gains.
-
-    `work.surely[i]` is what the best cut of list i surely gains, `work.possibly[i]` what it gains at the most, if that
-    counts.
-    """
-    most, first, n_lists = NO_CUT, 0, problem.lengths.shape[0]
-    has_few = has_few_weighed(rules, lengths[at, n_lists])
-    for i in range(n_lists):
-        start, n = starts[at, i], lengths[at, i]
-        if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, n):
-            work.surely[i] = look_at(problem, rules, work, lists[i], start, n, work.lefts[i], has_few, is_told)
-            if work.surely[i] > most:
-                first, most = i, work.surely[i]
-    for step in range(n_lists):
-        i = first if step == 0 else step - int64(step <= first)
-        if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, lengths[at, i]):
-            bar = work.surely[i] if rules.needs_all else most
-            surely, work.possibly[i] = look_closer(
-                problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i], bar, is_told
-            )
-            work.surely[i] = max(work.surely[i], surely)
-            most = max(most, surely)
-    return most
-
-
-@compiled
-def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar, is_told):
-    """`scan_list` for Gini and few classes, after `look_at`: only blocks are searched that a first look leaves."""
-    n_blocks, highs, least = n_blocks_of(n), work.highs, rules.min_leaf - TIE
-    unit, doubt = unit_and_doubt(rules, work, score_undivided(lefts, n_blocks)[1])
-    n_high = mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, highs)
-    if n_high == 0:
-        return NO_CUT, uint64(0)
-    shift = problem.shift
-    by, weights = weights_of_entries(problem, work, is_told)
-    if not rules.is_counted:
-        sum_to_high(entries, start, n, shift, by, weights, highs, n_high, work.blocks, totals)
-    whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, int64(0))
-    if rules.is_counted:
-        score, place = scan_high_counts(
-            entries,
-            start,
-            n,
-            problem.shift,
-            work.counts,
-            work.left_counts,
-            lefts,
-            highs,
-            n_high,
-            rules.reciprocal,
-            uint64(max(1.0, np.ceil(least))),
-            rules.tolerance * known,
-            whole + bar,
-        )
-    else:
-        last = last_place(entries, start, n, by_row(shift)[1], problem.weights, least)
-        score, place = scan_high_weights(
-            entries,
-            start,
-            n,
-            shift,
-            by,
-            totals,
-            work.blocks,
-            highs,
-            n_high,
-            weights,
-            least,
-            last,
-            rules.tolerance * known,
-            whole + bar,
-        )
-    return (score - whole, place) if place else (NO_CUT, place)
-
-
-@compiled
 def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures, key, path, n_path):
     """Every list's best cut, as a candidate in its slot; the largest gain found. The key names the node's draws.
 
@@ -329,16 +151,7 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
     best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
     strongest = strongest_list(problem, work.gains)
     surely, is_small = NO_CUT, lengths[at, n_lists] <= MOST_AT_ONCE
-    is_told = has_kinds(n_path, lengths[at, n_lists])
-    if is_told:
-        fill_kinds(path, n_path, lengths[at, n_lists], weight, work.kind_weights, work.kind_units, work.scale)
-    elif work.units.shape[0] > 0:
-        row_start, n_rows = starts[at, n_lists], lengths[at, n_lists]
-        fill = problem.weights, problem.classes, rows, row_start, n_rows, weight, work.units, work.scale
-        if has_few_weighed(rules, n_rows):
-            fill_units_of_few(*fill)
-        else:
-            fill_units(*fill)
+    is_told = weigh_entries(problem, rules, work, rows, starts[at, n_lists], lengths[at, n_lists], weight, path, n_path)
     if work.pairs.shape[0] > 0:
         fill_pairs(problem, rows, starts[at, n_lists], lengths[at, n_lists], figures[1], work.pairs)
     if is_small:

@@ -29,7 +29,7 @@ so that both sides together exceed their score before the block by no more than,
     sum max(0, rise of b_k log2 b_k - fall of r_k log2 r_k - c_k (log2 B - log2 R))
 
 A block that cannot exceed the best is passed over. Where one is not, its neighbours seldom are: after each such block
-twice as many entries follow before the next bound. `block_kernels` does better for Gini and few classes.
+twice as many entries follow before the next bound. `look_kernels` does better for few classes.
 
 A score is computed also where values are equal, and the place is looked at only if it exceeds the best: whether a value
 is new is hard to foresee, and a processor that guesses wrong waits for longer than a score takes.

@@ -43,6 +43,18 @@ def add_sizes(numbers, sums, factor):  # type: ignore[no-untyped-def]
     sums.put(WIDTH, before)
 
 
+@in_lanes(types.void)
+def put_halves(numbers, exponents, mantissas):  # type: ignore[no-untyped-def]
+    """Take eight numbers apart."""
+    exponents.put(0, numbers(0).exponent())
+    mantissas.put(0, numbers(0).mantissa())
+
+
+@compiled
+def ask_halves(numbers, exponents, mantissas):  # type: ignore[no-untyped-def]
+    put_halves(0, numbers, exponents, mantissas)
+
+
 @compiled
 def ask_sizes(at, onto, numbers, sums, factor):  # type: ignore[no-untyped-def]
     add_sizes((at, onto), numbers, sums, factor)
@@ -134,6 +146,14 @@ def test_eight_sums(terms: Any, seed: int) -> None:
         for place, number in zip(places, numbers, strict=True):
             expected += number * factors[place + lane]
         assert result[lane] == expected  # the same additions, one after the other
+
+
+@given(st.lists(st.floats(2.0**-126, 2.0**100, width=32), min_size=WIDTH, max_size=WIDTH))
+def test_a_number_is_its_mantissa_times_a_power_of_two(given_numbers: list[float]) -> None:
+    numbers, exponents, mantissas = (np.array(given_numbers, dtype=np.float32) for _ in range(3))
+    ask_halves(numbers, exponents, mantissas)
+    assert ((mantissas >= 1) & (mantissas < 2)).all()
+    assert (np.ldexp(mantissas.astype(np.float64), exponents.astype(int)) == numbers).all()
 
 
 def _the_same(at, numbers, *others):  # type: ignore[no-untyped-def]
