@@ -183,6 +183,11 @@ def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
     heavier = 0
     while shares[heavier] < largest - TIE:
         heavier += 1
+    lightest = lightest_of(problem.weights, unknown, n)
+    if not (rules.min_copy > 0.0 and lightest * smallest < rules.min_copy - TIE) and (
+        n_branches > 2 or min(lightest * shares[0], lightest * shares[1]) > 0.0
+    ):
+        return int64(n)
     n_left = 0
     for i in range(n):
         row = unknown[i]
@@ -200,6 +205,16 @@ def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
             if n_branches > 2:
                 branch[row] = to
     return n_left
+
+
+@compiled
+def lightest_of(weights, rows, n):
+    """The least that one of some rows weighs."""
+    lightest = weights[rows[0]]
+    for i in range(uint64(1), uint64(n)):
+        weight = weights[rows[i]]
+        lightest = weight if weight < lightest else lightest
+    return lightest
 
 
 @compiled
@@ -295,7 +310,8 @@ def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is
 @compiled
 def divide_piece(problem, work, entries, start, n, keeper, is_distinct, mark):
     """Divide a piece of a list; how many entries each child got."""
-    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, mark)
+    work.marks[BOTH] = mark
+    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, work.marks)
     copy_entries(work.spare, int64(0), moved, entries, start + kept)
     return kept, moved
 
