@@ -183,11 +183,6 @@ def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
     heavier = 0
     while shares[heavier] < largest - TIE:
         heavier += 1
-    lightest = lightest_of(problem.weights, unknown, n)
-    if not (rules.min_copy > 0.0 and lightest * smallest < rules.min_copy - TIE) and (
-        n_branches > 2 or min(lightest * shares[0], lightest * shares[1]) > 0.0
-    ):
-        return int64(n)
     n_left = 0
     for i in range(n):
         row = unknown[i]
@@ -205,16 +200,6 @@ def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
             if n_branches > 2:
                 branch[row] = to
     return n_left
-
-
-@compiled
-def lightest_of(weights, rows, n):
-    """The least that one of some rows weighs."""
-    lightest = weights[rows[0]]
-    for i in range(uint64(1), uint64(n)):
-        weight = weights[rows[i]]
-        lightest = weight if weight < lightest else lightest
-    return lightest
 
 
 @compiled

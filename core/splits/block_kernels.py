@@ -50,31 +50,15 @@ def fill_units_of_few(weights, classes, rows, start, n, whole, units, scale):
 
 @compiled
 def fill_units_of(weights, classes, rows, start, n, unit, units):
-    """`fill_units` where a weight of 1 has so many; by how many all weights together were rounded.
-
-    Every fourth row is added up apart, so that additions do not wait for each other.
-    """
-    i, end = uint64(start), uint64(start + n)
-    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-    while i + uint64(3) < end:
-        first += put_units(weights, classes, rows[i], unit, units)
-        second += put_units(weights, classes, rows[i + uint64(1)], unit, units)
-        third += put_units(weights, classes, rows[i + uint64(2)], unit, units)
-        fourth += put_units(weights, classes, rows[i + uint64(3)], unit, units)
-        i += uint64(4)
-    while i < end:
-        first += put_units(weights, classes, rows[i], unit, units)
-        i += uint64(1)
-    return (first + second) + (third + fourth)
-
-
-@compiled
-def put_units(weights, classes, row, unit, units):
-    """Write down a row's weight in whole units, in the place of its class; by how many it was rounded."""
-    exact = weights[row] * unit
-    whole_units = int64(exact + 0.5)
-    units[row] = uint64(whole_units) << (uint64(classes[row]) * uint64(LANE))
-    return abs(float(whole_units) - exact)
+    """`fill_units` where a weight of 1 has so many; by how many all weights together were rounded."""
+    rounded = 0.0
+    for i in range(uint64(start), uint64(start + n)):
+        row = rows[i]
+        exact = weights[row] * unit
+        whole_units = int64(exact + 0.5)
+        rounded += abs(float(whole_units) - exact)
+        units[row] = uint64(whole_units) << (uint64(classes[row]) * uint64(LANE))
+    return rounded
 
 
 @compiled
