@@ -295,7 +295,8 @@ def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is
 @compiled
 def divide_piece(problem, work, entries, start, n, keeper, is_distinct, mark):
     """Divide a piece of a list; how many entries each child got."""
-    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, mark)
+    work.marks[BOTH] = mark
+    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, work.marks)
     copy_entries(work.spare, int64(0), moved, entries, start + kept)
     return kept, moved
 

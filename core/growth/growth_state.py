@@ -79,7 +79,7 @@ define(
     Work,
     WorkType,
     "counts left_counts left before blocks lefts long_lefts highs block_words kind_weights kind_units words units "
-    "scale surely possibly totals gains scores details passes shares side branch unknown parts known_ways ways "
+    "scale surely possibly totals gains scores details passes shares side branch marks unknown parts known_ways ways "
     "spare bit_counts level_counts table level_weights held n_held bounds is_tight is_in_first branch_of side_of "
     "places level_gains open_rows open_sizes open_branches parent_starts parent_lengths space thresholds "
     "n_allowed gaps gap_thresholds gap_scores is_drawn order taken pairs "

@@ -20,6 +20,7 @@ def work_for(
 ) -> tuple[Any, ...]:
     """Room for the kernels to work in: the fields of their `Work`."""
     from core.growth.first_look_kernels import MOST_AT_ONCE
+    from core.growth.partition_kernels import BOTH
     from core.lane_kernels import WIDTH
     from core.splits.block_kernels import most_blocks, room_for_lefts
     from core.splits.categorical_kernels import space_for
@@ -62,6 +63,7 @@ def work_for(
         np.zeros(n_branches),
         np.zeros(n_rows, dtype=np.uint8),
         np.zeros(n_rows if most_levels else 0, dtype=np.uint16),
+        np.zeros(1 + BOTH, dtype=np.uint32),
         np.empty(0 if weighing.is_counted else n_rows, dtype=np.uint32),
         np.zeros((2, 4)),
         ways_of_rows(),

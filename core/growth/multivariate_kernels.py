@@ -14,7 +14,7 @@ way in row order; `multivariate_grow` has the figures from the definitions.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int64, uint32
+from numba import int64
 
 from core.compiled_kernels import compiled, making_arrays
 from core.growth.attribute_kernels import NONE, best_attribute, gain_and_score
@@ -47,7 +47,10 @@ class Node(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room that nodes use one after the other; `ways` are by row, `side` by place in the node, `pairs` empty."""
+    """Room that nodes use one after the other; `ways` are by row, `side` by place in the node.
+
+    `pairs` are empty and `marks` 0.
+    """
 
     ways: Any
     side: Any
@@ -70,6 +73,7 @@ class Work(NamedTuple):
     others: Any
     other_weights: Any
     pairs: Any
+    marks: Any
 
 
 @making_arrays
@@ -99,6 +103,7 @@ def work_for(problem):
         np.empty((n_levels, n_classes)),
         np.empty(n_levels),
         np.empty((0, 2)),
+        np.zeros(1 + BOTH, np.uint32),
     )
 
 
@@ -259,7 +264,7 @@ def divide_lists(problem, work, lists, starts, lengths):
     for c in range(lists.shape[0]):
         start, n, keeper = starts[0, c], lengths[0, c], int64(1)
         n_second, n_first = divide_list(
-            lists[c], start, n, problem.shift, work.ways, keeper, work.other, problem.distinct[c], uint32(0)
+            lists[c], start, n, problem.shift, work.ways, keeper, work.other, problem.distinct[c], work.marks
         )
         for i in range(n_first):
             lists[c, start + n_second + i] = work.other[i]

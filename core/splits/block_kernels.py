@@ -10,7 +10,7 @@ of them together; `look_kernels` says what that makes of a gain.
 
 from numba import float32, int64, types, uint32, uint64
 
-from core.compiled_kernels import compiled
+from core.compiled_kernels import compiled, inlined
 from core.lane_kernels import WIDTH, in_lanes
 from core.splits.numeric_kernels import MOST_LANES
 
@@ -93,7 +93,12 @@ def fill_lefts(entries, start, n, shift, by, units, lefts):
     i, end, b = uint64(start), uint64(start + n), uint64(0)
     while i < end:
         stop = min(i + size, end)
-        word = count_word(entries, i, stop, shift) if is_counted else unit_word(entries, i, stop, by, units)
+        if is_counted:
+            word = count_word(entries, i, stop, shift)
+        elif stop - i == size:
+            word = units_of_block(entries, i, size, by, units)
+        else:
+            word = unit_word(entries, i, stop, by, units)
         first[b], second[b], third[b] = float32(w0), float32(w1), float32(w2)
         is_new[b] = float32(entries[i] >> uint32(31))
         w0 += int64(word & lane_mask)
@@ -119,18 +124,29 @@ def count_word(entries, begin, end, shift):
 
 @compiled
 def unit_word(entries, begin, end, by, units):
-    """What some entries weigh by class, in units; eight at a time, since blocks have so many or a multiple."""
+    """What some entries weigh by class, in units."""
     word, i = uint64(0), begin
-    for _ in range((end - begin) >> uint64(3)):
-        word += eight_units(entries, i, by, units)
-        i += uint64(8)
     while i < end:
         word += units[place_in(entries[i], by)]
         i += uint64(1)
     return word
 
 
-@compiled
+@inlined
+def units_of_block(entries, i, size, by, units):
+    """`unit_word` of a whole block of 8, 16 or 32 entries, written out.
+
+    A loop the compiler would turn into vector instructions that gather units, which took half as long again.
+    """
+    word = eight_units(entries, i, by, units)
+    if size > uint64(8):
+        word += eight_units(entries, i + uint64(8), by, units)
+    if size > uint64(16):
+        word += eight_units(entries, i + uint64(16), by, units) + eight_units(entries, i + uint64(24), by, units)
+    return word
+
+
+@inlined
 def eight_units(entries, i, by, units):
     """`unit_word` of eight entries."""
     return (
@@ -146,7 +162,7 @@ def eight_units(entries, i, by, units):
     )
 
 
-@compiled
+@inlined
 def place_in(entry, by):
     """Where what an entry weighs stands in a table: the entry's bits from the first of `by` on, as many as its mask."""
     return (entry >> by[0]) & by[1]

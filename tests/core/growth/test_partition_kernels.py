@@ -41,8 +41,9 @@ def piece(values: Any, entries: Any, side: Any, child: int, mark: int = 0) -> An
 def test_a_list_is_divided_as_its_rows_are(given_list: Any, keeper: int, start: int, mark: int) -> None:
     values, entries, side, is_distinct = given_list
     n, other = len(entries), np.zeros(len(entries) + 1, dtype=np.uint32)
-    memory = np.concatenate([np.full(start, FLAG), entries])
-    kept, moved = divide_list(memory, start, n, ROW_BITS, side, keeper, other, is_distinct, np.uint32(mark))
+    memory, marks = np.concatenate([np.full(start, FLAG), entries]), np.zeros(1 + BOTH, dtype=np.uint32)
+    marks[BOTH] = mark
+    kept, moved = divide_list(memory, start, n, ROW_BITS, side, keeper, other, is_distinct, marks)
     assert memory[start : start + kept].tolist() == piece(values, entries, side, keeper, mark).tolist()
     assert other[:moved].tolist() == piece(values, entries, side, 1 - keeper, mark).tolist()
     assert (memory[:start] == FLAG).all()
