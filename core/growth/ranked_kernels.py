@@ -11,10 +11,10 @@ from numba import int64, uint32, uint64
 from core.compiled_kernels import compiled, making_arrays, numbers_at
 from core.growth.branch_kernels import no_branches, put_branches, with_row
 from core.growth.division_kernels import copy_figures
-from core.growth.drawing_kernels import draw_next, take_back
+from core.growth.drawing_kernels import draw_next, first_of_best, take_back
 from core.growth.figure_kernels import gain_of_two, squared_error
 from core.growth.growth_state import Rules
-from core.growth.leafward_kernels import fill_sizes, first_of_best, grow_leafward, put_node
+from core.growth.leafward_kernels import fill_sizes, grow_leafward, put_node
 from core.growth.node_kernels import is_leaf, is_one_class
 from core.growth.placing_kernels import place_rows
 from core.growth.rank_bucket_kernels import DOUBT, look_at, look_closer, score_of_classes

@@ -8,6 +8,7 @@ from core.compiled_kernels import Struct, StructType, define, structure
 
 MOST_SMALL = 255  # rows: places are bytes
 MOST_BUCKETS = 256
+KEYS_APART = MOST_SMALL + 33  # bytes from one column's keys to the next: 32 are read at once, also beyond the last
 LANES = 8  # of a bucket: its sums, and in the last one how many rows it has
 # What is known of a node of many rows: its first child, the second being the next, or -1; the column of its split and
 # the rows on both sides of it; its place among the rows, how many it has, 0 for a leaf, its depth, its key.
@@ -55,8 +56,8 @@ define(
     "lists ranks distinct shift rows weights numbers classes spare_rows spare_weights spare_numbers spare_classes "
     "keys parts unsorted picked ids sums before n_buckets ends is_high totals left order taken looked drawn gains cuts "
     "place value home begins places_taken values_taken last_ranks "
-    "row_parts small_rows others bytes ordered words before_word waiting waiting_figures child_sums centres figure "
-    "child",
+    "lane_keys slot_weights slot_parts slot_rows small_rows others bytes ordered words before_word "
+    "waiting waiting_figures child_sums centres figure child",
 )
 
 
@@ -90,7 +91,10 @@ def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_sums: int) -
         np.zeros(n_subtrees, dtype=np.uint8),
         np.zeros(n_subtrees, dtype=np.uint8),
         np.zeros(n_subtrees, dtype=np.uint32),
-        np.empty(n_small),
+        np.zeros(4 * KEYS_APART, dtype=np.uint8),
+        np.empty(4 * n_small),
+        np.empty(4 * n_small),
+        np.empty(4 * n_small, dtype=np.uint8),
         np.empty(n_small, dtype=np.uint8),
         np.empty(n_small, dtype=np.uint8),
         np.zeros(n_small + 32, dtype=np.uint8),
