@@ -54,26 +54,28 @@ define(
     Bag,
     BagType,
     "lists ranks distinct shift rows weights numbers classes spare_rows spare_weights spare_numbers spare_classes "
-    "keys parts unsorted picked ids sums before n_buckets ends is_high totals left order taken looked drawn gains cuts "
+    "keys keys_of parts unsorted picked ids sums before n_buckets ends is_high totals left order taken looked drawn "
+    "gains cuts "
     "place value home begins places_taken values_taken last_ranks "
     "lane_keys slot_weights slot_parts slot_rows small_rows others bytes ordered words before_word "
     "waiting waiting_figures child_sums centres figure child",
 )
 
 
-def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_sums: int) -> tuple[Any, ...]:
-    """The fields of a `Bag` from `keys` on, for trees of at most so many of all rows."""
+def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_drawn: int, n_sums: int) -> tuple[Any, ...]:
+    """The fields of a `Bag` from `keys` on, for trees of at most so many of all rows, whose nodes draw some columns."""
     n_small, n_subtrees = MOST_SMALL + 1, n_rows + 1
     shape = n_columns, n_rows + n_small
     return (
-        np.empty(n_rows, dtype=np.uint32),
+        np.empty((n_drawn, n_rows), dtype=np.uint32),
+        np.zeros(n_drawn, dtype=np.int64),
         np.empty(n_rows),
         np.empty(n_rows + 1, dtype=np.uint32),
         np.empty(n_rows + 1, dtype=np.uint32),
-        np.empty((n_columns, n_rows), dtype=np.uint16),
-        np.empty((n_columns, MOST_BUCKETS, LANES)),
-        np.empty((n_columns, MOST_BUCKETS, LANES)),
-        np.zeros(n_columns, dtype=np.int64),
+        np.empty((n_drawn, n_rows), dtype=np.uint16),
+        np.empty((n_drawn, MOST_BUCKETS, LANES)),
+        np.empty((n_drawn, MOST_BUCKETS, LANES)),
+        np.zeros(n_drawn, dtype=np.int64),
         np.zeros(MOST_BUCKETS, dtype=np.int64),
         np.zeros(MOST_BUCKETS, dtype=np.uint8),
         np.zeros(LANES),
