@@ -9,12 +9,13 @@ the bucket is passed over. Rows of the others are sorted and looked at one by on
 whole numbers of at least 1.
 """
 
-from numba import int64, uint32, uint64
+from numba import int64, types, uint32, uint64
 
+from core.byte_lane_kernels import n_bits
 from core.compiled_kernels import compiled
-from core.growth.ranked_state import LANES, MOST_BUCKETS
+from core.growth.ranked_state import LANES, MOST_BUCKETS, MOST_COUNTED
 from core.growth.small_scan_kernels import may_exceed
-from core.lane_kernels import add_parts
+from core.lane_kernels import WIDTH, add_parts, in_lanes
 from core.splits.numeric_kernels import NO_CUT, SQUARED, just_below
 
 WEIGHT, ABOVE, BELOW = range(3)  # lanes where a number is predicted; else the weight of each class
@@ -245,13 +246,39 @@ def pick(bag, ids, keys, n, n_buckets):
     start = int64(0)
     for bucket in range(n_buckets):
         if ends[bucket] > start:
-            sort_bucket(picked, keys, start, ends[bucket])
+            sort_bucket(bag, keys, start, ends[bucket])
             start = ends[bucket]
 
 
 @compiled
-def sort_bucket(picked, keys, start, end):
-    """Put rows in the order of their ranks."""
+def sort_bucket(bag, keys, start, end):
+    """Put the rows of a bucket in the order of their keys."""
+    if end - start > MOST_COUNTED:
+        sort_by_gaps(bag.picked, keys, start, end)
+        return
+    picked, labels, in_order, n = bag.picked, bag.labels, bag.in_order, end - start
+    for place in range(n):
+        labels[place] = float(keys[picked[start + place]]) * MOST_COUNTED + place  # no two are equal
+    for place in range(n, n + WIDTH):
+        labels[place] = VAST
+    for place in range(n):
+        before = uint64(0)
+        for further in range(0, n, WIDTH):
+            before += n_bits(are_less(further, labels, labels[place]))
+        in_order[before] = picked[start + place]
+    for place in range(n):
+        picked[start + place] = in_order[place]
+
+
+@in_lanes(types.uint64)
+def are_less(labels, label):
+    """Which of eight labels are less than one."""
+    return (label > labels(0)).as_bits()
+
+
+@compiled
+def sort_by_gaps(picked, keys, start, end):
+    """The same of many rows (Shell 1959)."""
     for gap in GAPS:
         if gap > 1 and 3 * gap > end - start:
             continue

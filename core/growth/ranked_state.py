@@ -8,6 +8,7 @@ from core.compiled_kernels import Struct, StructType, define, structure
 
 MOST_SMALL = 255  # rows: places are bytes
 MOST_BUCKETS = 256
+MOST_COUNTED = 64  # rows of a bucket that are put in order by counting
 KEYS_APART = MOST_SMALL + 33  # bytes from one column's keys to the next: 32 are read at once, also beyond the last
 LANES = 8  # of a bucket: its sums, and in the last one how many rows it has
 # What is known of a node of many rows: its first child, the second being the next, or -1; the column of its split and
@@ -54,8 +55,8 @@ define(
     Bag,
     BagType,
     "lists ranks distinct shift rows weights numbers classes spare_rows spare_weights spare_numbers spare_classes "
-    "keys keys_of parts unsorted picked ids sums before n_buckets ends is_high totals left order taken looked drawn "
-    "gains cuts "
+    "keys keys_of parts unsorted picked labels in_order ids sums before n_buckets ends is_high totals left order taken "
+    "looked drawn gains cuts "
     "place value home begins places_taken values_taken last_ranks "
     "lane_keys slot_weights slot_parts slot_rows small_rows others bytes ordered words before_word "
     "waiting waiting_figures child_sums centres figure child",
@@ -72,6 +73,8 @@ def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_drawn: int, 
         np.empty(n_rows),
         np.empty(n_rows + 1, dtype=np.uint32),
         np.empty(n_rows + 1, dtype=np.uint32),
+        np.empty(MOST_COUNTED + 8),
+        np.empty(MOST_COUNTED, dtype=np.uint32),
         np.empty((n_drawn, n_rows), dtype=np.uint16),
         np.empty((n_drawn, MOST_BUCKETS, LANES)),
         np.empty((n_drawn, MOST_BUCKETS, LANES)),
