@@ -22,9 +22,9 @@ from core.growth.drawing_kernels import draw_next, first_of_best, take_back
 from core.growth.ranked_state import KEYS_APART
 from core.randomness import FOR_COLUMNS
 from core.randomness_kernels import key_of
+from core.splits.numeric_kernels import NO_CUT
 from core.ties import TIE
 
-NOTHING = -1.0  # what no cut gains
 FEW = 96  # rows whose slots are counted
 
 
@@ -35,7 +35,7 @@ def with_slot(sums, weights, parts, slot, whole, share, least):
     passed, moved = passed + weights(0), moved + parts(0)
     right, off = whole - passed, moved - share * passed
     is_cut = (weights(0) > weights(0).all(0.0)) & (passed >= least) & (right >= least)
-    gain = (off * off / (passed * right)).where(is_cut, passed.all(NOTHING))
+    gain = (off * off / (passed * right)).where(is_cut, passed.all(NO_CUT))
     is_better = gain > best
     other = best.where(is_better, gain.where(gain > other, other))
     return passed, moved, gain.where(is_better, best), slot.where(is_better, chosen), other
@@ -45,7 +45,7 @@ def with_slot(sums, weights, parts, slot, whole, share, least):
 def best_of_drawn_numbers(bag, rules, key, first, begin, n, n_keys, figure):
     """The cut to make of a node of a subtree with so many keys, as its place in `bag.cuts`; -1 when there is none."""
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
-    most, least, n_slots = NOTHING, max(rules.min_leaf - TIE, 1.0), n if n <= FEW else n_keys
+    most, least, n_slots = NO_CUT, max(rules.min_leaf - TIE, 1.0), n if n <= FEW else n_keys
     while turn < n_columns and (turn < rules.n_drawn or n_found == 0):
         n_looked, n_together = 0, min(rules.n_drawn - turn, FOUR_LANES) if turn < rules.n_drawn else 1
         while n_looked < n_together and turn < n_columns:
@@ -106,7 +106,7 @@ def fill_slots(bag, first, begin, n, n_slots, centre):
 def search_slots(bag, n_looked, first, n_slots, figure, least, tolerance, n_found, most):
     """Note the best cut of each column that is at least a tie with the best so far; how many there are, and that."""
     weights, parts, whole, share = bag.slot_weights, bag.slot_parts, figure[0], figure[2] / figure[0]
-    sums = four_times(0.0), four_times(0.0), four_times(NOTHING), four_times(NOTHING), four_times(NOTHING)
+    sums = four_times(0.0), four_times(0.0), four_times(NO_CUT), four_times(-1.0), four_times(NO_CUT)
     for slot in range(n_slots - 1):
         sums = with_slot(sums, FOUR_LANES * slot, weights, parts, float(slot), whole, share, least)
     _, _, bests, slots, others = sums
@@ -125,14 +125,11 @@ def search_slots(bag, n_looked, first, n_slots, figure, least, tolerance, n_foun
 @compiled
 def first_slot(weights, parts, c, whole, share, least, enough):
     """The first slot of a column after which a cut gains enough; there is one."""
-    passed, moved, slot = 0.0, 0.0, int64(-1)
-    gain = NOTHING
-    while gain < enough:
+    passed, moved, slot = weights[c], parts[c], int64(0)
+    while passed < least or (moved - share * passed) ** 2 / (passed * (whole - passed)) < enough:
         slot += 1
         passed += weights[FOUR_LANES * slot + c]
         moved += parts[FOUR_LANES * slot + c]
-        right, off = whole - passed, moved - share * passed
-        gain = off * off / (passed * right) if passed >= least and right >= least else NOTHING
     return slot
 
 

@@ -36,7 +36,7 @@ def drawn_target(chance: np.random.Generator, n_rows: int, about: FloatArray) ->
         return ClassTarget(tuple(map(str, range(n_classes))), (noisy * n_classes // n_rows).astype(np.int32))
     noisy = np.tanh(about) + chance.choice([0.01, 1.0]) * chance.normal(size=n_rows)
     noisy = np.round(noisy, 1) if chance.random() < 0.5 else noisy
-    return NumberTarget((noisy + chance.choice([0.0, 1e8]))[:, None])
+    return NumberTarget((chance.choice([1.0, 1e7]) * noisy + chance.choice([0.0, 1e8]))[:, None])
 
 
 def drawn_samples(seed: int, n_rows: int) -> Samples:
