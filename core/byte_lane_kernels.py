@@ -14,20 +14,21 @@ from numba.extending import intrinsic
 BYTES_AT_ONCE = 32
 BYTE, BITS = ir.IntType(8), ir.IntType(64)
 BYTES, PLACES = ir.VectorType(BYTE, BYTES_AT_ONCE), ir.VectorType(ir.IntType(32), BYTES_AT_ONCE)
+PAIRS = ir.VectorType(ir.IntType(16), BYTES_AT_ONCE)  # of bytes
 
 
-def _marks(compare: Callable[[Any, Any, Any], Any]) -> Any:
-    """Code that asks something of each of the bytes at an address, beside another byte."""
+def _marks(compare: Callable[[Any, Any, Any], Any], lanes: Any = BYTES, kind: Any = types.uint8) -> Any:
+    """Code that asks something of each of the bytes at an address, or pairs of bytes, beside another one."""
 
     def typed(_: Any, address: Any, byte: Any) -> Any:  # noqa: ARG001  # Numba counts the arguments
         def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-            here = builder.load(builder.inttoptr(arguments[0], BYTES.as_pointer()), align=1)
-            first = builder.insert_element(ir.Constant(BYTES, ir.Undefined), arguments[1], ir.IntType(32)(0))
-            other = builder.shuffle_vector(first, ir.Constant(BYTES, ir.Undefined), ir.Constant(PLACES, None))
+            here = builder.load(builder.inttoptr(arguments[0], lanes.as_pointer()), align=1)
+            first = builder.insert_element(ir.Constant(lanes, ir.Undefined), arguments[1], ir.IntType(32)(0))
+            other = builder.shuffle_vector(first, ir.Constant(lanes, ir.Undefined), ir.Constant(PLACES, None))
             said = builder.bitcast(compare(builder, here, other), ir.IntType(BYTES_AT_ONCE))
             return builder.zext(said, BITS)
 
-        return types.uint64(address, types.uint8), generate
+        return types.uint64(address, kind), generate
 
     return intrinsic(typed)
 
@@ -36,8 +37,19 @@ def _are_beyond_ten(builder: Any, here: Any, first: Any) -> Any:
     return builder.icmp_unsigned(">=", builder.sub(here, first), ir.Constant(BYTES, [10] * BYTES_AT_ONCE))
 
 
-marks_of: Any = _marks(lambda builder, here, other: builder.icmp_unsigned("==", here, other))
-marks_below: Any = _marks(lambda builder, here, other: builder.icmp_unsigned("<", here, other))
+def _are_equal(builder: Any, here: Any, other: Any) -> Any:
+    return builder.icmp_unsigned("==", here, other)
+
+
+def _are_below(builder: Any, here: Any, other: Any) -> Any:
+    return builder.icmp_unsigned("<", here, other)
+
+
+marks_of: Any = _marks(_are_equal)
+marks_below: Any = _marks(_are_below)
+# The same of thirty-two numbers of two bytes each.
+marks_of_short: Any = _marks(_are_equal, PAIRS, types.uint16)
+marks_below_short: Any = _marks(_are_below, PAIRS, types.uint16)
 # Where a byte is none of the ten that begin with this one, as the digits do.
 marks_beyond_ten: Any = _marks(_are_beyond_ten)
 

@@ -82,6 +82,32 @@ class Lanes:
         zero = self.all(0.0)
         return self.where(self > zero, zero - self)
 
+    def has_tag(self, tag: int) -> "Lanes":
+        """Which numbers have these as their last two bits."""
+        kind = WORDS if self.value.type == DOUBLES else PLACES
+        bits = self.builder.and_(self.builder.bitcast(self.value, kind), same(kind, 3))
+        return Lanes(self.builder, self.builder.icmp_unsigned("==", bits, same(kind, tag)))
+
+    def running_sums(self) -> "Lanes":
+        """Every number and all before it added up, in three steps: of two lanes, of four, of eight."""
+        sums = self
+        for step in (1, 2, 4):
+            sums = sums + sums.moved(step, self.all(0.0))
+        return sums
+
+    def moved(self, step: int, before: "Lanes") -> "Lanes":
+        """Every number so many lanes further, the last ones of others before them."""
+        lanes = ir.Constant(PLACES, [2 * WIDTH - step + i if i < step else i - step for i in range(WIDTH)])
+        return Lanes(self.builder, self.builder.shuffle_vector(self.value, before.value, lanes))
+
+    def last(self) -> Any:
+        """The number in the last lane."""
+        return self.builder.extract_element(self.value, PLACE(WIDTH - 1))
+
+    def larger(self, other: "Lanes") -> "Lanes":
+        """The larger of two numbers, lane by lane; the other where this one is NaN."""
+        return self.where(self > other, other)
+
     def as_numbers(self) -> "Lanes":
         """1 where that is said, 0 elsewhere."""
         return Lanes(self.builder, self.builder.uitofp(self.value, FLOATS))

@@ -17,7 +17,8 @@ from core.target import Task
 from core.tree import Tree
 
 SMALL_ROWS = 500  # up to here the definition is always quick enough
-COMPILE_SECONDS = 90.0  # what a first training by kernels waits for the compiler, about
+# What a first training by kernels waits for the compiler, about: one of QUEST, of linear tests, of everything else.
+QUEST_COMPILE_SECONDS, LINEAR_COMPILE_SECONDS, COMPILE_SECONDS = 17.0, 40.0, 90.0
 # What the definition takes to grow a full tree of one cell (a row of a column), about, and how much more with copies.
 CLASS_SECONDS, NUMBER_SECONDS, COPIES = 8e-5, 1e-4, 2.5
 
@@ -66,16 +67,23 @@ def prefers_kernels(engine: Engine, samples: Samples, n_trees: int = 1) -> bool:
         case Engine.AUTO:
             return n_trees * len(samples) > SMALL_ROWS
         case Engine.AUTO_COLD:
-            is_worth = for_trees(engine, samples, n_trees) is Engine.AUTO
+            is_worth = n_trees * definition_seconds(samples) > COMPILE_SECONDS
             return is_worth and prefers_kernels(Engine.AUTO, samples, n_trees)
         case _:
             return engine is Engine.KERNELS
 
 
-def for_trees(engine: Engine, samples: Samples, n_trees: int) -> Engine:
+def for_trees(engine: Engine, samples: Samples, algorithm: Algorithm, n_trees: int) -> Engine:
     """The engine for a training that grows so many trees of these samples: many are worth waiting for a compiler."""
-    is_worth = engine is Engine.AUTO_COLD and n_trees * definition_seconds(samples) > COMPILE_SECONDS
-    return Engine.AUTO if is_worth else engine
+    is_worth = n_trees * definition_seconds(samples) > compile_seconds(algorithm)
+    return Engine.AUTO if engine is Engine.AUTO_COLD and is_worth else engine
+
+
+def compile_seconds(algorithm: Algorithm) -> float:
+    """How long the compiler takes over what grows such a tree, about."""
+    if algorithm.quest is not None:
+        return QUEST_COMPILE_SECONDS
+    return COMPILE_SECONDS if algorithm.linear is None else LINEAR_COMPILE_SECONDS
 
 
 def definition_seconds(samples: Samples) -> float:

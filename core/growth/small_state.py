@@ -8,9 +8,12 @@ from numpy.typing import NDArray
 from core.own_pages import in_pages
 from core.table import FloatArray
 
-MOST_SMALL = 255  # rows
-UNKNOWN = 255  # the place of a row that is not in a list
-N_WORDS = 4
+MOST_SMALL = 1023  # rows
+UNKNOWN = MOST_SMALL  # the place of a row that is not in a list
+NOBODY = 0xFFFF  # stands in a place that is free
+FEW = 64  # rows that are put in order by counting
+EVERY, HERE = 0, 1  # lines of `is_new`: every value is, and as it is in a column
+SURELY, PERHAPS = 0, 8  # where in `most` the highest scores of cuts begin
 # What is kept of a node: how many nodes its subtree has, the slot of its split or -1, the rows on both sides of a cut.
 SIZE, SLOT, LOW, HIGH, N_MARKS = 0, 1, 2, 3, 4
 # Its figures: what its split gains, its part of its parent's known weight; then those of `node_figures`.
@@ -22,31 +25,57 @@ NodeRoom = tuple[NDArray[np.int32], FloatArray]
 def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: bool) -> tuple[Any, ...]:
     """Room to grow subtrees of few rows in: the last fields of the kernels' `Work`, from `place` on.
 
-    With copies too a node has fewer rows than its parent, so that 255 + 254 + ... rows wait at the most.
+    With copies too a node has fewer rows than its parent, so that n + (n - 1) + ... rows wait at the most.
     """
+    from core.lane_kernels import WIDTH
+
     n = min(MOST_SMALL, n_rows) + 1
     n_waiting = n * (n + 1) // 2 if has_missing else n
+    weights, tagged, rough = np.empty(n_waiting), np.empty(n), np.empty(n, dtype=np.float32)
     return (
-        np.empty((n_columns, n), dtype=np.uint8),
-        np.empty((n_columns, n), dtype=np.uint8),
-        np.empty((n_columns, n), dtype=np.uint8),
+        np.empty((n_columns, n), dtype=np.uint16),
+        np.empty((n_columns, n), dtype=np.uint16),
+        np.empty((n_columns, n), dtype=np.uint16),
         np.zeros(n_columns, dtype=np.int64),
-        np.empty(n_waiting, dtype=np.uint8),
-        np.empty(n_waiting),
-        np.empty(n, dtype=np.uint8),
+        np.zeros(n_columns, dtype=np.int64),
+        np.empty(n_waiting, dtype=np.uint16),
+        weights,
+        weights.view(np.uint64),
+        np.empty(n, dtype=np.uint16),
         np.empty(n),
         np.empty(n, dtype=np.int64),
         np.empty(n),
         np.empty(n, dtype=np.int32),
         np.empty(n),
-        np.empty(n, dtype=np.uint8),
-        np.zeros(N_WORDS, dtype=np.uint64),
+        np.empty(n, dtype=np.uint16),
+        np.zeros((UNKNOWN >> 6) + 1, dtype=np.uint64),
         np.empty((n + 2, 4), dtype=np.int64),
         np.empty((n + 2, FIGURES + 5 * n_sums)),
         np.zeros(2 + 5 * n_sums),
         np.zeros(n_columns, dtype=np.int64),
         np.zeros(n_columns),
         np.zeros((n_columns, 4), dtype=np.int64),
+        tagged,
+        tagged.view(np.uint64),
+        np.zeros(n + WIDTH),
+        np.full(UNKNOWN + 1 + 64, NOBODY, dtype=np.uint16),
+        np.zeros((3, n + WIDTH)),
+        np.ones((2, n + WIDTH)),
+        np.zeros(n + WIDTH),
+        np.zeros(2 * WIDTH),
+        np.empty(n, dtype=np.uint16),
+        np.zeros((2, 4)),
+        np.zeros(5),
+        rough,
+        rough.view(np.uint32),
+        np.zeros(n + WIDTH, dtype=np.float32),
+        np.zeros((3, n + WIDTH), dtype=np.float32),
+        np.ones((2, n + WIDTH), dtype=np.float32),
+        np.zeros(n + WIDTH, dtype=np.float32),
+        np.zeros(2 * WIDTH, dtype=np.float32),
+        np.zeros(5, dtype=np.float32),
+        np.zeros(n_columns),
+        np.zeros(n_columns, dtype=np.bool_),
     )
 
 

@@ -4,7 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.byte_lane_kernels import BYTES_AT_ONCE, copy_bytes, marks_below, marks_beyond_ten, marks_of, n_bits
+from core.byte_lane_kernels import (
+    BYTES_AT_ONCE,
+    copy_bytes,
+    marks_below,
+    marks_below_short,
+    marks_beyond_ten,
+    marks_of,
+    marks_of_short,
+    n_bits,
+)
 from core.compiled_kernels import compiled
 from core.raw_memory import address_of
 
@@ -12,6 +21,11 @@ from core.raw_memory import address_of
 @compiled
 def all_marks(at, byte):  # type: ignore[no-untyped-def]
     return marks_of(at, byte), marks_below(at, byte), marks_beyond_ten(at, byte), n_bits(marks_of(at, byte))
+
+
+@compiled
+def all_short_marks(at, number):  # type: ignore[no-untyped-def]
+    return marks_of_short(at, number), marks_below_short(at, number)
 
 
 @compiled
@@ -35,6 +49,17 @@ def test_marks_are_bits_of_bytes(text: bytes, byte: int) -> None:
     assert below == bits([one < byte for one in text])
     assert beyond == bits([(one - byte) % 256 >= 10 for one in text])
     assert n == text.count(byte)
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 255, 256, 1023, 0xFFFF]), min_size=BYTES_AT_ONCE, max_size=BYTES_AT_ONCE),
+    st.sampled_from([0, 1, 255, 256, 1000, 0xFFFF]),
+)
+def test_marks_are_bits_of_pairs_of_bytes(numbers: list[int], number: int) -> None:
+    memory = np.array(numbers, dtype=np.uint16)
+    like, below = all_short_marks(address_of(memory), np.uint16(number))
+    assert like == bits([one == number for one in numbers])
+    assert below == bits([one < number for one in numbers])
 
 
 def test_thirty_two_bytes_are_copied_and_no_more() -> None:

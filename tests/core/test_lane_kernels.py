@@ -134,3 +134,38 @@ def test_eight_sums(terms: Any, seed: int) -> None:
         for place, number in zip(places, numbers, strict=True):
             expected += number * factors[place + lane]
         assert result[lane] == expected  # the same additions, one after the other
+
+
+def _the_same(at, numbers, *others):  # type: ignore[no-untyped-def]
+    return numbers.dtype(at, numbers, *others)
+
+
+@in_lanes(_the_same)
+def run_on(numbers, sums, before):  # type: ignore[no-untyped-def]
+    """Write down what comes before each of eight numbers, those tagged 2 only; what they are with the last."""
+    here = numbers(0)
+    running = before + here.where(here.has_tag(2)).running_sums()
+    sums.put(0, running.moved(1, before))
+    return running.last()
+
+
+@compiled
+def ask_running(at, numbers, sums, before):  # type: ignore[no-untyped-def]
+    return run_on(at, numbers, sums, before)
+
+
+@given(
+    st.lists(st.integers(0, 1000), min_size=WIDTH, max_size=WIDTH),
+    st.lists(st.integers(0, 3), min_size=WIDTH, max_size=WIDTH),
+    st.integers(0, 1000),
+    st.sampled_from([(np.float32, np.uint32), (np.float64, np.uint64)]),
+)
+def test_tagged_numbers_are_added_up_one_after_the_other(
+    numbers: list[int], tags: list[int], before: int, kinds: tuple[Any, Any]
+) -> None:
+    kind, bits = kinds
+    tagged, sums = np.array(numbers, dtype=kind), np.zeros(WIDTH, dtype=kind)
+    tagged.view(bits)[:] |= np.array(tags, dtype=bits)
+    last = ask_running(0, tagged, sums, kind(before))
+    wanted = np.cumsum([before, *(number * (tag == 2) for number, tag in zip(numbers, tags, strict=True))])
+    assert np.allclose([*sums, last], wanted, rtol=1e-5, atol=1e-30)

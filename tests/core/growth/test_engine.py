@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from core.config import Algorithm
 from core.growth.engine import SMALL_ROWS, Engine, definition_seconds, for_trees, prefers_kernels
 from core.growth.samples import Samples
+from core.presets import resolve
 from core.schema import Attribute, Kind, Schema
 from core.table import Table
 from core.target import ClassTarget, NumberTarget, Task
@@ -18,6 +20,10 @@ def samples(n_rows: int, n_columns: int, *, task: Task = Task.CLASSIFICATION, ho
     is_class = task is Task.CLASSIFICATION
     target = ClassTarget(("a",), np.zeros(n_rows, dtype=np.int32)) if is_class else NumberTarget(np.ones((n_rows, 1)))
     return Samples(Table(schema, columns), target, np.ones(n_rows))
+
+
+def algorithm(kind: str) -> Algorithm:
+    return resolve(kind, {}, Task.CLASSIFICATION)
 
 
 @pytest.mark.parametrize("task", BOTH)
@@ -48,11 +54,20 @@ def test_until_they_are_there_the_definition_does_what_takes_it_no_longer_than_c
 
 
 def test_many_trees_are_worth_waiting_for_a_compiler() -> None:
-    table = samples(5_000, 20, holes=True)
-    assert for_trees(Engine.AUTO_COLD, table, 1) is Engine.AUTO_COLD
-    assert for_trees(Engine.AUTO_COLD, table, 11) is Engine.AUTO
-    assert not prefers_kernels(for_trees(Engine.AUTO_COLD, samples(SMALL_ROWS, 1000), 1000), samples(SMALL_ROWS, 1000))
-    assert for_trees(Engine.DEFINITION, table, 1000) is Engine.DEFINITION
+    table, small, cart = samples(5_000, 20, holes=True), samples(SMALL_ROWS, 1000), algorithm("cart")
+    assert for_trees(Engine.AUTO_COLD, table, cart, 1) is Engine.AUTO_COLD
+    assert for_trees(Engine.AUTO_COLD, table, cart, 11) is Engine.AUTO
+    assert not prefers_kernels(for_trees(Engine.AUTO_COLD, small, cart, 1000), small)
+    assert for_trees(Engine.DEFINITION, table, cart, 1000) is Engine.DEFINITION
+
+
+def test_trees_whose_kernels_are_compiled_sooner_wait_for_them_sooner() -> None:
+    table = samples(5_000, 20)
+    assert for_trees(Engine.AUTO_COLD, table, algorithm("quest"), 1) is Engine.AUTO_COLD
+    assert for_trees(Engine.AUTO_COLD, table, algorithm("quest"), 3) is Engine.AUTO
+    assert for_trees(Engine.AUTO_COLD, table, algorithm("multivariate"), 3) is Engine.AUTO_COLD
+    assert for_trees(Engine.AUTO_COLD, table, algorithm("multivariate"), 6) is Engine.AUTO
+    assert for_trees(Engine.AUTO_COLD, table, algorithm("cart"), 6) is Engine.AUTO_COLD
 
 
 def test_numbers_and_missing_values_take_the_definition_longer() -> None:

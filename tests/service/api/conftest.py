@@ -3,25 +3,15 @@
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 import uvicorn
-from fastapi import FastAPI
 
 from service.app import create_app
 from service.settings import Settings
-
-
-@asynccontextmanager
-async def talking_to(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://niwaki") as client,
-    ):
-        yield client
+from tests.service.api.trained import Workshop, talking_to, workshop_on
 
 
 @pytest.fixture
@@ -47,6 +37,14 @@ async def edge(edge_settings: Settings, anyio_backend: str) -> AsyncIterator[htt
     """The service on SQLite, for what has nothing to do with storage."""
     async with talking_to(create_app(edge_settings)) as client:
         yield client
+
+
+@pytest.fixture
+async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
+    """A workshop on SQLite; files about what is stored have one on both databases."""
+    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
+    async with workshop_on(settings) as workshop:
+        yield workshop
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """CHAID from the order to rules, paths, bounds and prunings; the whole way on both databases."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -26,13 +24,6 @@ TABLE: dict[str, Any] = {
     "z": [float(100 * (i % 4 < 2) + i % 3) for i in range(N_ROWS)],
 }
 CHAID: dict[str, Any] = {"kind": "chaid"}
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 async def test_from_the_order_to_rules_and_the_export(settings: Settings, anyio_backend: str) -> None:

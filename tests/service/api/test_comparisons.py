@@ -1,14 +1,12 @@
 """The same records under several steps, versions and ways to treat missing values."""
 
 import csv
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.settings import Settings
-from tests.service.api.trained import Workshop, places, workshop_on
+from tests.service.api.trained import Workshop, places
 
 pytestmark = pytest.mark.anyio
 
@@ -27,13 +25,6 @@ def melons() -> dict[str, Any]:
     with MELONS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return {name: [row[name] or None for row in rows] for name in rows[0] if name != "编号"}
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 @pytest.fixture

@@ -1,26 +1,16 @@
 """Many trees together are ordered like one: options in, every default out, and faults with their places."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.settings import Settings
 from tests.service.api.test_trainings import SCHEMA, TABLE, refused
-from tests.service.api.trained import Workshop, workshop_on
+from tests.service.api.trained import Workshop
 
 pytestmark = pytest.mark.anyio
 
 FOREST: dict[str, Any] = {"kind": "random_forest"}
 LOOKING = ["density", "texture", "weight"]
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 @pytest.fixture

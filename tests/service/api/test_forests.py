@@ -2,9 +2,8 @@
 
 import json
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,8 +13,7 @@ from pydantic import TypeAdapter
 import service.api.batches as batches
 import service.usecases.predict_forest as predict_forest
 from service.api.schemas.predictions import Predictions
-from service.settings import Settings
-from tests.service.api.trained import Workshop, places, workshop_on
+from tests.service.api.trained import Workshop, places
 
 pytestmark = pytest.mark.anyio
 
@@ -32,13 +30,6 @@ LOOKING = ["a", "b", "c"]
 FOREST: dict[str, Any] = {"kind": "random_forest", "n_trees": 7}
 THIRDS = {"kind": "random", "train": 0.6, "validation": 0.1, "test": 0.3}
 COMPLETE, HOLEY, EMPTY = {"a": 0.9, "b": 0.2, "c": "x"}, {"b": 0.2, "c": "unheard of"}, dict[str, Any]()
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 async def forest(workshop: Workshop, algorithm: dict[str, Any] | None = None, **order: Any) -> str:

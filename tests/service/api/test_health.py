@@ -4,7 +4,7 @@ import pytest
 
 from service.app import create_app
 from service.settings import Settings
-from tests.service.api.conftest import talking_to
+from tests.service.api.trained import talking_to
 
 pytestmark = pytest.mark.anyio
 

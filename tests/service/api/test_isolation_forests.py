@@ -1,27 +1,17 @@
 """An isolation forest predicts no column: it says how unlike the others a record is."""
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.settings import Settings
 from tests.service.api.test_forests import LOOKING, TABLE
-from tests.service.api.trained import Workshop, places, workshop_on
+from tests.service.api.trained import Workshop, places
 
 pytestmark = pytest.mark.anyio
 
 FOREST = {"kind": "isolation_forest", "n_trees": 30, "sample_size": 64, "threshold": 0.57}
 USUAL, ODD = {"a": 0.5, "b": 0.5, "c": "x"}, {"a": 9.0, "b": -7.0, "c": "x"}
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 async def isolation(workshop: Workshop, **order: Any) -> str:

@@ -1,16 +1,13 @@
 """Multivariate trees over HTTP: ordered, read, asked, explained and exported."""
 
 import sqlite3
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.settings import Settings
 from tests.core.rules.test_python_source import run
 from tests.golden_tables import golden_table
-from tests.service.api.trained import Workshop, workshop_on
+from tests.service.api.trained import Workshop
 
 pytestmark = pytest.mark.anyio
 
@@ -19,13 +16,6 @@ DENSITY, SUGAR = (MELONS.values(name).tolist() for name in ("密度", "含糖率
 LABELS = [MELONS.schema[3].categories[code] for code in MELONS.values("好瓜")]
 TABLE = {"密度": DENSITY, "含糖率": SUGAR, "好瓜": LABELS}
 RECORDS = [{"密度": density, "含糖率": sugar} for density, sugar in zip(DENSITY, SUGAR, strict=True)]
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 async def melon(workshop: Workshop, **options: Any) -> str:

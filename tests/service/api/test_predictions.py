@@ -1,8 +1,6 @@
 import itertools
 import json
 import random
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +8,7 @@ from pydantic import TypeAdapter
 
 from service.api.routes import predictions
 from service.api.schemas.predictions import Predictions
-from service.settings import Settings
-from tests.service.api.trained import Workshop, places, workshop_on
+from tests.service.api.trained import Workshop, places
 
 pytestmark = pytest.mark.anyio
 
@@ -23,13 +20,6 @@ TABLE: dict[str, Any] = {
     "y": ["p", "p", "q", "q", "p", "p", "q", "q"],
 }
 SCHEMA = {"note": {"kind": "ignore"}}
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 @pytest.fixture

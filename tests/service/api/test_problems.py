@@ -13,7 +13,7 @@ from service.api.dependencies import WriteSession
 from service.api.problems import KINDS, pointer
 from service.api.schemas.common import Body, Problem, WholeNumber
 from service.app import create_app
-from tests.service.api.conftest import talking_to
+from tests.service.api.trained import talking_to
 
 pytestmark = pytest.mark.anyio
 

@@ -1,23 +1,13 @@
 """Which rows a committee cannot tell apart."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.settings import Settings
 from tests.service.api.test_forests import LOOKING, TABLE, forest
-from tests.service.api.trained import Workshop, places, workshop_on
+from tests.service.api.trained import Workshop, places
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 async def test_rows_of_a_page_are_compared_with_each_other(workshop: Workshop) -> None:

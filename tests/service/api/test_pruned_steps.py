@@ -1,15 +1,12 @@
 """Every step of every way of pruning is read, asked and exported alike, also where branches were raised."""
 
 import itertools
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from service.settings import Settings
-from tests.service.api.trained import Workshop, workshop_on
+from tests.service.api.trained import Workshop
 
 pytestmark = pytest.mark.anyio
 
@@ -37,13 +34,6 @@ def noise(n_rows: int) -> dict[str, list[Any]]:
         "colour": [COLOURS[code] for code in colour],
         "y": y.tolist(),
     }
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 async def train(workshop: Workshop, way: str) -> str:

@@ -1,19 +1,16 @@
 """Rules over HTTP in every style and format, and matched with records."""
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from core.rules.sql import identifier
-from service.settings import Settings
 from service.usecases import read_rules
 from tests.core.rules.test_python_source import run
 from tests.service.api.test_rules import ATTRIBUTES, COLOURS, GRADES, GRID, SCHEMA, TABLE
-from tests.service.api.trained import Workshop, workshop_on
+from tests.service.api.trained import Workshop
 
 pytestmark = pytest.mark.anyio
 
@@ -23,13 +20,6 @@ HOLES = [
 ]
 ORDER: dict[str, Any] = {"options": {"schema": SCHEMA}, "attributes": ATTRIBUTES}
 KINDS = ["c45", "cart", "numbers", "several"]
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 async def trained(workshop: Workshop, kind: str = "c45") -> str:

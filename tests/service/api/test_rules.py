@@ -1,12 +1,9 @@
 import itertools
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.settings import Settings
-from tests.service.api.trained import Workshop, workshop_on
+from tests.service.api.trained import Workshop
 
 pytestmark = pytest.mark.anyio
 
@@ -27,13 +24,6 @@ TABLE: dict[str, Any] = {
 }
 SCHEMA = {"grade": {"kind": "ordinal", "order": GRADES}, "colour": {"kind": "categorical", "categories": COLOURS}}
 ATTRIBUTES = ["size", "colour", "grade"]
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 def holds(condition: dict[str, Any], record: dict[str, Any]) -> bool:

@@ -1,11 +1,8 @@
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.settings import Settings
-from tests.service.api.trained import Workshop, places, workshop_on
+from tests.service.api.trained import Workshop, places
 
 pytestmark = pytest.mark.anyio
 
@@ -32,13 +29,6 @@ REDUCED_ERROR = {"kind": "reduced_error"}
 
 def stopping(limits: dict[str, Any]) -> dict[str, Any]:
     return {"algorithm": {"kind": "cart", "stopping": limits}}
-
-
-@pytest.fixture
-async def workshop(sqlite_url: str, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Workshop]:
-    settings = Settings(database_url=sqlite_url, data_dir=tmp_path / "data", embedded_worker=False)
-    async with workshop_on(settings) as workshop:
-        yield workshop
 
 
 @pytest.fixture

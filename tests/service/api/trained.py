@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
+from fastapi import FastAPI
 
 from service.app import create_app
 from service.jobs.child import carry_out
@@ -14,7 +15,6 @@ from service.store import jobs
 from service.store.jobs import Job
 from service.store.transactions import Database
 from service.usecases.run_training import run_training
-from tests.service.api.conftest import talking_to
 from tests.service.store.orders import claim
 
 CART = {"kind": "cart"}
@@ -75,6 +75,16 @@ class Workshop:
     async def _fail(self, job: Job, problem: dict[str, Any]) -> None:
         async with self._database.writing() as session:
             await jobs.finish_failed(session, job, problem)
+
+
+@asynccontextmanager
+async def talking_to(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an application in this process."""
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://niwaki") as client,
+    ):
+        yield client
 
 
 @asynccontextmanager

@@ -1,0 +1,170 @@
+"""All cuts of a column in a small node at once, by Gini of up to three classes: eight scores side by side.
+
+Rows stand in the order of the column (`small_order_kernels`). Running sums tell what each class weighs before each of
+them, and then all cuts are scored that leave enough on both sides.
+
+    row         0   1   2   3   4   5   6   7   8 ...
+    weight      .3  .8  .1  .4  .2  .1  .9  .7  .5           the next eight begin where these end
+    before it   0   .3  1.1 1.2 1.6 1.8 1.9 2.8 3.5
+
+In float64 it is `small_scan_kernels.best_of_weights`, which is asked where rounding could decide whether a cut leaves
+enough. In float32, half the work, it tells which cut is the best only where no other comes near.
+"""
+
+from numba import int64, types, uint64
+
+from core.byte_lane_kernels import n_bits
+from core.compiled_kernels import compiled, inlined, lowest_bit
+from core.growth.small_order_kernels import mark_new, order_rows, tag_exactly
+from core.growth.small_state import EVERY, HERE, PERHAPS, SURELY
+from core.lane_kernels import WIDTH, in_lanes
+from core.splits.numeric_kernels import GINI, MOST_LANES, NO_CUT
+from core.ties import TIE
+
+CLEAR, SEVERAL, UNCLEAR = range(3)  # what a look tells: all, a gain that several cuts are near to, or nothing
+EXACT_UNIT, ROUGH_UNIT = 2.0**-53, 2.0**-24  # what rounding makes of a number
+MOST_EXACTLY, MOST_ROUGHLY = 1e90, 1e10  # weight of a column whose cube is a number, and so is one by that of the least
+
+
+@compiled
+def is_looked_at(rules):
+    """Whether columns of small nodes are looked at in lanes."""
+    return rules.criterion == GINI and rules.n_classes <= MOST_LANES and not rules.is_whole
+
+
+def _three(at, tagged, *others):
+    return types.UniTuple(tagged.dtype, 3)(at, tagged, *others)
+
+
+@in_lanes(_three)
+def sum_eight(tagged, first, second, third, a, c, e):
+    """Write down what each class weighs before each of eight rows; what each weighs with them, a, c and e before."""
+    after = []
+    for k, (lefts, before) in enumerate(((first, a), (second, c), (third, e))):
+        row = tagged(0)
+        sums = before + row.where(row.has_tag(k)).running_sums()
+        lefts.put(0, sums.moved(1, before))
+        after.append(sums.last())
+    return tuple(after)
+
+
+@in_lanes(types.void)
+def score_eight(first, second, third, is_new, scores, most, t0, t1, t2, left_surely, surely, left_perhaps, perhaps):
+    """Write down the scores of cuts before eight rows that surely leave enough on both sides, and 0 for others.
+
+    The highest so far stand in `most`, lane by lane; behind them those of cuts that perhaps leave enough, perhaps not.
+    """
+    a, c, e = first(0), second(0), third(0)
+    r, s, t = t0 - a, t1 - c, t2 - e
+    left, right = a + c + e, r + s + t
+    score = ((a * a + c * c + e * e) * right + (r * r + s * s + t * t) * left) / (left * right)
+    is_open = (left >= left_perhaps) & (right >= perhaps) & (is_new(0) >= left.all(1.0))
+    sure = score.where(is_open & (left >= left_surely) & (right >= surely))
+    scores.put(0, sure)
+    most.put(SURELY, sure.larger(most(SURELY)))
+    most.put(PERHAPS, (score.where(is_open) - sure).larger(most(PERHAPS)))
+
+
+@in_lanes(types.uint64)
+def are_at_least(scores, bar):
+    """Which of eight scores reach the bar."""
+    return (scores(0) >= bar).as_bits()
+
+
+@inlined
+def look(tagged, lefts, is_new, scores, most, limits, known, least, tolerance, bar, unit, most_weight, is_rough):
+    """The best cut before one of the known rows: its gain times the weight, its place, what it may be wrong by, and
+    what that tells. NO_CUT where there is none, or none that gains more than the bar.
+
+    All arrays are of the same kind of numbers, which are rounded by the unit; `limits` has room for five of them.
+    """
+    first, second, third, nowhere, begin = lefts[0], lefts[1], lefts[2], int64(0), int64(0)
+    for lane in range(2 * WIDTH):
+        most[lane] = 0.0
+    t0, t1, t2, unsure = most[0], most[0], most[0], float(known // WIDTH + 16) * unit
+    limits[0], limits[2] = least * (1.0 + 2.0 * unsure), least * (1.0 - 2.0 * unsure)
+    for j in range(0, known, WIDTH):
+        t0, t1, t2 = sum_eight(j, tagged, first, second, third, t0, t1, t2)
+        begin += WIDTH * int64(t0 + t1 + t2 < limits[2])  # before all of these, and those before, is too little
+    whole, end = float(t0) + float(t1) + float(t2), (known + WIDTH - 1) // WIDTH * WIDTH
+    margin, slack, tie = 4.0 * unsure * whole, 16.0 * unsure * whole if is_rough else 0.0, tolerance * whole
+    if not (4.0 * margin < least and 1.0 / most_weight < whole < most_weight):
+        return NO_CUT, nowhere, slack, UNCLEAR
+    limits[1], limits[3] = least + margin, least - margin
+    while end > begin and whole - (first[end - WIDTH] + second[end - WIDTH] + third[end - WIDTH]) < limits[3]:
+        end -= WIDTH  # behind these is too little
+    best, perhaps, l0, l1, l2, l3 = 0.0, 0.0, limits[0], limits[1], limits[2], limits[3]
+    for j in range(begin, end, WIDTH):
+        at = (j, j, j, j, j, nowhere)
+        score_eight(at, first, second, third, is_new, scores, most, t0, t1, t2, l0, l1, l2, l3)
+    for lane in range(WIDTH):
+        best, perhaps = max(best, float(most[SURELY + lane])), max(perhaps, float(most[PERHAPS + lane]))
+    undivided = (float(t0) * float(t0) + float(t1) * float(t1) + float(t2) * float(t2)) / whole
+    if perhaps > 0.0 and perhaps >= best - tie - slack:
+        return NO_CUT, nowhere, slack, UNCLEAR
+    if best == 0.0 or best - undivided < bar - slack:
+        return NO_CUT, nowhere, slack, CLEAR
+    limits[4] = best - tie - slack
+    place, n_near = nowhere, uint64(0)
+    for j in range(begin, end, WIDTH):
+        bits = are_at_least(j, scores, limits[4])
+        if bits:
+            place = place if place else j + lowest_bit(bits)
+            n_near += n_bits(bits)
+            if not is_rough:
+                break
+    return float(scores[place]) - undivided, place, slack, SEVERAL if is_rough and n_near > uint64(1) else CLEAR
+
+
+@compiled
+def look_roughly(rules, work, i, is_distinct, begin, n, bar):
+    """The best cut of list i after `tag_roughly`, as `look` tells it."""
+    known, is_new, line = order_rows(work, i, begin, n, work.rough_tagged, work.rough_ordered), work.rough_is_new, EVERY
+    if known < 2:
+        return NO_CUT, int64(0), 0.0, CLEAR
+    if not is_distinct:
+        line = HERE
+        mark_new(work, i, known, is_new[line])
+    return look(
+        work.rough_ordered,
+        work.rough_lefts,
+        is_new[line],
+        work.rough_scores,
+        work.rough_most,
+        work.rough_limits,
+        known,
+        rules.min_leaf - TIE,
+        rules.tolerance,
+        bar,
+        ROUGH_UNIT,
+        MOST_ROUGHLY,
+        True,
+    )
+
+
+@compiled
+def look_exactly(rules, work, i, is_distinct, begin, n):
+    """The same in float64; how many rows are in the list, too."""
+    tag_exactly(work, begin, n)
+    known, is_new, line = order_rows(work, i, begin, n, work.tagged, work.ordered_tagged), work.is_new, EVERY
+    if known < 2:
+        return known, NO_CUT, int64(0), CLEAR
+    if not is_distinct:
+        line = HERE
+        mark_new(work, i, known, is_new[line])
+    gain, place, _, told = look(
+        work.ordered_tagged,
+        work.class_lefts,
+        is_new[line],
+        work.cut_scores,
+        work.most,
+        work.limits,
+        known,
+        rules.min_leaf - TIE,
+        rules.tolerance,
+        NO_CUT,
+        EXACT_UNIT,
+        MOST_EXACTLY,
+        False,
+    )
+    return known, gain, place, told
