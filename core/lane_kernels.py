@@ -21,7 +21,7 @@ FLOAT, DOUBLE, BITS, PLACE = ir.FloatType(), ir.DoubleType(), ir.IntType(64), ir
 FLOATS, DOUBLES, WORDS, PLACES = (ir.VectorType(kind, WIDTH) for kind in (FLOAT, DOUBLE, BITS, PLACE))
 KINDS = {types.float32: FLOATS, types.float64: DOUBLES, types.uint64: WORDS}
 FOUR = ir.VectorType(DOUBLE, 4)
-BYTES = {FLOATS: 4, DOUBLES: 8, WORDS: 8}
+BYTES = {FLOATS: 4, DOUBLES: 8, WORDS: 8, FOUR: 8}
 
 
 class Lanes:
@@ -203,12 +203,12 @@ def in_all_lanes(builder: Any, value: Any, lanes: Any) -> Lanes:
     """A number in every lane."""
     nothing = ir.Constant(lanes, ir.Undefined)
     first = builder.insert_element(nothing, value, PLACE(0))
-    return Lanes(builder, builder.shuffle_vector(first, nothing, same(PLACES, 0)))
+    return Lanes(builder, builder.shuffle_vector(first, nothing, same(ir.VectorType(PLACE, lanes.count), 0)))
 
 
 def same(kind: Any, value: Any) -> Any:
     """The same constant in every lane."""
-    return ir.Constant(kind, [value] * WIDTH)
+    return ir.Constant(kind, [value] * kind.count)
 
 
 class SumsType(types.Type):

@@ -17,7 +17,7 @@ from core.config import CriterionKind
 from core.growth.best_split import IMPURITIES
 from core.growth.finished_nodes import FinishedNodes
 from core.missing.surrogates import Surrogate
-from core.own_pages import in_pages, moved_to_pages
+from core.own_pages import ask_for_pages, in_pages, moved_to_pages
 from core.splits.split import Cuts, Term
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
@@ -242,6 +242,7 @@ def joined(parts: list[AnyArray]) -> AnyArray:
     every = in_pages((end, *parts[0].shape[1:]), kind)
     while parts:
         part = parts.pop()
+        ask_for_pages(every, end - len(part), end)
         every[end - len(part) : end] = part
         end -= len(part)
     return every if kind.kind == "f" else narrowed(every)

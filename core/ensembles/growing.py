@@ -93,7 +93,7 @@ def grow_kind(
 
     def sample_of(tree: int) -> TreeSample:
         counts = times_drawn(committee, len(samples), seed=seed, tree=tree)
-        rows = np.flatnonzero(counts)
+        rows = np.flatnonzero(counts > 0)
         draw = column_draw(committee, n_columns, seed=seed, tree=tree)
         return TreeSample(rows, samples.weights[rows] * counts[rows], tree_seed(seed, tree), draw)
 

@@ -68,3 +68,13 @@ def take_back(order, taken, n_turns):
     for turn in range(n_turns - 1, -1, -1):
         other = taken[turn]
         order[turn], order[other] = order[other], order[turn]
+
+
+@compiled
+def first_of_best(drawn, gains, n_found, most, tolerance):
+    """Of the cuts within a tie of the best, the one of the first column; -1 when there is none."""
+    winner = -1
+    for c in range(n_found):
+        if gains[c] >= most - tolerance and (winner < 0 or drawn[c] < drawn[winner]):
+            winner = c
+    return winner

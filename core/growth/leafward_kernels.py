@@ -11,11 +11,12 @@ import numpy as np
 from numba import int64, uint64
 
 from core.byte_lane_kernels import BYTES_AT_ONCE, marks_below, n_bits
-from core.compiled_kernels import compiled
+from core.compiled_kernels import byte_at, compiled
 from core.growth.branch_kernels import no_branches, put_branches, with_row
 from core.growth.division_kernels import copy_figures
-from core.growth.drawing_kernels import draw_next, take_back
+from core.growth.drawing_kernels import draw_next, first_of_best, take_back
 from core.growth.figure_kernels import gain_of_two, squared_error
+from core.growth.four_column_kernels import best_of_drawn_numbers, keys_at, packed_cut, parts_of_cut
 from core.growth.node_kernels import is_leaf, is_one_class
 from core.growth.ranked_state import BEGIN, DEPTH, HIGH_ROW, KEY, LOW_ROW, N_ROWS, SIZE, SLOT
 from core.growth.small_scan_kernels import may_exceed
@@ -38,6 +39,7 @@ def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
     n_figures, is_squared, n_waiting = figures.shape[0], rules.criterion == SQUARED, 1
     for j in range(n):
         bag.small_rows[j] = j
+    n_keys = n + 1
     waiting[0, NODE_DEPTH], waiting[0, NODE_BEGIN], waiting[0, NODE_SIZE] = link[DEPTH], 0, n
     waiting[0, NODE_KEY] = link[KEY]
     for j in range(n_figures):
@@ -53,11 +55,16 @@ def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
         put_node(nodes, node, rules, np.nan, figure)
         if n == 0:
             continue
-        c = best_of_drawn(bag, rules, key, first, begin, n, figure)
+        if n == 2:
+            c = best_of_two(bag, rules, key, first, begin, figure)
+        elif is_squared:
+            c = best_of_drawn_numbers(bag, rules, key, first, begin, n, n_keys, figure)
+        else:
+            c = best_of_drawn(bag, rules, key, first, begin, n, figure)
         if c < 0 or bag.gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
             continue
-        column, border = bag.drawn[c], bag.cuts[c]
-        n_left, low, high = divide(bag, rules, column, border, first, begin, n, figure[1], sums)
+        column, (border, low, high) = bag.drawn[c], parts_of_cut(bag.cuts[c])
+        n_left = divide(bag, rules, column, border, first, begin, n, figure[1], sums)
         nodes.marks[node, SLOT] = column
         nodes.marks[node, LOW_ROW], nodes.marks[node, HIGH_ROW] = bag.rows[first + low], bag.rows[first + high]
         nodes.gains[node] = gain_of_two(sums, rules.criterion, rules.n_classes, 0.0)
@@ -105,18 +112,12 @@ def fill_sizes(marks, n_nodes):
 
 @compiled
 def best_of_drawn(bag, rules, key, first, begin, n, figure):
-    """The cut to make of a node, as its place in `bag.cuts`; -1 when there is none."""
+    """The cut to make of a node by Gini, as its place in `bag.cuts`; -1 when there is none."""
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
     drawn, gains, cuts, most, weight = bag.drawn, bag.gains, bag.cuts, NO_CUT, figure[0]
-    if rules.criterion == SQUARED:
-        weigh(bag, first, begin, n, figure[1])
     while turn < n_columns and (turn < rules.n_drawn or n_found == 0):
         column = draw_next(rules, bag.order, bag.taken, for_columns, turn)
         turn += 1
-        if n == 2 and n_found > 0:
-            if column < drawn[0] and is_told(bag, column, first, begin):
-                drawn[0] = column  # every cut between two rows is the same: the earlier column is taken
-            continue
         bar = (most - 2.0 * rules.tolerance) * weight if n_found > 0 else NO_CUT
         gain, cut = search(bag, rules, column, first, begin, n, figure, bar)
         if cut:
@@ -124,54 +125,52 @@ def best_of_drawn(bag, rules, key, first, begin, n, figure):
             most = max(most, gains[n_found])
             n_found += 1
     take_back(bag.order, bag.taken, turn)
-    winner = first_of_best(drawn, gains, n_found, most, rules.tolerance)
-    if n == 2 and winner == 0:
-        cuts[0] = place_of_cut(bag, drawn[0], first, begin)
-    return winner
+    return first_of_best(drawn, gains, n_found, most, rules.tolerance)
 
 
 @compiled
-def first_of_best(drawn, gains, n_found, most, tolerance):
-    """Of the cuts within a tie of the best, the one of the first column; -1 when there is none."""
-    winner = -1
-    for c in range(n_found):
-        if gains[c] >= most - tolerance and (winner < 0 or drawn[c] < drawn[winner]):
-            winner = c
-    return winner
+def best_of_two(bag, rules, key, first, begin, figure):
+    """The same of a node of two rows, which every column that tells them apart divides alike: the first is taken."""
+    n_columns, for_columns, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0
+    one, other, none = uint64(bag.small_rows[begin]), uint64(bag.small_rows[begin + 1]), bag.distinct.shape[0]
+    best, least = none, max(rules.min_leaf - TIE, 1.0)
+    while turn < n_columns and (turn < rules.n_drawn or best == none):
+        column = draw_next(rules, bag.order, bag.taken, for_columns, turn)
+        turn += 1
+        if bag.distinct[column] or bag.value[column, first + one] != bag.value[column, first + other]:
+            best = min(best, column)
+    take_back(bag.order, bag.taken, turn)
+    if best == none or bag.weights[first + one] < least or bag.weights[first + other] < least:
+        return -1
+    keys = keys_at(bag, best, first)
+    here, there = byte_at(keys + one), byte_at(keys + other)
+    low, high = (one, other) if here < there else (other, one)
+    bag.drawn[0], bag.cuts[0] = best, packed_cut(max(here, there), low, high)
+    bag.gains[0] = gain_of_rows(bag, rules, first + one, first + other, figure)
+    return 0
 
 
 @compiled
-def is_told(bag, column, first, begin):
-    """Whether two rows differ in a column."""
-    one, other = first + bag.small_rows[begin], first + bag.small_rows[begin + 1]
-    return bag.distinct[column] or bag.value[column, one] != bag.value[column, other]
-
-
-@compiled
-def place_of_cut(bag, column, first, begin):
-    """The place of the second of two rows."""
-    one, other = first + bag.small_rows[begin], first + bag.small_rows[begin + 1]
-    return int64(max(bag.place[column, one], bag.place[column, other]))
-
-
-@compiled
-def weigh(bag, first, begin, n, centre):
-    """What each row of a node adds to the sum of centred numbers."""
-    for j in range(begin, begin + n):
-        row = bag.small_rows[j]
-        bag.row_parts[row] = bag.weights[first + row] * (bag.numbers[first + row] - centre)
+def gain_of_rows(bag, rules, one, other, figure):
+    """What is gained by dividing two rows."""
+    left, right = bag.weights[one], bag.weights[other]
+    if rules.criterion == SQUARED:
+        off = left * (bag.numbers[one] - figure[1] - figure[2] / figure[0])
+        return off * off / (left * right)
+    share = left / (left + right)
+    return 2.0 * share * (1.0 - share)  # they are of two classes, or there would be nothing to divide
 
 
 @compiled
 def search(bag, rules, column, first, begin, n, figure, bar_gain):
-    """The best cut of a column: its gain times the weight, and the place from which on rows go right; 0 for none."""
+    """The best cut of a column: its gain times the weight, and what `packed_cut` makes of it; 0 for none."""
     put_in_order(bag, column, first, begin, n)
-    weight, least, tie = figure[0], max(rules.min_leaf - TIE, 1.0), rules.tolerance * figure[0]
-    if rules.criterion == SQUARED:
-        score, j, undivided = best_of_numbers(bag, column, first, n, weight, figure[2], least, tie, bar_gain)
-    else:
-        score, j, undivided = best_of_classes(bag, column, first, n, figure, rules.n_classes, least, tie, bar_gain)
-    return (score - undivided, int64(bag.place[column, first + bag.ordered[j]])) if j else (NO_CUT, int64(0))
+    least, tie = max(rules.min_leaf - TIE, 1.0), rules.tolerance * figure[0]
+    score, j, undivided = best_of_classes(bag, column, first, n, figure, rules.n_classes, least, tie, bar_gain)
+    if j == 0:
+        return NO_CUT, int64(0)
+    low, high = bag.ordered[j - 1], bag.ordered[j]
+    return score - undivided, packed_cut(byte_at(keys_at(bag, column, first) + uint64(high)), low, high)
 
 
 @compiled
@@ -212,43 +211,6 @@ def put_in_order_by_bits(bag, column, first, begin, n):
         p = uint64(place[column, first + rows[j]])
         below = words[p >> uint64(6)] & ((uint64(1) << (p & uint64(63))) - uint64(1))
         ordered[bag.before_word[p >> uint64(6)] + n_bits(below)] = rows[j]
-
-
-@compiled
-def best_of_numbers(bag, column, first, n, weight, moment, least, tie, bar_gain):
-    """The first cut within a tie of the best: its score, its place in the order, or 0, and the score of no cut."""
-    ordered, weights, parts, value, is_distinct = (
-        bag.ordered,
-        bag.weights,
-        bag.row_parts,
-        bag.value,
-        bag.distinct[column],
-    )
-    undivided = moment * moment / weight
-    bar = undivided + bar_gain if bar_gain > NO_CUT else NO_CUT
-    for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, int64(0), False
-        passed, moved = 0.0, 0.0
-        for j in range(n):
-            row = ordered[j]
-            behind, right = moment - moved, weight - passed
-            if may_exceed(best, moved * moved, behind * behind, passed, right) and (
-                is_distinct or (j > 0 and value[column, first + row] != value[column, first + ordered[j - 1]])
-            ):
-                score = moved * moved / passed + behind * behind / right
-                if score > best and passed >= least and right >= least:
-                    if is_second:
-                        return score, int64(j), undivided
-                    if score - tie > chosen:
-                        is_unclear |= best >= score - tie
-                        chosen, place = score, int64(j)
-                    best = score
-            passed += weights[first + row]
-            moved += parts[row]
-        if not is_unclear:
-            break
-        bar = just_below(best - tie)
-    return chosen, place, undivided
 
 
 @compiled
@@ -293,20 +255,18 @@ def best_of_classes(bag, column, first, n, figure, n_classes, least, tie, bar_ga
 
 @compiled
 def divide(bag, rules, column, border, first, begin, n, centre, sums):
-    """Put the rows before a place first; how many, the last row before it, and the row in it.
+    """Put the rows before a key first; how many.
 
     `sums` are the weights of both branches, then their sums, as in `division_kernels.branch_figures`.
     """
-    rows, others, place, is_squared = bag.small_rows, bag.others, bag.place, rules.criterion == SQUARED
-    weights, classes, here, there, low, high = bag.weights, bag.classes, begin, 0, 0, 0
+    rows, others, keys, is_squared = bag.small_rows, bag.others, keys_at(bag, column, first), rules.criterion == SQUARED
+    weights, classes, here, there = bag.weights, bag.classes, begin, 0
     for j in range(2 + 2 * rules.n_classes):
         sums[j] = 0.0
     both = no_branches()
     for j in range(begin, begin + n):
         row = rows[j]
-        p, weight = int64(place[column, first + row]), weights[first + row]
-        to = int64(p >= border)
-        low, high = max(low, (p << 8 | int64(row)) * (1 - to)), max(high, int64(row) * (p == border))
+        weight, to = weights[first + row], int64(byte_at(keys + uint64(row)) >= border)
         if is_squared:
             both = with_row(both, to, weight, bag.numbers[first + row], centre)
         else:
@@ -319,7 +279,7 @@ def divide(bag, rules, column, border, first, begin, n, centre, sums):
         rows[here + j] = others[j]
     if is_squared:
         put_branches(both, sums, bag.centres)
-    return here - begin, low & 255, high
+    return here - begin
 
 
 @compiled

@@ -9,26 +9,28 @@ the bucket is passed over. Rows of the others are sorted and looked at one by on
 whole numbers of at least 1.
 """
 
-from numba import int64, uint32, uint64
+from numba import int64, types, uint32, uint64
 
+from core.byte_lane_kernels import n_bits
 from core.compiled_kernels import compiled
-from core.growth.ranked_state import LANES, MOST_BUCKETS
+from core.growth.ranked_state import LANES, MOST_BUCKETS, MOST_COUNTED
 from core.growth.small_scan_kernels import may_exceed
-from core.lane_kernels import add_parts
+from core.lane_kernels import WIDTH, add_parts, in_lanes
 from core.splits.numeric_kernels import NO_CUT, SQUARED, just_below
 
 WEIGHT, ABOVE, BELOW = range(3)  # lanes where a number is predicted; else the weight of each class
 SIZE = LANES - 1  # the lane of all weight
 ROWS_A_BUCKET = 16
 DOUBT = 1e-9  # of a score: far more than rounding makes of it
+NEARLY = 1.0 - 1e-14  # what rounding leaves of a product, or more
 VAST = 1e299  # what makes every score a tie with the first
 GAPS = (301, 132, 57, 23, 10, 4, 1)  # Ciura 2001
 
 
 @compiled
-def look_at(bag, rules, c, column, begin, n, weight, moment, least):
-    """Put the rows of a node into the buckets of a column, the c-th looked at; the best score between two of them."""
-    low, high = fill_keys(bag.ranks[column], bag.rows, begin, n, bag.keys)
+def look_at(bag, rules, c, begin, n, weight, share, least):
+    """Put the rows of a node into the buckets of the c-th column looked at; the best score between two of them."""
+    low, high = fill_keys(bag.ranks[bag.looked[c]], bag.rows, begin, n, bag.keys[c])
     bag.n_buckets[c] = 0
     if low == high:
         return NO_CUT
@@ -38,21 +40,21 @@ def look_at(bag, rules, c, column, begin, n, weight, moment, least):
     scale = (uint64(n_buckets) << uint64(32)) // uint64(high - low + uint32(1))
     bag.n_buckets[c] = n_buckets
     if rules.criterion == SQUARED:
-        fill_numbers(bag, bag.sums[c], bag.ids[c], begin, n, low, scale, n_buckets)
+        fill_numbers(bag, bag.sums[c], bag.keys[c], bag.ids[c], begin, n, low, scale, n_buckets)
     else:
-        fill_classes(bag, bag.sums[c], bag.ids[c], begin, n, low, scale, n_buckets)
-    return best_between(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, moment, least)
+        fill_classes(bag, bag.sums[c], bag.keys[c], bag.ids[c], begin, n, low, scale, n_buckets)
+    return best_between(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, share, least)
 
 
 @compiled
-def look_closer(bag, rules, c, column, begin, n, weight, moment, least, bar):
+def look_closer(bag, rules, c, begin, n, weight, share, least, tie, bar):
     """After `look_at`: the best cut above a bar, by its score, and the rank from which on rows go right; 0 for none."""
     n_buckets = bag.n_buckets[c]
-    n_high = mark_high(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, moment, least, bar)
+    n_high = mark_high(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, share, least, bar)
     if n_high == 0:
         return NO_CUT, uint32(0)
-    pick(bag, bag.ids[c], bag.ranks[column], begin, n, n_buckets)
-    return best_of_picked(bag, rules, bag.before[c], begin, n_buckets, weight, moment, least, bar)
+    pick(bag, bag.ids[c], bag.keys[c], n, n_buckets)
+    return best_of_picked(bag, rules, bag.keys[c], bag.before[c], begin, n_buckets, weight, share, least, tie, bar)
 
 
 @compiled
@@ -73,9 +75,9 @@ def bucket_of(key, low, scale):
 
 
 @compiled
-def fill_numbers(bag, sums, ids, begin, n, low, scale, n_buckets):
+def fill_numbers(bag, sums, keys, ids, begin, n, low, scale, n_buckets):
     """Add up every bucket: what its rows weigh, and of their parts of the sum those above 0 and those below."""
-    keys, weights, parts, first = bag.keys, bag.weights, bag.parts, uint64(begin)
+    weights, parts, first = bag.weights, bag.parts, uint64(begin)
     sums[:n_buckets] = 0.0
     flat = sums.reshape(sums.size)
     for i in range(uint64(n)):
@@ -85,9 +87,9 @@ def fill_numbers(bag, sums, ids, begin, n, low, scale, n_buckets):
 
 
 @compiled
-def fill_classes(bag, sums, ids, begin, n, low, scale, n_buckets):
+def fill_classes(bag, sums, keys, ids, begin, n, low, scale, n_buckets):
     """Add up every bucket: what the rows of each class weigh."""
-    keys, weights, classes, first = bag.keys, bag.weights, bag.classes, uint64(begin)
+    weights, classes, first = bag.weights, bag.classes, uint64(begin)
     sums[:n_buckets] = 0.0
     for i in range(uint64(n)):
         bucket = bucket_of(keys[i], low, scale)
@@ -96,10 +98,13 @@ def fill_classes(bag, sums, ids, begin, n, low, scale, n_buckets):
 
 
 @compiled
-def score_of_number(moved, passed, moment, weight):
-    """S_L^2 / L + S_R^2 / R, both sides having weight."""
-    behind = moment - moved
-    return moved * moved / passed + behind * behind / (weight - passed)
+def score_of_number(moved, passed, share, weight):
+    """What a cut gains, both sides having weight; the node's sum has that share for each weight.
+
+    (S_L - L S / W)^2 / (L R)
+    """
+    off = moved - share * passed
+    return off * off / (passed * (weight - passed))
 
 
 @compiled
@@ -114,7 +119,7 @@ def score_of_classes(left, totals, passed, right, n_classes):
 
 
 @compiled
-def best_between(bag, rules, sums, before, n_buckets, weight, moment, least):
+def best_between(bag, rules, sums, before, n_buckets, weight, share, least):
     """Fill `before` with the sums before each bucket, and `SIZE` in both; the best score of a cut between two."""
     totals, n_classes, best, passed = bag.totals, rules.n_classes, NO_CUT, 0.0
     before[0] = 0.0
@@ -128,7 +133,7 @@ def best_between(bag, rules, sums, before, n_buckets, weight, moment, least):
         left[SIZE], here[SIZE] = passed, size
         if size > 0.0 and passed >= least and weight - passed >= least:
             if rules.criterion == SQUARED:
-                score = score_of_number(left[1], passed, moment, weight)
+                score = score_of_number(left[1], passed, share, weight)
             else:
                 score = score_of_classes(left, totals, passed, weight - passed, n_classes)
             best = max(best, score)
@@ -144,14 +149,14 @@ def best_between(bag, rules, sums, before, n_buckets, weight, moment, least):
 
 
 @compiled
-def mark_high(bag, rules, sums, before, n_buckets, weight, moment, least, bar):
+def mark_high(bag, rules, sums, before, n_buckets, weight, share, least, bar):
     """Mark the buckets that may have a cut above the bar; how many."""
     is_high, n_high = bag.is_high, 0
     for bucket in range(n_buckets):
         left, here, bound = before[bucket], sums[bucket], NO_CUT
         if here[SIZE] > 0.0 and left[SIZE] + here[SIZE] >= least and weight - left[SIZE] >= least:
             if rules.criterion == SQUARED:
-                bound = bound_of_numbers(left, here, weight, moment, least)
+                bound = bound_of_numbers(left, here, weight, share, least)
             else:
                 bound = bound_of_classes(left, here, bag.totals, weight, rules.n_classes)
         is_high[bucket] = bound > NO_CUT and bound + abs(bound) * DOUBT > bar
@@ -160,16 +165,22 @@ def mark_high(bag, rules, sums, before, n_buckets, weight, moment, least, bar):
 
 
 @compiled
-def bound_of_numbers(left, here, weight, moment, least):
+def bound_of_numbers(left, here, weight, share, least):
     """What no cut in a bucket exceeds."""
     first, last = max(left[SIZE], least), min(left[SIZE] + here[SIZE], weight - least)
     if first > last:
         return NO_CUT
     lowest, highest = left[1] + here[BELOW], left[1] + here[ABOVE]
     return max(
-        max(score_of_number(lowest, first, moment, weight), score_of_number(highest, first, moment, weight)),
-        max(score_of_number(lowest, last, moment, weight), score_of_number(highest, last, moment, weight)),
+        score_of_number(farthest(lowest, highest, share * first), first, share, weight),
+        score_of_number(farthest(lowest, highest, share * last), last, share, weight),
     )
+
+
+@compiled
+def farthest(lowest, highest, middle):
+    """The one of two sums that is farther from what would gain nothing."""
+    return highest if highest - middle > middle - lowest else lowest
 
 
 @compiled
@@ -210,19 +221,12 @@ def highest_corner(left, here, totals, weight, n_classes):
 
 
 @compiled
-def pick(bag, ids, ranks, begin, n, n_buckets):
-    """Fill `picked` with the rows of marked buckets, in the order of their ranks, which are then in `keys`.
+def pick(bag, ids, keys, n, n_buckets):
+    """Fill `picked` with the rows of marked buckets, in the order of their keys.
 
     `ends[bucket]` is where those of a bucket end.
     """
-    keys, unsorted, picked, ends, is_high, n_picked = (
-        bag.keys,
-        bag.unsorted,
-        bag.picked,
-        bag.ends,
-        bag.is_high,
-        uint64(0),
-    )
+    unsorted, picked, ends, is_high, n_picked = bag.unsorted, bag.picked, bag.ends, bag.is_high, uint64(0)
     for i in range(uint64(n)):
         unsorted[n_picked] = i
         n_picked += uint64(is_high[ids[i]])
@@ -237,18 +241,44 @@ def pick(bag, ids, ranks, begin, n, n_buckets):
     for i in range(n_picked):
         row = unsorted[i]
         to = ends[ids[row]]
-        picked[to], keys[row] = row, ranks[bag.rows[begin + row]]
+        picked[to] = row
         ends[ids[row]] = to + 1
     start = int64(0)
     for bucket in range(n_buckets):
         if ends[bucket] > start:
-            sort_bucket(picked, keys, start, ends[bucket])
+            sort_bucket(bag, keys, start, ends[bucket])
             start = ends[bucket]
 
 
 @compiled
-def sort_bucket(picked, keys, start, end):
-    """Put rows in the order of their ranks."""
+def sort_bucket(bag, keys, start, end):
+    """Put the rows of a bucket in the order of their keys."""
+    if end - start > MOST_COUNTED:
+        sort_by_gaps(bag.picked, keys, start, end)
+        return
+    picked, labels, in_order, n = bag.picked, bag.labels, bag.in_order, end - start
+    for place in range(n):
+        labels[place] = float(keys[picked[start + place]]) * MOST_COUNTED + place  # no two are equal
+    for place in range(n, n + WIDTH):
+        labels[place] = VAST
+    for place in range(n):
+        before = uint64(0)
+        for further in range(0, n, WIDTH):
+            before += n_bits(are_less(further, labels, labels[place]))
+        in_order[before] = picked[start + place]
+    for place in range(n):
+        picked[start + place] = in_order[place]
+
+
+@in_lanes(types.uint64)
+def are_less(labels, label):
+    """Which of eight labels are less than one."""
+    return (label > labels(0)).as_bits()
+
+
+@compiled
+def sort_by_gaps(picked, keys, start, end):
+    """The same of many rows (Shell 1959)."""
     for gap in GAPS:
         if gap > 1 and 3 * gap > end - start:
             continue
@@ -262,19 +292,19 @@ def sort_bucket(picked, keys, start, end):
 
 
 @compiled
-def best_of_picked(bag, rules, before, begin, n_buckets, weight, moment, least, bar):
+def best_of_picked(bag, rules, keys, before, begin, n_buckets, weight, share, least, tie, bar):
     """The first cut within a tie of the best above the bar, of the buckets that were picked: its score and its rank."""
-    chosen, cut, tie = NO_CUT, uint32(0), rules.tolerance * weight
+    chosen, cut = NO_CUT, uint32(0)
     for _ in range(2):
         start, state = int64(0), (bar, NO_CUT, uint32(0), False)
         for bucket in range(n_buckets):
             end = bag.ends[bucket]
             if end > start:
                 if rules.criterion == SQUARED:
-                    state = scan_numbers(bag, begin, start, end, before[bucket], weight, moment, least, tie, state)
+                    state = scan_numbers(bag, keys, begin, start, end, before[bucket], weight, share, least, tie, state)
                 else:
                     state = scan_classes(
-                        bag, begin, start, end, before[bucket], weight, least, tie, rules.n_classes, state
+                        bag, keys, begin, start, end, before[bucket], weight, least, tie, rules.n_classes, state
                     )
                 start = end
         best, chosen, cut, is_unclear = state
@@ -294,16 +324,16 @@ def with_score(state, score, key, tie):
 
 
 @compiled
-def scan_numbers(bag, begin, start, end, left, weight, moment, least, tie, state):
+def scan_numbers(bag, keys, begin, start, end, left, weight, share, least, tie, state):
     """Go through the rows of a bucket, of a number to predict."""
-    picked, keys, weights, parts = bag.picked, bag.keys, bag.weights, bag.parts
+    picked, weights, parts = bag.picked, bag.weights, bag.parts
     passed, moved, before = left[SIZE], left[1], keys[picked[start]] + uint32(1)
     for place in range(start, end):
         i = picked[place]
-        key, behind, right = keys[i], moment - moved, weight - passed
-        if key != before and passed >= least and may_exceed(state[0], moved * moved, behind * behind, passed, right):
-            score = moved * moved / passed + (behind * behind / right if right > 0.0 else 0.0)
-            if score > state[0] and right >= least:
+        key, off, product = keys[i], moved - share * passed, passed * (weight - passed)
+        if key != before and off * off > state[0] * product * NEARLY and passed >= least and weight - passed >= least:
+            score = off * off / product
+            if score > state[0]:
                 state = with_score(state, score, key, tie)
         passed += weights[begin + i]
         moved += parts[i]
@@ -312,16 +342,9 @@ def scan_numbers(bag, begin, start, end, left, weight, moment, least, tie, state
 
 
 @compiled
-def scan_classes(bag, begin, start, end, before_bucket, weight, least, tie, n_classes, state):
+def scan_classes(bag, keys, begin, start, end, before_bucket, weight, least, tie, n_classes, state):
     """The same of classes."""
-    picked, keys, weights, classes, left, totals = (
-        bag.picked,
-        bag.keys,
-        bag.weights,
-        bag.classes,
-        bag.left,
-        bag.totals,
-    )
+    picked, weights, classes, left, totals = bag.picked, bag.weights, bag.classes, bag.left, bag.totals
     passed, before, squares_left, squares_right = before_bucket[SIZE], keys[picked[start]] + uint32(1), 0.0, 0.0
     for k in range(n_classes):
         left[k] = before_bucket[k]

@@ -11,10 +11,10 @@ from numba import int64, uint32, uint64
 from core.compiled_kernels import compiled, making_arrays, numbers_at
 from core.growth.branch_kernels import no_branches, put_branches, with_row
 from core.growth.division_kernels import copy_figures
-from core.growth.drawing_kernels import draw_next, take_back
+from core.growth.drawing_kernels import draw_next, first_of_best, take_back
 from core.growth.figure_kernels import gain_of_two, squared_error
 from core.growth.growth_state import Rules
-from core.growth.leafward_kernels import fill_sizes, first_of_best, grow_leafward, put_node
+from core.growth.leafward_kernels import fill_sizes, grow_leafward, put_node
 from core.growth.node_kernels import is_leaf, is_one_class
 from core.growth.placing_kernels import place_rows
 from core.growth.rank_bucket_kernels import DOUBT, look_at, look_closer, score_of_classes
@@ -119,7 +119,7 @@ def grow_large(bag, rules, progress):
         if c < 0 or bag.gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
             links[node, N_ROWS] = 0
             continue
-        n_left, low, high = divide(bag, rules, bag.drawn[c], bag.cuts[c], begin, n, figures[node], sums)
+        n_left, low, high = divide(bag, rules, bag.keys[bag.keys_of[c]], bag.cuts[c], begin, n, figures[node], sums)
         links[node, CHILD], links[node, COLUMN], links[node, LOW], links[node, HIGH] = n_links, bag.drawn[c], low, high
         gains = longer_list(gains, n_links, n_links + 2)
         links, figures = longer_rows(links, n_links, n_links + 2), longer_rows(figures, n_links, n_links + 2)
@@ -161,32 +161,35 @@ def close_if(is_closed, links, node, n_waiting):
 
 @compiled
 def best_of_drawn(bag, rules, key, begin, n, figure):
-    """The cut to make of a node, as its place in `bag.cuts`; -1 when there is none."""
+    """The cut to make of a node, as its place in `bag.cuts`; -1 when there is none.
+
+    Scores are gains where numbers are predicted, else what `undivided` is without a cut, times the weight.
+    """
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
-    drawn, gains, cuts, moment, least = bag.drawn, bag.gains, bag.cuts, 0.0, max(rules.min_leaf - TIE, 1.0)
-    weight, undivided, bar, most = figure[0], 0.0, NO_CUT, NO_CUT
+    drawn, gains, cuts, share, least = bag.drawn, bag.gains, bag.cuts, 0.0, max(rules.min_leaf - TIE, 1.0)
+    weight, unit, undivided, bar, most = figure[0], 1.0, 0.0, NO_CUT, NO_CUT
     if rules.criterion == SQUARED:
-        moment = figure[2]
-        undivided = moment * moment / weight
+        share = figure[2] / weight
         for i in range(n):
             bag.parts[i] = bag.weights[begin + i] * (bag.numbers[begin + i] - figure[1])
     else:
         for k in range(rules.n_classes):
             bag.totals[k] = figure[1 + k]
-        undivided = score_of_classes(bag.totals, bag.totals, weight, 0.0, rules.n_classes)
+        unit, undivided = weight, score_of_classes(bag.totals, bag.totals, weight, 0.0, rules.n_classes)
+    tie = rules.tolerance * unit
     while turn < n_columns and n_found == 0:
         n_looked, n_drawn = 0, rules.n_drawn if turn == 0 else 1
         while turn < n_columns and n_looked < n_drawn:
             bag.looked[n_looked] = draw_next(rules, bag.order, bag.taken, for_columns, turn)
-            score = look_at(bag, rules, n_looked, bag.looked[n_looked], begin, n, weight, moment, least)
-            bar = max(bar, below(score, rules.tolerance * weight))
+            bar = max(bar, below(look_at(bag, rules, n_looked, begin, n, weight, share, least), tie))
             n_looked += 1
             turn += 1
         for c in range(n_looked):
-            score, cut = look_closer(bag, rules, c, bag.looked[c], begin, n, weight, moment, least, bar)
+            score, cut = look_closer(bag, rules, c, begin, n, weight, share, least, tie, bar)
             if cut:
-                drawn[n_found], gains[n_found], cuts[n_found] = bag.looked[c], (score - undivided) / weight, cut
-                bar, most = max(bar, below(score, rules.tolerance * weight)), max(most, gains[n_found])
+                drawn[n_found], gains[n_found], cuts[n_found] = bag.looked[c], (score - undivided) / unit, cut
+                bag.keys_of[n_found] = c
+                bar, most = max(bar, below(score, tie)), max(most, gains[n_found])
                 n_found += 1
     take_back(bag.order, bag.taken, turn)
     return first_of_best(drawn, gains, n_found, most, rules.tolerance)
@@ -199,12 +202,12 @@ def below(score, tie):
 
 
 @compiled
-def divide(bag, rules, column, cut, begin, n, figure, sums):
-    """Put the rows whose rank is below the cut first; how many, and a row on either side of the cut.
+def divide(bag, rules, keys, cut, begin, n, figure, sums):
+    """Put the rows whose key is below the cut first; how many, and a row on either side of the cut.
 
     `sums` are the weights of both branches, then their sums, as in `division_kernels.branch_figures`.
     """
-    ranks, is_squared, n_classes = bag.ranks[column], rules.criterion == SQUARED, rules.n_classes
+    is_squared, n_classes, first = rules.criterion == SQUARED, rules.n_classes, uint64(begin)
     rows, weights, numbers, classes = bag.rows, bag.weights, bag.numbers, bag.classes
     spare_rows, spare_weights, spare_numbers, spare_classes = (
         bag.spare_rows,
@@ -218,7 +221,7 @@ def divide(bag, rules, column, cut, begin, n, figure, sums):
     low, high = uint64(0), ~uint64(0)
     for i in range(uint64(begin), uint64(begin + n)):
         row, weight = rows[i], weights[i]
-        key = ranks[row]
+        key = keys[i - first]
         to = uint64(key >= uint32(cut))
         ranked, on_left = uint64(key) << uint64(32) | uint64(row), to - uint64(1)  # all ones or none
         low, high = max(low, ranked & on_left), min(high, ranked | on_left)

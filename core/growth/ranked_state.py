@@ -8,6 +8,8 @@ from core.compiled_kernels import Struct, StructType, define, structure
 
 MOST_SMALL = 255  # rows: places are bytes
 MOST_BUCKETS = 256
+MOST_COUNTED = 64  # rows of a bucket that are put in order by counting
+KEYS_APART = MOST_SMALL + 33  # bytes from one column's keys to the next: 32 are read at once, also beyond the last
 LANES = 8  # of a bucket: its sums, and in the last one how many rows it has
 # What is known of a node of many rows: its first child, the second being the next, or -1; the column of its split and
 # the rows on both sides of it; its place among the rows, how many it has, 0 for a leaf, its depth, its key.
@@ -53,26 +55,30 @@ define(
     Bag,
     BagType,
     "lists ranks distinct shift rows weights numbers classes spare_rows spare_weights spare_numbers spare_classes "
-    "keys parts unsorted picked ids sums before n_buckets ends is_high totals left order taken looked drawn gains cuts "
+    "keys keys_of parts unsorted picked labels in_order ids sums before n_buckets ends is_high totals left order taken "
+    "looked drawn gains cuts "
     "place value home begins places_taken values_taken last_ranks "
-    "row_parts small_rows others bytes ordered words before_word waiting waiting_figures child_sums centres figure "
-    "child",
+    "lane_keys slot_weights slot_parts slot_rows small_rows others bytes ordered words before_word "
+    "waiting waiting_figures child_sums centres figure child",
 )
 
 
-def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_sums: int) -> tuple[Any, ...]:
-    """The fields of a `Bag` from `keys` on, for trees of at most so many of all rows."""
+def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_drawn: int, n_sums: int) -> tuple[Any, ...]:
+    """The fields of a `Bag` from `keys` on, for trees of at most so many of all rows, whose nodes draw some columns."""
     n_small, n_subtrees = MOST_SMALL + 1, n_rows + 1
     shape = n_columns, n_rows + n_small
     return (
-        np.empty(n_rows, dtype=np.uint32),
+        np.empty((n_drawn, n_rows), dtype=np.uint32),
+        np.zeros(n_drawn, dtype=np.int64),
         np.empty(n_rows),
         np.empty(n_rows + 1, dtype=np.uint32),
         np.empty(n_rows + 1, dtype=np.uint32),
-        np.empty((n_columns, n_rows), dtype=np.uint16),
-        np.empty((n_columns, MOST_BUCKETS, LANES)),
-        np.empty((n_columns, MOST_BUCKETS, LANES)),
-        np.zeros(n_columns, dtype=np.int64),
+        np.empty(MOST_COUNTED + 8),
+        np.empty(MOST_COUNTED, dtype=np.uint32),
+        np.empty((n_drawn, n_rows), dtype=np.uint16),
+        np.empty((n_drawn, MOST_BUCKETS, LANES)),
+        np.empty((n_drawn, MOST_BUCKETS, LANES)),
+        np.zeros(n_drawn, dtype=np.int64),
         np.zeros(MOST_BUCKETS, dtype=np.int64),
         np.zeros(MOST_BUCKETS, dtype=np.uint8),
         np.zeros(LANES),
@@ -90,7 +96,10 @@ def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_sums: int) -
         np.zeros(n_subtrees, dtype=np.uint8),
         np.zeros(n_subtrees, dtype=np.uint8),
         np.zeros(n_subtrees, dtype=np.uint32),
-        np.empty(n_small),
+        np.zeros(4 * KEYS_APART, dtype=np.uint8),
+        np.empty(4 * n_small),
+        np.empty(4 * n_small),
+        np.empty(4 * n_small, dtype=np.uint8),
         np.empty(n_small, dtype=np.uint8),
         np.empty(n_small, dtype=np.uint8),
         np.zeros(n_small + 32, dtype=np.uint8),

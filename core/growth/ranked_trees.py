@@ -53,8 +53,8 @@ class RankedRoom:
         self.samples, self.is_number = samples, samples.target.task is Task.REGRESSION
         self.n_rows = -1
 
-    def make(self, n_rows: int) -> None:
-        """Room for a tree of so many rows."""
+    def make(self, n_rows: int, n_drawn: int) -> None:
+        """Room for a tree of so many rows, each node of which draws so many columns; all trees draw alike."""
         from core.growth.ranked_state import room_for_ranked
 
         if n_rows > self.n_rows:
@@ -67,7 +67,7 @@ class RankedRoom:
                 np.empty(n_numbers),
                 np.empty(n_codes, dtype=np.int32),
             )
-            self.bag = room_for_ranked(len(self.samples), self.n_rows, n_columns, n_sums_of(self.samples))
+            self.bag = room_for_ranked(len(self.samples), self.n_rows, n_columns, n_drawn, n_sums_of(self.samples))
             self.marks = np.empty((2 * self.n_rows, 4), dtype=np.int32)
             self.weights = np.empty((2 * self.n_rows, 1 if self.is_number else n_classes))
             n_errors = 2 * n_numbers
@@ -90,7 +90,8 @@ def grow_by_ranks(
     from core.growth.ranked_kernels import STOP, fill_thresholds, grow_ranked
 
     problem, rows = table.problem, sample.rows
-    room.make(len(rows))
+    assert sample.draw is not None
+    room.make(len(rows), sample.draw.n_drawn)
     lists, distinct, shift, classes, numbers = problem[0], problem[2], problem[16], problem[6], problem[7]
     of_rows = (
         rows.astype(np.uint32),

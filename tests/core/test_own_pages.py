@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.own_pages import in_pages, is_in_pages, moved_to_pages
+from core.own_pages import ask_for_pages, in_pages, is_in_pages, moved_to_pages
 
 
 @pytest.mark.parametrize("shape", [0, 7, (5, 3), (4, 0)])
@@ -36,6 +36,16 @@ def test_memory_is_given_back_at_once() -> None:
     while arrays:
         arrays.pop()
     assert resident_bytes() - before < 5_000_000
+
+
+def test_only_the_pages_of_some_rows_are_asked_for() -> None:
+    pages, before = in_pages((1_000_000, 4)), resident_bytes()
+    ask_for_pages(pages, 900_000, 1_000_000)
+    assert resident_bytes() - before < 5_000_000
+    assert not pages[890_000:].any()
+    for elsewhere in (np.zeros(3), in_pages(0), pages[:, 0]):
+        ask_for_pages(elsewhere, 0, len(elsewhere))
+    assert resident_bytes() - before < 10_000_000
 
 
 def resident_bytes() -> int:

@@ -15,7 +15,7 @@ from core.table import FloatArray, Table
 from core.target import ClassTarget, NumberTarget, Target
 from tests.core.ensembles.test_growing_kernels import assert_same_forest
 
-N_COLUMNS = 5
+N_COLUMNS = 7
 
 
 def column_of(chance: np.random.Generator, n_rows: int) -> FloatArray:
@@ -36,7 +36,7 @@ def drawn_target(chance: np.random.Generator, n_rows: int, about: FloatArray) ->
         return ClassTarget(tuple(map(str, range(n_classes))), (noisy * n_classes // n_rows).astype(np.int32))
     noisy = np.tanh(about) + chance.choice([0.01, 1.0]) * chance.normal(size=n_rows)
     noisy = np.round(noisy, 1) if chance.random() < 0.5 else noisy
-    return NumberTarget((noisy + chance.choice([0.0, 1e8]))[:, None])
+    return NumberTarget((chance.choice([1.0, 1e7]) * noisy + chance.choice([0.0, 1e8]))[:, None])
 
 
 def drawn_samples(seed: int, n_rows: int) -> Samples:
@@ -58,7 +58,7 @@ def stopping_rules(draw: st.DrawFn) -> Stopping:
     )
 
 
-@given(st.integers(0, 2**32), st.sampled_from([2, 30, 255, 256, 600]), st.integers(1, 4), stopping_rules())
+@given(st.integers(0, 2**32), st.sampled_from([2, 30, 255, 256, 600]), st.integers(1, 6), stopping_rules())
 @settings(max_examples=40)
 def test_trees_by_ranks_are_those_of_the_definition(seed: int, n_rows: int, n_drawn: int, stopping: Stopping) -> None:
     samples = drawn_samples(seed, n_rows)
