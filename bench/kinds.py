@@ -3,11 +3,12 @@
 from dataclasses import replace
 from functools import partial
 
-from bench.tables import FEW_LEVELS, Tables, cover_types, hundred_values, mixed, numeric, regression, slanted
+from bench.tables import FEW_LEVELS, Tables, added_up, cover_types, hundred_values, mixed, numeric, regression, slanted
 
 NUMERIC_1M = Tables(numeric, 1_000_000)
 NUMERIC_100K = Tables(numeric, 100_000)
 NUMERIC_200K = Tables(numeric, 200_000)
+ADDED_UP_200K = Tables(added_up, 200_000)
 SLANTED_100K = Tables(slanted, 100_000)
 SLANTED_3_100K = Tables(partial(slanted, n_classes=3), 100_000)
 COVER_TYPES = Tables(cover_types, 500_000)

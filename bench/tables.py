@@ -101,6 +101,13 @@ def numeric(chance: Generator, n_rows: int, *, n_classes: int = 3) -> Data:
     return classified(numbers, score(numbers, chance), n_classes=n_classes)
 
 
+def added_up(chance: Generator, n_rows: int) -> Data:
+    """20 normal columns in 3 classes by the sum of eight of them, with some noise: every node has much to ask."""
+    numbers = chance.normal(size=(n_rows, 20))
+    total = numbers[:, chance.permutation(20)[:8]].sum(axis=1)
+    return classified(numbers, total + 0.5 * chance.normal(size=n_rows), n_classes=3)
+
+
 def slanted(chance: Generator, n_rows: int, *, n_classes: int = 2) -> Data:
     """20 normal columns in classes between planes that are parallel to none of them, with some noise."""
     numbers, across = chance.normal(size=(n_rows, 20)), chance.normal(size=20)
