@@ -1,5 +1,6 @@
 """Clocks: CPU time of runs that are to keep to a number of threads, of all threads together, and wall time."""
 
+import gc
 import os
 import time
 from collections.abc import Callable
@@ -22,8 +23,9 @@ def cpu_seconds(run: Callable[[], Answer], patience: int = 3, *, threads: int = 
     """How long it computes on so many threads, and what it gives; once more if something had to be compiled.
 
     Also once more, so many times, if it took more CPU time than they can: the threads of another library may still have
-    been running.
+    been running. What others left to be cleared away is cleared before.
     """
+    gc.collect()
     with event.install_recorder("numba:compile") as compilations:
         wall, cpu = time.perf_counter(), time.process_time()
         answer = run()
