@@ -7,7 +7,7 @@ mostly one cut of one column, and what is left is searched in float64.
 from numba import int64, uint64
 
 from core.compiled_kernels import compiled, lowest_bit
-from core.growth.drawing_kernels import draw_next, take_back
+from core.growth.drawing_kernels import draw_next, first_of_best, take_back
 from core.growth.small_look_kernels import CLEAR, UNCLEAR, look_exactly, look_roughly
 from core.growth.small_order_kernels import tag_roughly
 from core.growth.small_scan_kernels import best_of_counts, best_of_numbers, best_of_weights
@@ -127,17 +127,7 @@ def best_of_drawn(rules, work, key, begin, n, figure):
                 work.cuts[0, j] = work.cuts[1, j]
         n_found += gains[n_found] > NO_CUT
     take_back(work.order, work.taken, turn)
-    return first_of_best(work, n_found, most, rules.tolerance)
-
-
-@compiled
-def first_of_best(work, n_found, most, tolerance):
-    """Of the cuts within a tie of the best, the one of the first column; -1 when there is none."""
-    gains, drawn, winner = work.drawn_gains, work.drawn, -1
-    for c in range(n_found):
-        if gains[c] >= most - tolerance and (winner < 0 or drawn[c] < drawn[winner]):
-            winner = c
-    return winner
+    return first_of_best(work.drawn, gains, n_found, most, rules.tolerance)
 
 
 @compiled
@@ -181,7 +171,7 @@ def best_of_near(problem, rules, work, n_found, most, begin, n, figure):
             continue
         gains[c] = search_exactly(problem, rules, work, work.list_of[work.drawn[c]], begin, n, figure, work.cuts[c])
         most = max(most, gains[c])
-    return first_of_best(work, n_found, most, rules.tolerance)
+    return first_of_best(work.drawn, gains, n_found, most, rules.tolerance)
 
 
 @compiled
