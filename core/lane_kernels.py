@@ -211,6 +211,12 @@ def same(kind: Any, value: Any) -> Any:
     return ir.Constant(kind, [value] * kind.count)
 
 
+@in_lanes(types.float32)
+def largest_of_eight(numbers: Numbers) -> Any:
+    """The largest of eight numbers of an array; none is negative."""
+    return numbers(0).largest()
+
+
 class SumsType(types.Type):
     """Eight float64 that are added up side by side, each in its own order; a kernel keeps them in registers."""
 

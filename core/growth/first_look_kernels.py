@@ -5,6 +5,7 @@ from numba import int64, uint64
 
 from core.compiled_kernels import compiled
 from core.splits.block_kernels import (
+    LONGEST_OF_WORDS,
     MOST_ENTRIES,
     SHORT,
     by_row,
@@ -12,6 +13,7 @@ from core.splits.block_kernels import (
     fill_lefts_of_few,
     fill_units,
     fill_units_of_few,
+    fill_words,
     n_blocks_of,
 )
 from core.splits.high_block_kernels import (
@@ -24,13 +26,14 @@ from core.splits.high_block_kernels import (
 from core.splits.look_kernels import (
     best_between_blocks,
     best_in_blocks,
+    best_of_all,
     doubt_of_floats,
     doubt_of_units,
     mark_high,
     score_undivided,
 )
 from core.splits.mark_kernels import by_marks, by_marks_and_class, fill_kinds, has_kinds
-from core.splits.numeric_kernels import ENTROPY, NO_CUT, last_place, score_of_whole
+from core.splits.numeric_kernels import ENTROPY, GINI, NO_CUT, last_place, ratio, score_of_whole
 from core.ties import TIE
 
 SHORTEST_COUNTED, SHORTEST_WEIGHED = 48, 16  # entries of a list that gets a first look
@@ -61,6 +64,12 @@ def has_look(rules, work, n):
     """Whether a list of n entries gets a first look: there is room for it only where that is of use."""
     shortest = SHORTEST_COUNTED if rules.is_counted else SHORTEST_WEIGHED
     return n >= shortest and n < MOST_ENTRIES and work.highs.shape[0] > 0
+
+
+@compiled
+def has_words(rules, n_rows, n):
+    """Whether all cuts of a list of n entries are looked at one by one: a few blocks would save less than they take."""
+    return has_few_weighed(rules, n_rows) and n <= LONGEST_OF_WORDS and rules.criterion == GINI and not rules.needs_all
 
 
 @compiled
@@ -136,10 +145,30 @@ def look_closer(problem, rules, work, entries, start, n, lefts, bar, is_told):
         rules.criterion,
         work.words,
     )
+    return bounds_of_gain(surely, possibly, undivided, least, unit, doubt)
+
+
+@compiled
+def bounds_of_gain(surely, possibly, undivided, least, unit, doubt):
+    """From the highest scores: what a list's best cut surely gains and what it gains at the most."""
     if possibly == 0.0 and least - doubt > SOME:
         return NO_CUT, NO_CUT
     # What weighs less than half a unit gains less than the doubt.
     return (surely - undivided - doubt) / unit, (max(possibly, undivided) - undivided + doubt) / unit
+
+
+@compiled
+def look_at_all_cuts(problem, rules, work, entries, start, n, room):
+    """`look_at` and `look_closer` at once, where the list has words."""
+    t0, t1, t2 = fill_words(entries, start, n, problem.shift, work.units, work.block_words)
+    known = t0 + t1 + t2
+    undivided = ratio(t0 * t0 + t1 * t1 + t2 * t2, known)
+    unit, doubt = unit_and_doubt(rules, work, known)
+    least = rules.min_leaf * unit
+    surely, possibly = best_of_all(
+        work.block_words, n, t0, t1, t2, least + doubt, max(least - doubt, SOME), room[0], room[1]
+    )
+    return bounds_of_gain(surely, possibly, undivided, least, unit, doubt)
 
 
 @compiled
@@ -150,11 +179,17 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
     counts. Where every list's best cut is needed all are searched anyway, and none is looked at closer.
     """
     most, first, n_lists = NO_CUT, 0, problem.lengths.shape[0]
-    has_few = has_few_weighed(rules, lengths[at, n_lists])
+    n_rows = lengths[at, n_lists]
+    has_few = has_few_weighed(rules, n_rows)
     for i in range(n_lists):
         start, n = starts[at, i], lengths[at, i]
         if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, n):
-            work.surely[i] = look_at(problem, rules, work, lists[i], start, n, work.lefts[i], has_few, is_told)
+            if has_words(rules, n_rows, n):
+                work.surely[i], work.possibly[i] = look_at_all_cuts(
+                    problem, rules, work, lists[i], start, n, work.lefts[i]
+                )
+            else:
+                work.surely[i] = look_at(problem, rules, work, lists[i], start, n, work.lefts[i], has_few, is_told)
             if work.surely[i] > most:
                 first, most = i, work.surely[i]
     if rules.needs_all:
@@ -162,9 +197,15 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
         return most
     for step in range(n_lists):
         i = first if step == 0 else step - int64(step <= first)
-        if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, lengths[at, i]):
+        start, n = starts[at, i], lengths[at, i]
+        if not work.is_drawn[problem.list_slots[i]] or not has_look(rules, work, n):
+            continue
+        if has_words(rules, n_rows, n):
+            if work.possibly[i] > most:  # it will be searched
+                fill_lefts_of_few(lists[i], start, n, problem.shift, work.units, work.block_words, work.lefts[i])
+        else:
             surely, work.possibly[i] = look_closer(
-                problem, rules, work, lists[i], starts[at, i], lengths[at, i], work.lefts[i], most, is_told
+                problem, rules, work, lists[i], start, n, work.lefts[i], most, is_told
             )
             work.surely[i] = max(work.surely[i], surely)
             most = max(most, surely)

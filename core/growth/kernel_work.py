@@ -22,7 +22,7 @@ def work_for(
     from core.growth.first_look_kernels import MOST_AT_ONCE
     from core.growth.partition_kernels import BOTH
     from core.lane_kernels import WIDTH
-    from core.splits.block_kernels import most_blocks, room_for_lefts
+    from core.splits.block_kernels import LONGEST_OF_WORDS, most_blocks, room_for_lefts
     from core.splits.categorical_kernels import space_for
     from core.splits.look_kernels import n_lines_of
     from core.splits.mark_kernels import CLASS_BITS, MOST_KINDS
@@ -36,7 +36,7 @@ def work_for(
     n_gaps, n_thresholds = most_places(samples, algorithm)
     n_blocks = most_blocks(n_rows) if has_look(samples, algorithm) else 0
     n_together = most_blocks(min(n_rows, MOST_AT_ONCE)) if n_blocks else 0
-    n_lines = n_lines_of(criterion_of(algorithm))
+    n_lines, n_words = n_lines_of(criterion_of(algorithm)), LONGEST_OF_WORDS + WIDTH
     has_counts_only = weighing.is_unit and algorithm.criterion.kind is not CriterionKind.ERROR_RATE
     return (
         np.zeros(n_classes, dtype=np.int64),
@@ -47,7 +47,7 @@ def work_for(
         np.empty((n_lists, n_lines, room_for_lefts(n_together)), dtype=np.float32),
         np.empty((n_lines, room_for_lefts(n_blocks)), dtype=np.float32),
         np.empty(n_blocks, dtype=np.int64),
-        np.empty(0 if weighing.is_counted else room_for_lefts(n_together), dtype=np.uint64),
+        np.empty(0 if weighing.is_counted else max(room_for_lefts(n_together), n_words), dtype=np.uint64),
         np.empty(MOST_KINDS if weighing.has_missing else 0),
         np.zeros(MOST_KINDS << CLASS_BITS if weighing.has_missing else 0, dtype=np.uint64),
         np.empty(WIDTH, dtype=np.uint64),

@@ -18,6 +18,7 @@ IS_NEW = MOST_LANES  # the line of `lefts` that says whether a cut can stand bef
 LANE = 21  # bits for each class
 LONGEST_BLOCK = 32  # entries
 SHORT, MIDDLING = 511, 4095  # entries of the longest lists that have shorter blocks
+LONGEST_OF_WORDS = 96  # entries of a list whose cuts are all looked at, without blocks
 MOST_ENTRIES = 1 << 24  # of a list whose counts are float32 as they are
 
 
@@ -200,6 +201,24 @@ def fill_lefts_of_few(entries, start, n, shift, units, words, lefts):
     for j in range(0, int64(b) + WIDTH, WIDTH):
         take_apart(j, words, first, second, third, is_new)
     return int64(b)
+
+
+@compiled
+def fill_words(entries, start, n, shift, units, words):
+    """`words[i]`: what each class weighs before entry i, and in the last bit whether its value is new.
+
+    After `fill_units_of_few`, so that the whole fits. Behind the last entry, as far as lanes read, no value is new.
+    Returns what each class weighs on the whole.
+    """
+    by, flag, word, first = by_row(shift), uint64(63), uint64(0), uint64(start)
+    for i in range(uint64(n)):
+        entry = entries[first + i]
+        words[i] = word | (uint64(entry >> uint32(31)) << flag)
+        word += units[place_in(entry, by)]
+    for i in range(uint64(n), uint64(n + WIDTH)):
+        words[i] = word
+    lane_mask = uint64((1 << LANE) - 1)
+    return float(word & lane_mask), float((word >> uint64(LANE)) & lane_mask), float(word >> uint64(2 * LANE))
 
 
 @in_lanes(types.void)

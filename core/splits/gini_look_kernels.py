@@ -46,6 +46,17 @@ def best_before_blocks(first, second, third, is_new, t0, t1, t2, least, one):
     return score.where((left >= least) & (right >= least) & (is_new(0) >= one)).largest()
 
 
+@in_lanes(types.void)
+def keep_higher(words, sure, possible, t0, t1, t2, surely, perhaps):
+    """`best_of_eight` of words with nothing before them; each lane keeps the higher of its scores so far and this."""
+    word = words(0)
+    a, c, e, is_new = word.part(0, LANE), word.part(LANE, LANE), word.part(2 * LANE, LANE), word.has_last_bit()
+    left, right, score = score_of_sides(a, c, e, t0, t1, t2)
+    for least, highest in ((surely, sure), (perhaps, possible)):
+        is_higher = (left >= least) & (right >= least) & is_new & (score > highest(0))
+        highest.put(0, score.where(is_higher, highest(0)))
+
+
 @in_lanes(types.UniTuple(types.float32, 2))
 def best_of_eight(words, a, c, e, t0, t1, t2, surely, perhaps):
     """The highest scores of a cut before one of eight entries that leaves the first, and the second, on both sides.

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.lane_kernels import WIDTH
+from core.splits import block_kernels as blocks
 from core.splits import look_kernels as looks
 from core.splits.block_kernels import block_length
-from core.splits.numeric_kernels import ENTROPY, GINI
+from core.splits.numeric_kernels import ENTROPY, GINI, MOST_LANES
 from tests.core.splits.looked_at_lists import by_row, gains, lists, looked_at
 
 CRITERIA = st.sampled_from([GINI, ENTROPY])
@@ -81,6 +82,25 @@ def test_a_closer_look_bounds_the_best_cut_on_both_sides(
     undivided, _ = looks.score_undivided(look.lefts, look.n_blocks, criterion)
     assert (surely - undivided - look.doubt) / look.unit <= best + rounding
     assert best <= max(bar, (max(possibly, undivided) - undivided + look.doubt) / look.unit) + rounding
+
+
+@given(lists(), st.sampled_from([0.0, 1.0, 5.0]))
+def test_a_look_at_all_cuts_bounds_the_best_one_on_both_sides(given_list: Any, least: float) -> None:
+    entries, row_bits, classes, weights = given_list
+    n, rows, room = len(entries), np.arange(len(entries), dtype=np.uint32), np.empty((2, WIDTH), dtype=np.float32)
+    units, words, scale = np.empty(n, dtype=np.uint64), np.empty(n + WIDTH, dtype=np.uint64), np.zeros(2)
+    blocks.fill_units_of_few(weights, classes, rows, 0, n, weights.sum(), units, scale)
+    whole = blocks.fill_words(entries, 0, n, row_bits, units, words)
+    in_units, known = np.bincount(classes, weights * scale[0], MOST_LANES), sum(whole)
+    assert whole == pytest.approx(in_units, abs=n)
+    doubt = looks.doubt_of_units(scale[1], weights.sum() * scale[0], GINI) + looks.doubt_of_floats(known, GINI)
+    limit = least * scale[0]
+    surely, possibly = looks.best_of_all(words, n, *whole, limit + doubt, max(limit - doubt, 0.5), *room)
+    gain, smaller = gains(entries, row_bits, classes, weights, GINI)
+    best = gain[(entries >> np.uint32(31) == 1) & (smaller >= least)].max(initial=0.0)
+    undivided, rounding = sum(each**2 for each in whole) / known, 1e-9 * weights.sum()
+    assert (surely - undivided - doubt) / scale[0] <= best + rounding
+    assert best <= (max(possibly, undivided) - undivided + doubt) / scale[0] + rounding
 
 
 @pytest.mark.parametrize("criterion", [GINI, ENTROPY])
