@@ -53,8 +53,7 @@ def keep_higher(words, sure, possible, t0, t1, t2, surely, perhaps):
     a, c, e, is_new = word.part(0, LANE), word.part(LANE, LANE), word.part(2 * LANE, LANE), word.has_last_bit()
     left, right, score = score_of_sides(a, c, e, t0, t1, t2)
     for least, highest in ((surely, sure), (perhaps, possible)):
-        is_higher = (left >= least) & (right >= least) & is_new & (score > highest(0))
-        highest.put(0, score.where(is_higher, highest(0)))
+        highest.put(0, score.where((left >= least) & (right >= least) & is_new).higher(highest(0)))
 
 
 @in_lanes(types.UniTuple(types.float32, 2))
