@@ -18,7 +18,7 @@ IS_NEW = MOST_LANES  # the line of `lefts` that says whether a cut can stand bef
 LANE = 21  # bits for each class
 LONGEST_BLOCK = 32  # entries
 SHORT, MIDDLING = 511, 4095  # entries of the longest lists that have shorter blocks
-LONGEST_OF_WORDS = 96  # entries of a list whose cuts are all looked at, without blocks
+LONGEST_OF_WORDS = 160  # entries of a list whose cuts are all looked at, without blocks
 MOST_ENTRIES = 1 << 24  # of a list whose counts are float32 as they are
 
 
