@@ -43,20 +43,31 @@ SOME = 0.5  # units: more than nothing, since weights are whole units
 
 
 @compiled
-def weigh_entries(problem, rules, work, rows, row_start, n_rows, weight, path, n_path):
+def weigh_entries(problem, rules, work, rows, row_start, n_rows, figures, path, n_path):
     """Find what entries weigh in units, if rows do not count one; whether their marks tell it."""
-    is_told = has_kinds(n_path, n_rows)
+    is_told, most = has_kinds(n_path, n_rows), figures[0]
+    if work.units.shape[0] > 0:
+        most = heaviest_class(figures, rules.n_classes)
     if is_told:
-        fill_kinds(path, n_path, n_rows, weight, work.kind_weights, work.kind_units, work.scale)
+        fill_kinds(path, n_path, n_rows, most, work.kind_weights, work.kind_units, work.scale)
     elif work.units.shape[0] > 0:
-        fill = problem.weights, problem.classes, rows, row_start, n_rows, weight, work.units, work.scale
+        fill = problem.weights, problem.classes, rows, row_start, n_rows, most, work.units, work.scale
         if has_few_weighed(rules, n_rows):
             fill_units_of_few(*fill)
         else:
             fill_units(*fill)
     if work.units.shape[0] > 0:
-        work.scale[1] = doubt_of_units(work.scale[1], weight * work.scale[0], rules.criterion)
+        work.scale[1] = doubt_of_units(work.scale[1], figures[0] * work.scale[0], rules.criterion)
     return is_told
+
+
+@compiled
+def heaviest_class(figures, n_classes):
+    """What the heaviest class of a node weighs."""
+    most = 0.0
+    for k in range(n_classes):
+        most = max(most, figures[1 + k])
+    return most
 
 
 @compiled

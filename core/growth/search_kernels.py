@@ -151,7 +151,9 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
     best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
     strongest = strongest_list(problem, work.gains)
     surely, is_small = NO_CUT, lengths[at, n_lists] <= MOST_AT_ONCE
-    is_told = weigh_entries(problem, rules, work, rows, starts[at, n_lists], lengths[at, n_lists], weight, path, n_path)
+    is_told = weigh_entries(
+        problem, rules, work, rows, starts[at, n_lists], lengths[at, n_lists], figures, path, n_path
+    )
     if work.pairs.shape[0] > 0:
         fill_pairs(problem, rows, starts[at, n_lists], lengths[at, n_lists], figures[1], work.pairs)
     if is_small:

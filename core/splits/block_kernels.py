@@ -23,23 +23,23 @@ MOST_ENTRIES = 1 << 24  # of a list whose counts are float32 as they are
 
 
 @compiled
-def fill_units(weights, classes, rows, start, n, whole, units, scale):
+def fill_units(weights, classes, rows, start, n, most, units, scale):
     """`units[row]`: the weight of each row of a node in whole units, in the place of its class.
 
-    As many as fit: the classes of a block, all in one, weigh no more than its heaviest rows would, nor than the whole
-    node. Fills `scale` with how many units a weight of 1 has and by how many all weights together were rounded.
+    As many as fit: a class of a block weighs no more than its heaviest rows would, nor than the heaviest class of the
+    node, `most`. Fills `scale` with how many units a weight of 1 has and by how many all weights together were rounded.
     """
     heaviest, size = 0.0, float(block_length(n))
     for i in range(uint64(start), uint64(start + n)):
         heaviest = max(heaviest, weights[rows[i]])
-    unit = (float((1 << LANE) - 1) - size) / min(size * heaviest, whole)
+    unit = (float((1 << LANE) - 1) - size) / min(size * heaviest, most)
     scale[0], scale[1] = unit, fill_units_of(weights, classes, rows, start, n, unit, units)
 
 
 @compiled
-def fill_units_of_few(weights, classes, rows, start, n, whole, units, scale):
+def fill_units_of_few(weights, classes, rows, start, n, most, units, scale):
     """`fill_units` with as many as fit for the whole node, as `fill_lefts_of_few` takes them."""
-    unit = (float((1 << LANE) - 1) - n) / whole
+    unit = (float((1 << LANE) - 1) - n) / most
     scale[0], scale[1] = unit, fill_units_of(weights, classes, rows, start, n, unit, units)
 
 

@@ -51,7 +51,7 @@ def by_marks_and_class(shift):
 
 
 @compiled
-def fill_kinds(path, n_path, n, whole, weights, units, scale):
+def fill_kinds(path, n_path, n, most, weights, units, scale):
     """`weights[marks]`: what an entry with these marks weighs; `units[marks and class]`: as `block_kernels.fill_units`.
 
     Every one of the node's n rows may have been rounded by half a unit.
@@ -62,7 +62,7 @@ def fill_kinds(path, n_path, n, whole, weights, units, scale):
             weights[n_kinds + marks] = weights[marks] * path[split]
         n_kinds *= 2
     size = float(block_length(n))
-    unit = (float((1 << LANE) - 1) - size) / min(size * path[0], whole)
+    unit = (float((1 << LANE) - 1) - size) / min(size * path[0], most)
     for marks in range(n_kinds):
         here, place = uint64(int64(weights[marks] * unit + 0.5)), marks << CLASS_BITS
         for k in range(MOST_LANES):

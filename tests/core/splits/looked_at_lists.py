@@ -35,6 +35,11 @@ def by_row(row_bits: int) -> tuple[Any, Any]:
     return np.uint32(0), np.uint32((1 << row_bits) - 1)
 
 
+def heaviest_class(classes: Any, weights: Any) -> float:
+    """What the heaviest class weighs."""
+    return float(np.bincount(classes, weights).max())
+
+
 class Look(NamedTuple):
     """The sums before each block, how many there are, the units, how many a weight of 1 has, and the doubt."""
 
@@ -51,7 +56,7 @@ def looked_at(entries: Any, row_bits: int, classes: Any, weights: Any | None, cr
     units, scale, doubt = np.empty(0, dtype=np.uint64), np.array([1.0, 0.0]), 0.0
     if weights is not None:
         units, rows, whole = np.empty(n, dtype=np.uint64), np.arange(n, dtype=np.uint32), weights.sum()
-        blocks.fill_units(weights, classes, rows, 0, n, whole, units, scale)
+        blocks.fill_units(weights, classes, rows, 0, n, heaviest_class(classes, weights), units, scale)
         doubt = doubt_of_units(scale[1], whole * scale[0], criterion)
     shape = n_lines_of(criterion), blocks.room_for_lefts(blocks.most_blocks(n))
     lefts = np.full(shape, np.nan, dtype=np.float32)

@@ -12,7 +12,7 @@ from core.splits import block_kernels as blocks
 from core.splits import look_kernels as looks
 from core.splits.block_kernels import block_length
 from core.splits.numeric_kernels import ENTROPY, GINI, MOST_LANES
-from tests.core.splits.looked_at_lists import by_row, gains, lists, looked_at
+from tests.core.splits.looked_at_lists import by_row, gains, heaviest_class, lists, looked_at
 
 CRITERIA = st.sampled_from([GINI, ENTROPY])
 
@@ -89,7 +89,7 @@ def test_a_look_at_all_cuts_bounds_the_best_one_on_both_sides(given_list: Any, l
     entries, row_bits, classes, weights = given_list
     n, rows, room = len(entries), np.arange(len(entries), dtype=np.uint32), np.empty((2, WIDTH), dtype=np.float32)
     units, words, scale = np.empty(n, dtype=np.uint64), np.empty(n + WIDTH, dtype=np.uint64), np.zeros(2)
-    blocks.fill_units_of_few(weights, classes, rows, 0, n, weights.sum(), units, scale)
+    blocks.fill_units_of_few(weights, classes, rows, 0, n, heaviest_class(classes, weights), units, scale)
     whole = blocks.fill_words(entries, 0, n, row_bits, units, words)
     in_units, known = np.bincount(classes, weights * scale[0], MOST_LANES), sum(whole)
     assert whole == pytest.approx(in_units, abs=n)
