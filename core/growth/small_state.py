@@ -13,7 +13,6 @@ UNKNOWN = MOST_SMALL  # the place of a row that is not in a list
 NOBODY = 0xFFFF  # stands in a place that is free
 FEW = 64  # rows that are put in order by counting
 EVERY, HERE = 0, 1  # lines of `is_new`: every value is, and as it is in a column
-SURELY, PERHAPS = 0, 8  # where in `most` the highest scores of cuts begin
 # What is kept of a node: how many nodes its subtree has, the slot of its split or -1, the rows on both sides of a cut.
 SIZE, SLOT, LOW, HIGH, N_MARKS = 0, 1, 2, 3, 4
 # Its figures: what its split gains, its part of its parent's known weight; then those of `node_figures`.
@@ -62,7 +61,6 @@ def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: boo
         np.zeros((3, n + WIDTH)),
         np.ones((2, n + WIDTH)),
         np.zeros(n + WIDTH),
-        np.zeros(2 * WIDTH),
         np.empty(n, dtype=np.uint16),
         np.zeros((2, 4)),
         np.zeros(5),
@@ -72,10 +70,12 @@ def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: boo
         np.zeros((3, n + WIDTH), dtype=np.float32),
         np.ones((2, n + WIDTH), dtype=np.float32),
         np.zeros(n + WIDTH, dtype=np.float32),
-        np.zeros(2 * WIDTH, dtype=np.float32),
         np.zeros(5, dtype=np.float32),
         np.zeros(n_columns),
         np.zeros(n_columns, dtype=np.bool_),
+        np.zeros(WIDTH + 1, dtype=np.uint16),
+        np.zeros(WIDTH + 1, dtype=np.float32),
+        np.zeros(WIDTH, dtype=np.float32),
     )
 
 
