@@ -134,10 +134,6 @@ class Lanes:
         lanes = ir.Constant(PLACES, [2 * WIDTH - step + i if i < step else i - step for i in range(WIDTH)])
         return Lanes(self.builder, self.builder.shuffle_vector(self.value, before.value, lanes))
 
-    def last(self) -> Any:
-        """The number in the last lane."""
-        return self.builder.extract_element(self.value, PLACE(WIDTH - 1))
-
     def last_everywhere(self) -> "Lanes":
         """The number in the last lane, in every lane."""
         return Lanes(self.builder, self.builder.shuffle_vector(self.value, self.value, same(PLACES, WIDTH - 1)))
