@@ -24,6 +24,24 @@ FOUR = ir.VectorType(DOUBLE, 4)
 BYTES = {FLOATS: 4, DOUBLES: 8, WORDS: 8, FOUR: 8}
 
 
+class EightType(types.Type):
+    """Eight numbers of a kind that a kernel keeps in registers, from one formula to the next."""
+
+    def __init__(self, kind: Any) -> None:
+        super().__init__(f"Eight({kind})")
+        self.kind = kind
+
+
+EIGHT = {kind: EightType(kind) for kind in KINDS}
+SUMS = EIGHT[types.float64]  # added up side by side, each in its own order
+
+
+@register_model(EightType)
+class _EightModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, KINDS[kind.kind])
+
+
 class Lanes:
     """Eight float32 or float64, words, or answers of yes and no; each operation does the same to all of them."""
 
@@ -116,24 +134,13 @@ class Lanes:
         lanes = ir.Constant(PLACES, [2 * WIDTH - step + i if i < step else i - step for i in range(WIDTH)])
         return Lanes(self.builder, self.builder.shuffle_vector(self.value, before.value, lanes))
 
-    def last(self) -> Any:
-        """The number in the last lane."""
-        return self.builder.extract_element(self.value, PLACE(WIDTH - 1))
+    def last_everywhere(self) -> "Lanes":
+        """The number in the last lane, in every lane."""
+        return Lanes(self.builder, self.builder.shuffle_vector(self.value, self.value, same(PLACES, WIDTH - 1)))
 
     def larger(self, other: "Lanes") -> "Lanes":
         """The larger of two numbers, lane by lane; the other where this one is NaN."""
         return self.where(self > other, other)
-
-    def higher(self, other: "Lanes") -> "Lanes":
-        """The larger of two numbers, lane by lane, none of which is negative, so that their bits are in the same order.
-
-        Where `larger` is kept in memory, only lanes that change would be written, and what was written so takes long to
-        be read again.
-        """
-        kind = ir.FunctionType(PLACES, [PLACES] * 2)
-        both = self.builder.module.declare_intrinsic("llvm.smax.v8i32", fnty=kind)
-        bits = [self.builder.bitcast(lanes.value, PLACES) for lanes in (self, other)]
-        return Lanes(self.builder, self.builder.bitcast(self.builder.call(both, bits), FLOATS))
 
     def as_numbers(self) -> "Lanes":
         """1 where that is said, 0 elsewhere."""
@@ -141,10 +148,11 @@ class Lanes:
 
     def largest(self) -> Any:
         """The largest number; none is negative, so that their bits are in the same order."""
-        kind = ir.FunctionType(PLACE, [PLACES])
-        reduce = self.builder.module.declare_intrinsic("llvm.vector.reduce.smax.v8i32", fnty=kind)
-        most = self.builder.call(reduce, [self.builder.bitcast(self.value, PLACES)])
-        return self.builder.bitcast(most, FLOAT)
+        lanes, name = (WORDS, "v8i64") if self.value.type == DOUBLES else (PLACES, "v8i32")
+        kind = ir.FunctionType(lanes.element, [lanes])
+        reduce = self.builder.module.declare_intrinsic(f"llvm.vector.reduce.smax.{name}", fnty=kind)
+        most = self.builder.call(reduce, [self.builder.bitcast(self.value, lanes)])
+        return self.builder.bitcast(most, self.value.type.element)
 
     def as_bits(self) -> Any:
         """A word whose bit i says what lane i does."""
@@ -176,7 +184,7 @@ class Numbers:
 def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
     """The kernel of a formula. It is called with a place and then with what the formula takes: of an array the formula
     gets the `Numbers` from that place on, a single number stands in every lane. Of several arrays each may have a place
-    of its own: then a tuple of them is given.
+    of its own: then a tuple of them is given. Lanes that a formula hands back are kept as eight numbers for another.
     """
 
     def kernel(formula: Callable[..., Any]) -> Any:
@@ -185,7 +193,9 @@ def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
                 said = formula(*_all_given(context, builder, types.args, arguments))
                 if said is None:
                     return context.get_dummy_value()
-                return context.make_tuple(builder, types.return_type, said) if isinstance(said, tuple) else said
+                if isinstance(said, tuple):
+                    return context.make_tuple(builder, types.return_type, map(_as_value, said))
+                return _as_value(said)
 
             return result(at, *kinds), generate
 
@@ -206,8 +216,14 @@ def _all_given(context: Any, builder: Any, kinds: Any, values: Any) -> Iterator[
         if isinstance(kind, types.Array):
             address = context.make_array(kind)(context, builder, value).data
             yield Numbers(builder, address, next(places), KINDS[kind.dtype])
+        elif isinstance(kind, EightType):
+            yield Lanes(builder, value)
         else:
             yield in_all_lanes(builder, value, KINDS[kind])
+
+
+def _as_value(said: Any) -> Any:
+    return said.value if isinstance(said, Lanes) else said
 
 
 def in_all_lanes(builder: Any, value: Any, lanes: Any) -> Lanes:
@@ -222,26 +238,16 @@ def same(kind: Any, value: Any) -> Any:
     return ir.Constant(kind, [value] * kind.count)
 
 
-@in_lanes(types.float32)
-def largest_of_eight(numbers: Numbers) -> Any:
-    """The largest of eight numbers of an array; none is negative."""
-    return numbers(0).largest()
+@in_lanes(lambda at, number: EIGHT[number](at, number))
+def eight_times(number: Lanes) -> Lanes:
+    """The same number in eight lanes, for a formula to go on with."""
+    return number
 
 
-class SumsType(types.Type):
-    """Eight float64 that are added up side by side, each in its own order; a kernel keeps them in registers."""
-
-    def __init__(self) -> None:
-        super().__init__("Sums")
-
-
-SUMS = SumsType()
-
-
-@register_model(SumsType)
-class _SumsModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, DOUBLES)
+@in_lanes(lambda at, numbers: numbers.kind(at, numbers))
+def largest_of(numbers: Lanes) -> Any:
+    """The largest of eight numbers that are not negative."""
+    return numbers.largest()
 
 
 def _nothing(_: Any) -> Any:

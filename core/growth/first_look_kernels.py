@@ -169,16 +169,14 @@ def bounds_of_gain(surely, possibly, undivided, least, unit, doubt):
 
 
 @compiled
-def look_at_all_cuts(problem, rules, work, entries, start, n, room):
+def look_at_all_cuts(problem, rules, work, entries, start, n):
     """`look_at` and `look_closer` at once, where the list has words."""
     t0, t1, t2 = fill_words(entries, start, n, problem.shift, work.units, work.block_words)
     known = t0 + t1 + t2
     undivided = ratio(t0 * t0 + t1 * t1 + t2 * t2, known)
     unit, doubt = unit_and_doubt(rules, work, known)
     least = rules.min_leaf * unit
-    surely, possibly = best_of_all(
-        work.block_words, n, t0, t1, t2, least + doubt, max(least - doubt, SOME), room[0], room[1]
-    )
+    surely, possibly = best_of_all(work.block_words, n, t0, t1, t2, least + doubt, max(least - doubt, SOME))
     return bounds_of_gain(surely, possibly, undivided, least, unit, doubt)
 
 
@@ -196,9 +194,7 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
         start, n = starts[at, i], lengths[at, i]
         if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, n):
             if has_words(rules, n_rows, n):
-                work.surely[i], work.possibly[i] = look_at_all_cuts(
-                    problem, rules, work, lists[i], start, n, work.lefts[i]
-                )
+                work.surely[i], work.possibly[i] = look_at_all_cuts(problem, rules, work, lists[i], start, n)
             else:
                 work.surely[i] = look_at(problem, rules, work, lists[i], start, n, work.lefts[i], has_few, is_told)
             if work.surely[i] > most:

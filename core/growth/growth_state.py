@@ -83,9 +83,9 @@ define(
     "spare bit_counts level_counts table level_weights held n_held bounds is_tight is_in_first branch_of side_of "
     "places level_gains open_rows open_sizes open_branches parent_starts parent_lengths space thresholds "
     "n_allowed gaps gap_thresholds gap_scores is_drawn order taken pairs "
-    "place value by_place list_of n_places small_rows small_weights weight_words others other_weights row_classes "
+    "place value by_place list_of n_places small_rows small_weights weight_words row_classes "
     "row_numbers row_origin row_weights ordered bit_words small_waiting waiting_figures child_sums drawn drawn_gains "
-    "cuts tagged tagged_words ordered_tagged row_at class_lefts is_new cut_scores most small_sides side_parts "
-    "limits rough_tagged rough_words rough_ordered rough_lefts rough_is_new rough_scores rough_most rough_limits "
-    "drawn_slacks is_clear",
+    "cuts tagged tagged_words ordered_tagged row_at class_lefts is_new cut_scores small_sides side_parts "
+    "limits rough_tagged rough_words rough_ordered rough_lefts rough_is_new rough_scores rough_limits "
+    "drawn_slacks is_clear heavy_rows heavy_weights heavy_places",
 )

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from core.cache_lines import in_lines
 from core.config import Algorithm, CriterionKind
 from core.growth.kernel_columns import Column, Weighing, n_classes_of, n_sums_of
 from core.growth.kernel_rules import criterion_of, has_look, way_of
@@ -97,7 +98,7 @@ def work_for(
         np.arange(len(columns)),
         np.zeros(len(columns), dtype=np.int64),
         np.empty((n_rows if has_draws and has_pairs(samples, weighing) else 0, 2)),
-        *room_for_small(len(columns), n_rows, n_sums, has_missing=weighing.has_missing),
+        *room_for_small(len(columns), n_rows, n_sums),
     )
 
 
@@ -113,12 +114,12 @@ def ways_of_rows() -> FloatArray:
     Eight for each way that rows go (left 1, right 2, both 3) and class: the branch's weight, then its classes', left
     first. A row that goes both ways adds nothing, until its shares are filled in.
     """
-    ways = np.zeros((4, 4, 2, 4))
+    ways = in_lines((4, 4, 2, 4))
     for branch in range(2):
         ways[1 + branch, :, branch, 0] = 1.0
         for k in range(3):
             ways[1 + branch, k, branch, 1 + k] = 1.0
-    return ways.ravel()
+    return ways.reshape(-1)
 
 
 def counts_for(weighing: Weighing, n_rows: int, n_classes: int, n_levels: int) -> tuple[int, int, int]:

@@ -42,13 +42,12 @@ def sum_branches(rules, work, i, border, begin, n, centre, out):
 
 @compiled
 def divide_small(rules, work, i, border, begin, n, first_share, second_share):
-    """Give the second child its rows, from `begin` on, and the first its own after them; how many each.
+    """Give the second child its rows, from `begin` on, and the first its own behind the node's; how many each.
 
     What of a row that is not in the list goes where is as in `division_kernels.settle_copies`.
     """
-    rows, weights, others, other_weights = work.small_rows, work.small_weights, work.others, work.other_weights
-    place, heavier = work.place[i], 0 if first_share >= max(first_share, second_share) - TIE else 1
-    here, there = begin, 0
+    rows, weights, place = work.small_rows, work.small_weights, work.place[i]
+    heavier, here, there = 0 if first_share >= max(first_share, second_share) - TIE else 1, begin, begin + n
     for j in range(begin, begin + n):
         row, weight = rows[j], weights[j]
         p = int64(place[row])
@@ -60,12 +59,10 @@ def divide_small(rules, work, i, border, begin, n, first_share, second_share):
             elif min(left, right) <= 0.0:
                 to = 0 if first_share > second_share else 1
         rows[here], weights[here] = row, right
-        others[there], other_weights[there] = row, left
+        rows[there], weights[there] = row, left
         here += to != 0
         there += to != 1
-    for j in range(there):
-        rows[here + j], weights[here + j] = others[j], other_weights[j]
-    return here - begin, there
+    return here - begin, there - (begin + n)
 
 
 @compiled
@@ -129,24 +126,22 @@ def has_plain_copies(rules, least, first_share, second_share):
 @compiled
 def divide_sides(rules, work, begin, n, first_share, second_share, first, second):
     """`divide_small` after `sum_sides`, where copies are plain, and `sum_rows` of both children in the same pass."""
-    rows, weights, others, other_weights = work.small_rows, work.small_weights, work.others, work.other_weights
-    sides, classes, ways, sums, parts = work.small_sides, work.row_classes, work.ways, no_sums(), work.side_parts
+    rows, weights, sides, classes = work.small_rows, work.small_weights, work.small_sides, work.row_classes
+    ways, sums, parts = work.ways, no_sums(), work.side_parts
     for k in range(rules.n_classes):
         at = way_of(BOTH, k)
         ways[at], ways[at + uint64(1 + k)] = first_share, first_share
         ways[at + uint64(4)], ways[at + uint64(5 + k)] = second_share, second_share
     parts[0, LEFT], parts[0, RIGHT], parts[0, BOTH] = 1.0, 0.0, first_share
     parts[1, LEFT], parts[1, RIGHT], parts[1, BOTH] = 0.0, 1.0, second_share
-    here, there = uint64(begin), uint64(0)
+    here, there = uint64(begin), uint64(begin + n)
     for j in range(uint64(n)):
         row, weight, side = rows[uint64(begin) + j], weights[uint64(begin) + j], uint64(sides[j])
         rows[here], weights[here] = row, weight * parts[1, side]
-        others[there], other_weights[there] = row, weight * parts[0, side]
+        rows[there], weights[there] = row, weight * parts[0, side]
         here += side >> uint64(1)
         there += side & uint64(1)
         sums = plus_products(sums, ways, way_of(side, classes[row]), weight)
-    for j in range(there):
-        rows[here + j], weights[here + j] = others[j], other_weights[j]
     take_sums(sums, first, 0, 1, rules.n_classes, 0)
     take_sums(sums, second, 0, 1, rules.n_classes, 1)
-    return int64(here) - begin, int64(there)
+    return int64(here) - begin, int64(there) - (begin + n)

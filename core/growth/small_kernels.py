@@ -99,7 +99,7 @@ def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, ke
         else:
             n_right, n_left = divide_small(rules, work, i, border, begin, n, first_share, second_share)
         for b in range(1, -1, -1):  # the first child is the next, and its rows are the last
-            first, size = (begin, n_right) if b else (begin + n_right, n_left)
+            first, size = (begin, n_right) if b else (begin + n, n_left)
             known_figures[n_waiting, GAIN] = np.nan
             known_figures[n_waiting, SHARE] = second_share if b else first_share
             child = known_figures[n_waiting, FIGURES:]

@@ -16,8 +16,8 @@ from numba import int64, types, uint64
 from core.byte_lane_kernels import n_bits
 from core.compiled_kernels import compiled, inlined, lowest_bit
 from core.growth.small_order_kernels import mark_new, order_rows, tag_exactly
-from core.growth.small_state import EVERY, HERE, PERHAPS, SURELY
-from core.lane_kernels import WIDTH, in_lanes
+from core.growth.small_state import EVERY, HERE
+from core.lane_kernels import EIGHT, WIDTH, in_lanes, largest_of
 from core.splits.numeric_kernels import GINI, MOST_LANES, NO_CUT
 from core.ties import TIE
 
@@ -32,37 +32,42 @@ def is_looked_at(rules):
     return rules.criterion == GINI and rules.n_classes <= MOST_LANES and not rules.is_whole
 
 
-def _three(at, tagged, *others):
-    return types.UniTuple(tagged.dtype, 3)(at, tagged, *others)
+def _eights(n):
+    """That a formula hands back so many eights of the kind of its first array."""
+    return lambda at, numbers, *others: types.UniTuple(EIGHT[numbers.dtype], n)(at, numbers, *others)
 
 
-@in_lanes(_three)
+@in_lanes(_eights(3))
 def sum_eight(tagged, first, second, third, a, c, e):
     """Write down what each class weighs before each of eight rows; what each weighs with them, a, c and e before."""
-    after = []
+    after, row = [], tagged(0)
     for k, (lefts, before) in enumerate(((first, a), (second, c), (third, e))):
-        row = tagged(0)
-        sums = before + row.where(row.has_tag(k)).running_sums()
-        lefts.put(0, sums.moved(1, before))
-        after.append(sums.last())
+        sums = row.where(row.has_tag(k)).running_sums()
+        lefts.put(0, before + sums.moved(1, row.all(0.0)))
+        after.append(before + sums.last_everywhere())
     return tuple(after)
 
 
-@in_lanes(types.void)
-def score_eight(first, second, third, is_new, scores, most, t0, t1, t2, left_surely, surely, left_perhaps, perhaps):
+@in_lanes(_eights(2))
+def score_eight(first, second, third, is_new, scores, surely, perhaps, t0, t1, t2, left_sure, sure, left_open, open_):
     """Write down the scores of cuts before eight rows that surely leave enough on both sides, and 0 for others.
 
-    The highest so far stand in `most`, lane by lane; behind them those of cuts that perhaps leave enough, perhaps not.
+    Hands back the highest so far, lane by lane; and those of cuts that perhaps leave enough, perhaps not.
     """
     a, c, e = first(0), second(0), third(0)
     r, s, t = t0 - a, t1 - c, t2 - e
     left, right = a + c + e, r + s + t
     score = ((a * a + c * c + e * e) * right + (r * r + s * s + t * t) * left) / (left * right)
-    is_open = (left >= left_perhaps) & (right >= perhaps) & (is_new(0) >= left.all(1.0))
-    sure = score.where(is_open & (left >= left_surely) & (right >= surely))
-    scores.put(0, sure)
-    most.put(SURELY, sure.larger(most(SURELY)))
-    most.put(PERHAPS, (score.where(is_open) - sure).larger(most(PERHAPS)))
+    is_open = (left >= left_open) & (right >= open_) & (is_new(0) >= left.all(1.0))
+    found = score.where(is_open & (left >= left_sure) & (right >= sure))
+    scores.put(0, found)
+    return found.larger(surely), (score.where(is_open) - found).larger(perhaps)
+
+
+@in_lanes(_eights(1))
+def no_scores(scores):
+    """Eight scores of nothing."""
+    return (scores(0).all(0.0),)
 
 
 @in_lanes(types.uint64)
@@ -72,35 +77,37 @@ def are_at_least(scores, bar):
 
 
 @inlined
-def look(tagged, lefts, is_new, scores, most, limits, known, least, tolerance, bar, unit, most_weight, is_rough):
+def look(tagged, lefts, is_new, scores, limits, known, least, tolerance, bar, unit, most_weight, is_rough):
     """The best cut before one of the known rows: its gain times the weight, its place, what it may be wrong by, and
     what that tells. NO_CUT where there is none, or none that gains more than the bar.
 
     All arrays are of the same kind of numbers, which are rounded by the unit; `limits` has room for five of them.
     """
     first, second, third, nowhere, begin = lefts[0], lefts[1], lefts[2], int64(0), int64(0)
-    for lane in range(2 * WIDTH):
-        most[lane] = 0.0
-    t0, t1, t2, unsure = most[0], most[0], most[0], float(known // WIDTH + 16) * unit
-    limits[0], limits[2] = least * (1.0 + 2.0 * unsure), least * (1.0 - 2.0 * unsure)
+    (nothing,), end = no_scores(nowhere, scores), (known + WIDTH - 1) // WIDTH * WIDTH
+    a, c, e = nothing, nothing, nothing
     for j in range(0, known, WIDTH):
-        t0, t1, t2 = sum_eight(j, tagged, first, second, third, t0, t1, t2)
-        begin += WIDTH * int64(t0 + t1 + t2 < limits[2])  # before all of these, and those before, is too little
-    whole, end = float(t0) + float(t1) + float(t2), (known + WIDTH - 1) // WIDTH * WIDTH
+        a, c, e = sum_eight(j, tagged, first, second, third, a, c, e)
+    t0, t1, t2 = float(largest_of(nowhere, a)), float(largest_of(nowhere, c)), float(largest_of(nowhere, e))
+    whole, unsure = t0 + t1 + t2, float(known // WIDTH + 16) * unit
     margin, slack, tie = 4.0 * unsure * whole, 16.0 * unsure * whole if is_rough else 0.0, tolerance * whole
     if not (4.0 * margin < least and 1.0 / most_weight < whole < most_weight):
         return NO_CUT, nowhere, slack, UNCLEAR
-    limits[1], limits[3] = least + margin, least - margin
+    limits[0], limits[1] = least * (1.0 + 2.0 * unsure), least + margin
+    limits[2], limits[3] = least * (1.0 - 2.0 * unsure), least - margin
+    while begin + WIDTH < end and first[begin + WIDTH] + second[begin + WIDTH] + third[begin + WIDTH] < limits[2]:
+        begin += WIDTH  # before all of these is too little
     while end > begin and whole - (first[end - WIDTH] + second[end - WIDTH] + third[end - WIDTH]) < limits[3]:
         end -= WIDTH  # behind these is too little
-    best, perhaps, l0, l1, l2, l3 = 0.0, 0.0, limits[0], limits[1], limits[2], limits[3]
+    surely, perhaps, l0, l1, l2, l3 = nothing, nothing, limits[0], limits[1], limits[2], limits[3]
     for j in range(begin, end, WIDTH):
-        at = (j, j, j, j, j, nowhere)
-        score_eight(at, first, second, third, is_new, scores, most, t0, t1, t2, l0, l1, l2, l3)
-    for lane in range(WIDTH):
-        best, perhaps = max(best, float(most[SURELY + lane])), max(perhaps, float(most[PERHAPS + lane]))
-    undivided = (float(t0) * float(t0) + float(t1) * float(t1) + float(t2) * float(t2)) / whole
-    if perhaps > 0.0 and perhaps >= best - tie - slack:
+        at = (j, j, j, j, j)
+        surely, perhaps = score_eight(
+            at, first, second, third, is_new, scores, surely, perhaps, a, c, e, l0, l1, l2, l3
+        )
+    best, unsettled = float(largest_of(nowhere, surely)), float(largest_of(nowhere, perhaps))
+    undivided = (t0 * t0 + t1 * t1 + t2 * t2) / whole
+    if unsettled > 0.0 and unsettled >= best - tie - slack:
         return NO_CUT, nowhere, slack, UNCLEAR
     if best == 0.0 or best - undivided < bar - slack:
         return NO_CUT, nowhere, slack, CLEAR
@@ -130,7 +137,6 @@ def look_roughly(rules, work, i, is_distinct, begin, n, bar):
         work.rough_lefts,
         is_new[line],
         work.rough_scores,
-        work.rough_most,
         work.rough_limits,
         known,
         rules.min_leaf - TIE,
@@ -157,7 +163,6 @@ def look_exactly(rules, work, i, is_distinct, begin, n):
         work.class_lefts,
         is_new[line],
         work.cut_scores,
-        work.most,
         work.limits,
         known,
         rules.min_leaf - TIE,

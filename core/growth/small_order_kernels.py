@@ -81,8 +81,8 @@ def order_by_places(work, i, begin, n, tagged, ordered_tagged):
         free = marks_of_short(here, nobody) | marks_of_short(here + uint64(FURTHER), nobody) << uint64(BYTES_AT_ONCE)
         bits = ~free
         while bits:
-            j = row_at[first + lowest_bit(bits)]
-            ordered[known], ordered_tagged[known] = rows[begin + j], tagged[j]
+            j = uint64(row_at[uint64(first) + uint64(lowest_bit(bits))])
+            ordered[known], ordered_tagged[known] = rows[uint64(begin) + j], tagged[j]
             bits &= bits - uint64(1)
             known += uint64(1)
     return int64(known)

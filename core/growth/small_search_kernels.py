@@ -8,6 +8,7 @@ from numba import int64, uint64
 
 from core.compiled_kernels import compiled, lowest_bit
 from core.growth.drawing_kernels import draw_next, first_of_best, take_back
+from core.growth.small_light_kernels import LIGHT, may_have_cut, take_heavy_rows
 from core.growth.small_look_kernels import CLEAR, UNCLEAR, look_exactly, look_roughly
 from core.growth.small_order_kernels import tag_roughly
 from core.growth.small_scan_kernels import best_of_counts, best_of_numbers, best_of_weights
@@ -135,11 +136,16 @@ def best_of_looked(problem, rules, work, key, begin, n, figure):
     """`best_of_drawn` in lanes."""
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
     drawn, gains, slacks, most, weight = work.drawn, work.drawn_gains, work.drawn_slacks, NO_CUT, figure[FIGURES]
+    least, is_light, rest = rules.min_leaf - TIE, weight < LIGHT * rules.min_leaf, 0.0
+    if is_light:
+        rest = take_heavy_rows(work, begin, n, weight)
     tag_roughly(work, begin, n)
     while turn < n_columns and (turn < rules.n_drawn or n_found == 0):
         column = draw_next(rules, work.order, work.taken, for_columns, turn)
         turn += 1
         i, cut = work.list_of[column], work.cuts[n_found]
+        if is_light and not may_have_cut(work, i, weight, rest, least):
+            continue
         bar = (most - 2.0 * rules.tolerance) * weight if n_found > 0 else NO_CUT
         gain, place, slack, told = look_roughly(rules, work, i, problem.distinct[i], begin, n, bar)
         work.is_clear[n_found] = told == CLEAR

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.cache_lines import in_lines
 from core.own_pages import in_pages
 from core.table import FloatArray
 
@@ -13,7 +14,6 @@ UNKNOWN = MOST_SMALL  # the place of a row that is not in a list
 NOBODY = 0xFFFF  # stands in a place that is free
 FEW = 64  # rows that are put in order by counting
 EVERY, HERE = 0, 1  # lines of `is_new`: every value is, and as it is in a column
-SURELY, PERHAPS = 0, 8  # where in `most` the highest scores of cuts begin
 # What is kept of a node: how many nodes its subtree has, the slot of its split or -1, the rows on both sides of a cut.
 SIZE, SLOT, LOW, HIGH, N_MARKS = 0, 1, 2, 3, 4
 # Its figures: what its split gains, its part of its parent's known weight; then those of `node_figures`.
@@ -22,16 +22,16 @@ GAIN, SHARE, FIGURES = 0, 1, 2
 NodeRoom = tuple[NDArray[np.int32], FloatArray]
 
 
-def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: bool) -> tuple[Any, ...]:
+def room_for_small(n_columns: int, n_rows: int, n_sums: int) -> tuple[Any, ...]:
     """Room to grow subtrees of few rows in: the last fields of the kernels' `Work`, from `place` on.
 
-    With copies too a node has fewer rows than its parent, so that n + (n - 1) + ... rows wait at the most.
+    A node has fewer rows than its parent, so that n + (n - 1) + ... rows wait at the most, each at a place of its own.
     """
     from core.lane_kernels import WIDTH
 
     n = min(MOST_SMALL, n_rows) + 1
-    n_waiting = n * (n + 1) // 2 if has_missing else n
-    weights, tagged, rough = np.empty(n_waiting), np.empty(n), np.empty(n, dtype=np.float32)
+    n_waiting = n * (n + 1) // 2
+    weights, tagged, rough = np.empty(n_waiting), in_lines(n), in_lines(n, np.float32)
     return (
         np.empty((n_columns, n), dtype=np.uint16),
         np.empty((n_columns, n), dtype=np.uint16),
@@ -41,8 +41,6 @@ def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: boo
         np.empty(n_waiting, dtype=np.uint16),
         weights,
         weights.view(np.uint64),
-        np.empty(n, dtype=np.uint16),
-        np.empty(n),
         np.empty(n, dtype=np.int64),
         np.empty(n),
         np.empty(n, dtype=np.int32),
@@ -57,25 +55,26 @@ def room_for_small(n_columns: int, n_rows: int, n_sums: int, *, has_missing: boo
         np.zeros((n_columns, 4), dtype=np.int64),
         tagged,
         tagged.view(np.uint64),
-        np.zeros(n + WIDTH),
-        np.full(UNKNOWN + 1 + 64, NOBODY, dtype=np.uint16),
-        np.zeros((3, n + WIDTH)),
-        np.ones((2, n + WIDTH)),
-        np.zeros(n + WIDTH),
-        np.zeros(2 * WIDTH),
+        in_lines(n + WIDTH),
+        in_lines(UNKNOWN + 1 + 64, np.uint16, NOBODY),
+        in_lines((3, n + WIDTH)),
+        in_lines((2, n + WIDTH), fill=1),
+        in_lines(n + WIDTH),
         np.empty(n, dtype=np.uint16),
         np.zeros((2, 4)),
         np.zeros(5),
         rough,
         rough.view(np.uint32),
-        np.zeros(n + WIDTH, dtype=np.float32),
-        np.zeros((3, n + WIDTH), dtype=np.float32),
-        np.ones((2, n + WIDTH), dtype=np.float32),
-        np.zeros(n + WIDTH, dtype=np.float32),
-        np.zeros(2 * WIDTH, dtype=np.float32),
+        in_lines(n + WIDTH, np.float32),
+        in_lines((3, n + WIDTH), np.float32),
+        in_lines((2, n + WIDTH), np.float32, 1),
+        in_lines(n + WIDTH, np.float32),
         np.zeros(5, dtype=np.float32),
         np.zeros(n_columns),
         np.zeros(n_columns, dtype=np.bool_),
+        np.zeros(WIDTH + 1, dtype=np.uint16),
+        in_lines(WIDTH + 1, np.float32),
+        in_lines(WIDTH, np.float32),
     )
 
 

@@ -7,7 +7,7 @@ from itertools import product
 
 from numba import types
 
-from core.lane_kernels import in_lanes
+from core.lane_kernels import EIGHT, in_lanes
 from core.splits.block_kernels import LANE
 
 
@@ -46,14 +46,16 @@ def best_before_blocks(first, second, third, is_new, t0, t1, t2, least, one):
     return score.where((left >= least) & (right >= least) & (is_new(0) >= one)).largest()
 
 
-@in_lanes(types.void)
-def keep_higher(words, sure, possible, t0, t1, t2, surely, perhaps):
-    """`best_of_eight` of words with nothing before them; each lane keeps the higher of its scores so far and this."""
+@in_lanes(types.UniTuple(EIGHT[types.float32], 2))
+def higher_of_eight(words, sure, possible, t0, t1, t2, surely, perhaps):
+    """`best_of_eight` of words with nothing before them: in each lane the higher of the scores so far and this one."""
     word = words(0)
     a, c, e, is_new = word.part(0, LANE), word.part(LANE, LANE), word.part(2 * LANE, LANE), word.has_last_bit()
     left, right, score = score_of_sides(a, c, e, t0, t1, t2)
-    for least, highest in ((surely, sure), (perhaps, possible)):
-        highest.put(0, score.where((left >= least) & (right >= least) & is_new).higher(highest(0)))
+    return tuple(
+        score.where((left >= least) & (right >= least) & is_new).larger(highest)
+        for least, highest in ((surely, sure), (perhaps, possible))
+    )
 
 
 @in_lanes(types.UniTuple(types.float32, 2))

@@ -17,7 +17,7 @@ from math import log2
 from numba import float32, int64, uint32, uint64
 
 from core.compiled_kernels import compiled, lowest_bit
-from core.lane_kernels import WIDTH, largest_of_eight
+from core.lane_kernels import WIDTH, eight_times, largest_of
 from core.splits import entropy_look_kernels, gini_look_kernels
 from core.splits.block_kernels import IS_NEW, LANE, block_length, place_in
 from core.splits.numeric_kernels import ENTROPY, MOST_LANES, class_mask, ratio
@@ -32,7 +32,7 @@ gini_before_blocks, entropy_before_blocks = (
     entropy_look_kernels.best_before_blocks,
 )
 gini_high_blocks, entropy_high_blocks = gini_look_kernels.high_blocks, entropy_look_kernels.high_blocks
-keep_higher_by_gini = gini_look_kernels.keep_higher
+higher_of_eight = gini_look_kernels.higher_of_eight
 gini_of_eight, entropy_of_eight = gini_look_kernels.best_of_eight, entropy_look_kernels.best_of_eight
 
 
@@ -166,11 +166,11 @@ def best_in_blocks(
 
 
 @compiled
-def best_of_all(words, n, t0, t1, t2, surely, perhaps, sure, possible):
-    """After `fill_words`: what `best_in_blocks` says, by Gini, of a whole list; `sure` and `possible` are room."""
-    start, whole = int64(0), (float32(t0), float32(t1), float32(t2))
-    for lane in range(WIDTH):
-        sure[lane], possible[lane] = float32(0.0), float32(0.0)
+def best_of_all(words, n, t0, t1, t2, surely, perhaps):
+    """After `fill_words`: what `best_in_blocks` says, by Gini, of a whole list."""
+    nowhere, a, c, e = int64(0), float32(t0), float32(t1), float32(t2)
+    sure = eight_times(nowhere, float32(0.0))
+    possible = sure
     for i in range(0, n, WIDTH):
-        keep_higher_by_gini((i, start, start), words, sure, possible, *whole, float32(surely), float32(perhaps))
-    return float(largest_of_eight(start, sure)), float(largest_of_eight(start, possible))
+        sure, possible = higher_of_eight(i, words, sure, possible, a, c, e, float32(surely), float32(perhaps))
+    return float(largest_of(nowhere, sure)), float(largest_of(nowhere, possible))

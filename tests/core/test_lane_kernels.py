@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numba import types
 
 from core.compiled_kernels import compiled
-from core.lane_kernels import WIDTH, in_lanes, no_sums, plus_products, sum_in_lane
+from core.lane_kernels import EIGHT, WIDTH, in_lanes, no_sums, plus_products, sum_in_lane
 
 WORD = np.iinfo(np.uint64).max
 
@@ -156,22 +156,29 @@ def test_a_number_is_its_mantissa_times_a_power_of_two(given_numbers: list[float
     assert (np.ldexp(mantissas.astype(np.float64), exponents.astype(int)) == numbers).all()
 
 
-def _the_same(at, numbers, *others):  # type: ignore[no-untyped-def]
-    return numbers.dtype(at, numbers, *others)
+def _eight(at, numbers, *others):  # type: ignore[no-untyped-def]
+    return EIGHT[numbers.dtype](at, numbers, *others)
 
 
-@in_lanes(_the_same)
+@in_lanes(_eight)
 def run_on(numbers, sums, before):  # type: ignore[no-untyped-def]
-    """Write down what comes before each of eight numbers, those tagged 2 only; what they are with the last."""
+    """Write down what comes before each of eight numbers, those tagged 2 only; what they are with the last, kept."""
     here = numbers(0)
     running = before + here.where(here.has_tag(2)).running_sums()
     sums.put(0, running.moved(1, before))
-    return running.last()
+    return running.last_everywhere()
+
+
+@in_lanes(lambda at, eight: eight.kind(at, eight))
+def largest_kept(eight):  # type: ignore[no-untyped-def]
+    """The largest of eight numbers that were kept."""
+    return eight.largest()
 
 
 @compiled
 def ask_running(at, numbers, sums, before):  # type: ignore[no-untyped-def]
-    return run_on(at, numbers, sums, before)
+    kept = run_on(at, numbers, sums, before)
+    return largest_kept(at, kept)
 
 
 @given(

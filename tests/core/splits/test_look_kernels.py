@@ -87,7 +87,7 @@ def test_a_closer_look_bounds_the_best_cut_on_both_sides(
 @given(lists(), st.sampled_from([0.0, 1.0, 5.0]))
 def test_a_look_at_all_cuts_bounds_the_best_one_on_both_sides(given_list: Any, least: float) -> None:
     entries, row_bits, classes, weights = given_list
-    n, rows, room = len(entries), np.arange(len(entries), dtype=np.uint32), np.empty((2, WIDTH), dtype=np.float32)
+    n, rows = len(entries), np.arange(len(entries), dtype=np.uint32)
     units, words, scale = np.empty(n, dtype=np.uint64), np.empty(n + WIDTH, dtype=np.uint64), np.zeros(2)
     blocks.fill_units_of_few(weights, classes, rows, 0, n, heaviest_class(classes, weights), units, scale)
     whole = blocks.fill_words(entries, 0, n, row_bits, units, words)
@@ -95,7 +95,7 @@ def test_a_look_at_all_cuts_bounds_the_best_one_on_both_sides(given_list: Any, l
     assert whole == pytest.approx(in_units, abs=n)
     doubt = looks.doubt_of_units(scale[1], weights.sum() * scale[0], GINI) + looks.doubt_of_floats(known, GINI)
     limit = least * scale[0]
-    surely, possibly = looks.best_of_all(words, n, *whole, limit + doubt, max(limit - doubt, 0.5), *room)
+    surely, possibly = looks.best_of_all(words, n, *whole, limit + doubt, max(limit - doubt, 0.5))
     gain, smaller = gains(entries, row_bits, classes, weights, GINI)
     best = gain[(entries >> np.uint32(31) == 1) & (smaller >= least)].max(initial=0.0)
     undivided, rounding = sum(each**2 for each in whole) / known, 1e-9 * weights.sum()
