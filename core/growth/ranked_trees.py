@@ -11,7 +11,6 @@ from core.growth.kernel_columns import Weighing, n_classes_of, n_sums_of
 from core.growth.kernel_threads import GrowthEnded
 from core.growth.samples import Samples
 from core.growth.tree_sample import TreeSample
-from core.own_pages import moved_to_pages
 from core.table import FloatArray
 from core.target import Task
 from core.ties import TIE
@@ -86,7 +85,7 @@ def tolerance_of(table: RankedTable, sample: TreeSample) -> float:
 def grow_by_ranks(
     table: RankedTable, sample: TreeSample, rules: Any, room: RankedRoom, progress: FloatArray
 ) -> FinishedNodes:
-    """The tree of a sample."""
+    """The tree of a sample, in the room where the next one is grown."""
     from core.growth.ranked_kernels import STOP, fill_thresholds, grow_ranked
 
     problem, rows = table.problem, sample.rows
@@ -105,9 +104,9 @@ def grow_by_ranks(
         raise GrowthEnded
     marks, weights, kinds = room.marks[:n], room.weights[:n], np.empty(n, dtype=np.int8)
     fill_thresholds(marks, table.columns.addresses, len(table.samples), room.numbers[0], kinds)
-    thresholds, gains, means, impurities, variances = (moved_to_pages(each[:n]) for each in room.numbers)
-    size, column, weights = marks[:, 0].copy(), marks[:, 1].copy(), weights.astype(np.int64)
-    kept = {"size": size, "column": column, "kind": kinds, "threshold": thresholds, "gain": gains}
+    thresholds, gains, means, impurities, variances = (each[:n] for each in room.numbers)
+    weights = weights.astype(np.int64)
+    kept = {"size": marks[:, 0], "column": marks[:, 1], "kind": kinds, "threshold": thresholds, "gain": gains}
     if room.is_number:
         kept |= {"weight": weights[:, 0], "impurity": impurities}
         kept |= {"values": means[:, None], "variances": variances[:, None]}
