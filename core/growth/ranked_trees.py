@@ -16,17 +16,20 @@ from core.target import Task
 from core.ties import TIE
 
 MOST_ROWS = 1 << 24  # whose subtrees can be numbered
+COARSE_BITS = 16  # of a rank, that are read for every row; there are at most 8 more
 MORE = 64  # the part of a tree's rows that there is room for beyond them: the next tree has a few more
 
 
 @dataclass(frozen=True)
 class RankedTable:
-    """The samples of all trees: the fields of the kernels' `Problem`, and `ranks[column, row]`."""
+    """The samples of all trees: the fields of the kernels' `Problem`, and ranks as a `Bag` has them."""
 
     samples: Samples
     columns: NumberColumns
     problem: Any
-    ranks: NDArray[np.uint32]
+    ranks: NDArray[np.uint16]
+    fine: NDArray[np.uint8]
+    fine_bits: NDArray[np.int64]
 
 
 def is_ranked(samples: Samples, weighing: Weighing) -> bool:
@@ -39,10 +42,13 @@ def ranked_table(samples: Samples, columns: NumberColumns, problem: Any) -> Rank
     from core.growth.placing_kernels import fill_ranks
 
     lists, shift = problem[0], problem[16]
-    ranks = np.empty(lists.shape, dtype=np.uint32)
-    for entries, of_column in zip(lists, ranks, strict=True):
-        fill_ranks(entries, shift, of_column)
-    return RankedTable(samples, columns, problem, ranks)
+    most = [int(np.count_nonzero(entries >> 31)) for entries in lists]  # every entry with a new value has that bit
+    fine_bits = np.array([max(0, rank.bit_length() - COARSE_BITS) for rank in most])
+    ranks = np.empty((len(samples), len(lists)), dtype=np.uint16)
+    fine = np.empty(lists.shape if fine_bits.any() else (len(lists), 0), dtype=np.uint8)
+    for column, entries in enumerate(lists):
+        fill_ranks(entries, shift, ranks[:, column], fine_bits[column], fine[column])
+    return RankedTable(samples, columns, problem, ranks, fine, fine_bits)
 
 
 class RankedRoom:
@@ -98,7 +104,7 @@ def grow_by_ranks(
         numbers[rows, 0] if room.is_number else np.empty(0),
         np.empty(0, dtype=np.int32) if room.is_number else classes[rows],
     )
-    bag = lists, table.ranks, distinct, shift, *of_rows, *room.spare, *room.bag
+    bag = lists, table.ranks, table.fine, table.fine_bits, distinct, shift, *of_rows, *room.spare, *room.bag
     n = int(grow_ranked(bag, rules, (room.marks, room.weights, *room.numbers[1:]), progress))
     if progress[STOP]:
         raise GrowthEnded
