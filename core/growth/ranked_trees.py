@@ -47,7 +47,7 @@ def ranked_table(samples: Samples, columns: NumberColumns, problem: Any) -> Rank
     ranks = np.empty((len(samples), len(lists)), dtype=np.uint16)
     fine = np.empty(lists.shape if fine_bits.any() else (len(lists), 0), dtype=np.uint8)
     for column, entries in enumerate(lists):
-        fill_ranks(entries, shift, ranks[:, column], fine_bits[column], fine[column])
+        fill_ranks(entries, shift, column, ranks, fine_bits[column], fine[column])
     return RankedTable(samples, columns, problem, ranks, fine, fine_bits)
 
 
