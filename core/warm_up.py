@@ -29,9 +29,9 @@ from core.config import (
     NumericCorrection,
     NumericKind,
 )
-from core.ensembles.forest import forest_of
 from core.ensembles.forest_predictor import ForestPredictor
 from core.ensembles.growing import grow_committee
+from core.ensembles.growing_forest import forest_of
 from core.ensembles.isolation import grow_isolation
 from core.ensembles.isolation_scores import IsolationPredictor
 from core.ensembles.permutation import ShuffledAnswers

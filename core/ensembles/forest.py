@@ -5,7 +5,7 @@ the narrowest type that holds every value: class weights that are counts of a fe
 is one of them as it was grown, bit for bit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 from core.config import CriterionKind
 from core.growth.best_split import IMPURITIES
-from core.growth.finished_nodes import FinishedNodes
 from core.missing.surrogates import Surrogate
-from core.own_pages import ask_for_pages, in_pages, moved_to_pages
 from core.splits.split import Cuts, Term
 from core.table import BoolArray, FloatArray, RowArray
 from core.target import Task
@@ -101,89 +99,6 @@ class Forest:
         )
 
 
-@dataclass
-class MemberPart:
-    """A tree as a forest keeps it: the fields of its nodes, without those that follow, each in its narrowest type."""
-
-    task: Task
-    columns: dict[str, AnyArray]
-    n_codes: AnyArray
-    branch_of: AnyArray
-    costs: FloatArray | None
-    surrogates: tuple[tuple[Surrogate, ...], ...]
-    terms: tuple[tuple[Term, ...], ...]
-
-    def __len__(self) -> int:
-        return len(self.n_codes)
-
-    def take_codes(self) -> AnyArray:
-        """`n_codes`, which are used up."""
-        taken, self.n_codes = self.n_codes, self.n_codes[:0].copy()
-        return taken
-
-    def column(self, name: str, criterion: CriterionKind) -> AnyArray:
-        """A field of all nodes, also one that follows from the others."""
-        if name in self.columns:
-            return self.columns[name]
-        here = {each: widened(values, NODE_TYPES[each]) for each, values in self.columns.items()}
-        return with_what_follows(here, criterion)[name]
-
-
-def part_of_forest(tree: Tree, criterion: CriterionKind) -> MemberPart:
-    """What a forest keeps of a tree."""
-    kept = without_what_follows({name: getattr(tree, name) for name in NODE_TYPES}, tree.task, criterion)
-    return MemberPart(
-        task=tree.task,
-        columns={name: moved_to_pages(narrowed(values)) for name, values in kept.items()},
-        n_codes=moved_to_pages(narrowed(np.diff(tree.branch_start))),
-        branch_of=narrowed(tree.branch_of),
-        costs=tree.costs,
-        surrogates=tree.surrogates,
-        terms=tree.terms,
-    )
-
-
-def part_of_nodes(nodes: FinishedNodes) -> MemberPart:
-    """What a forest keeps of nodes from which all that follows was left out already; all their splits are cuts."""
-    columns = {name: moved_to_pages(narrowed(values)) for name, values in nodes.columns.items()}
-    n_codes, branch_of = in_pages(len(nodes), np.uint8), np.empty(0, dtype=np.uint8)
-    return MemberPart(nodes.task, columns, n_codes, branch_of, None, (), ())
-
-
-def forest_of(
-    trees: Sequence[Tree], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
-) -> Forest:
-    """These trees side by side; `members` says of which kind each is."""
-    parts = [part_of_forest(tree, criteria[member]) for tree, member in zip(trees, members, strict=True)]
-    return forest_of_parts(parts, members, criteria, cuts)
-
-
-def forest_of_parts(
-    parts: Sequence[MemberPart], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
-) -> Forest:
-    """The same from what is kept of each tree, which is used up; a field is left out where it follows in all of them.
-
-    Fields that only some trees lack are found again first. Then each is taken out of the trees once it is in the
-    forest, so that both together take little more memory than one.
-    """
-    names, n_nodes = [name for name in NODE_TYPES if any(name in part.columns for part in parts)], list(map(len, parts))
-    for part, member in zip(parts, members, strict=True):
-        part.columns |= {name: part.column(name, criteria[member]) for name in names if name not in part.columns}
-    return Forest(
-        task=parts[0].task,
-        start=np.cumsum([0, *n_nodes]),
-        member=narrowed(np.array(members)),
-        criteria=tuple(criteria),
-        columns={name: joined([part.columns.pop(name) for part in parts]) for name in names},
-        n_codes=joined([part.take_codes() for part in parts]),
-        branch_of=joined([part.branch_of for part in parts]),
-        cuts=tuple(cuts),
-        costs=parts[0].costs,
-        surrogates=_of_nodes([part.surrogates for part in parts], n_nodes),
-        terms=_of_nodes([part.terms for part in parts], n_nodes),
-    )
-
-
 def without_what_follows(every: dict[str, AnyArray], task: Task, criterion: CriterionKind) -> dict[str, AnyArray]:
     """The fields of a tree's nodes but for those that `with_what_follows` finds again to the last bit."""
     kept = dict(every)
@@ -233,21 +148,6 @@ def is_same(values: FloatArray, others: FloatArray) -> bool:
     return np.array_equal(values.view(np.int64), others.view(np.int64))
 
 
-def joined(parts: list[AnyArray]) -> AnyArray:
-    """Narrowed numbers one after the other, narrowed: where some are not whole, there is nothing more to narrow.
-
-    The parts are used up one by one, and the memory of each is given back before the next is copied.
-    """
-    kind, end = np.result_type(*parts), sum(map(len, parts))
-    every = in_pages((end, *parts[0].shape[1:]), kind)
-    while parts:
-        part = parts.pop()
-        ask_for_pages(every, end - len(part), end)
-        every[end - len(part) : end] = part
-        end -= len(part)
-    return every if kind.kind == "f" else narrowed(every)
-
-
 def narrowed(values: AnyArray) -> AnyArray:
     """The same numbers in the narrowest type of whole numbers that holds all of them, if one does."""
     if values.dtype.kind == "f" and not (are_whole(values[:FIRST]) and are_whole(values)):
@@ -272,10 +172,3 @@ def is_negative_zero(values: FloatArray) -> BoolArray:
 def widened(values: AnyArray, wanted: type[np.generic]) -> AnyArray:
     """The same numbers in the type of a tree's field."""
     return values.astype(wanted)
-
-
-def _of_nodes(of_trees: list[tuple[Any, ...]], n_nodes: list[int]) -> tuple[Any, ...]:
-    """What each node of all trees has; empty where no tree has any."""
-    if not any(of_trees):
-        return ()
-    return tuple(one for of_tree, n in zip(of_trees, n_nodes, strict=True) for one in (of_tree or ((),) * n))

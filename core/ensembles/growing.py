@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from core.config import Committee
-from core.ensembles.forest import Forest, MemberPart, forest_of_parts, part_of_forest, part_of_nodes
+from core.ensembles.forest import Forest
+from core.ensembles.growing_forest import GrowingForest, part_of_forest, part_of_nodes
 from core.ensembles.sampling import column_draw, times_drawn, tree_samples, tree_seed
 from core.growth.engine import Engine, grow_with, prefers_kernels
 from core.growth.fast_grow import is_supported
@@ -43,18 +44,17 @@ def grow_committee(
     """
     if prefers_kernels(engine, samples, committee.n_trees):
         engine = Engine.KERNELS
-    n_kinds, parts, cuts = len(committee.members), dict[int, MemberPart](), []
+    n_kinds, cuts = len(committee.members), []
+    kinds = [kind_of(committee, tree) for tree in range(committee.n_trees)]
+    forest = GrowingForest(kinds, [each.criterion.kind for each in committee.members])
     for kind in range(n_kinds):
         of_kind = samples_of_kind(samples, committee, kind)
         trees = range(kind, committee.n_trees, n_kinds)
         cuts.append(of_kind.cuts)
         watch_kind = part_of(watch, kind / n_kinds, (kind + 1) / n_kinds)
         if trees:
-            parts |= grow_kind(of_kind, committee, trees, seed=seed, engine=engine, threads=threads, watch=watch_kind)
-    kinds = [kind_of(committee, tree) for tree in range(committee.n_trees)]
-    criteria = [each.criterion.kind for each in committee.members]
-    forest = forest_of_parts([parts[tree] for tree in range(committee.n_trees)], kinds, criteria, cuts)
-    return replace(forest, costs=costs)
+            grow_kind(of_kind, committee, trees, forest, seed=seed, engine=engine, threads=threads, watch=watch_kind)
+    return replace(forest.finished(cuts), costs=costs)
 
 
 def kind_of(committee: Committee, tree: int) -> int:
@@ -75,21 +75,21 @@ def grow_kind(
     samples: Samples,
     committee: Committee,
     trees: Sequence[int],
+    forest: GrowingForest,
     *,
     seed: int,
     engine: Engine,
     threads: int,
     watch: Watch,
-) -> dict[int, MemberPart]:
-    """The trees of one kind, side by side where the kernels can grow them; `samples` are those of that kind."""
+) -> None:
+    """Add the trees of one kind, side by side where the kernels can grow them; `samples` are those of that kind."""
     algorithm, n_columns = committee.members[kind_of(committee, trees[0])], len(samples.attributes.schema)
-    parts = dict[int, MemberPart]()
 
     def keep(tree: int, grown: Tree | FinishedNodes) -> None:
         if isinstance(grown, FinishedNodes):
-            parts[tree] = part_of_nodes(grown)
+            forest.add(tree, part_of_nodes(grown))
         else:
-            parts[tree] = part_of_forest(grown, algorithm.criterion.kind)
+            forest.add(tree, part_of_forest(grown, algorithm.criterion.kind))
 
     def sample_of(tree: int) -> TreeSample:
         counts = times_drawn(committee, len(samples), seed=seed, tree=tree)
@@ -110,7 +110,7 @@ def grow_kind(
             threads=threads,
             watch=watch,
         )
-        return parts
+        return
     for place, tree in enumerate(trees):
         grown, _ = grow_with(
             engine,
@@ -123,4 +123,3 @@ def grow_kind(
             watch=part_of(watch, place / len(trees), (place + 1) / len(trees)),
         )
         keep(tree, grown)
-    return parts

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.config import CriterionKind, Isolation
-from core.ensembles.forest import Forest, forest_of
+from core.ensembles.forest import Forest
+from core.ensembles.growing_forest import forest_of
 from core.ensembles.neighbours import points_of
 from core.ensembles.sampling import n_drawn, tree_seed
 from core.missing.fractional_weights import send_down

@@ -18,7 +18,10 @@ from core.tree import LEAF, SPLIT_KINDS, Tree
 
 @dataclass(frozen=True)
 class FinishedNodes:
-    """The fields of a `Tree`, by name, but for those that follow from the others to the last bit."""
+    """The fields of a `Tree`, by name, but for those that follow from the others to the last bit.
+
+    They may stand where the next tree is grown.
+    """
 
     task: Task
     columns: dict[str, Any]

@@ -53,7 +53,10 @@ def best_of_drawn_numbers(bag, rules, key, first, begin, n, n_keys, figure):
             n_looked += 1
             turn += 1
         take_keys(bag, n_looked, first, begin, n)
-        fill_slots(bag, first, begin, n, n_slots, figure[1])
+        if n_slots == n and are_distinct(bag, n_looked):
+            set_slots(bag, first, begin, n, figure[1])
+        else:
+            fill_slots(bag, first, begin, n, n_slots, figure[1])
         n_found, most = search_slots(bag, n_looked, first, n_slots, figure, least, rules.tolerance, n_found, most)
     take_back(bag.order, bag.taken, turn)
     return first_of_best(bag.drawn, bag.gains, n_found, most, rules.tolerance)
@@ -79,6 +82,40 @@ def take_keys(bag, n_looked, first, begin, n):
 
 
 @compiled
+def are_distinct(bag, n_looked):
+    """Whether no two rows have the same value in a column looked at."""
+    is_distinct = True
+    for c in range(n_looked):
+        is_distinct &= bag.distinct[bag.looked[c]]
+    return is_distinct
+
+
+@compiled
+def set_slots(bag, first, begin, n, centre):
+    """`fill_slots` by counting, where every slot gets just one row."""
+    rows, keys, weights, parts = bag.small_rows, bag.lane_keys, bag.slot_weights, bag.slot_parts
+    address, n_full = uint64(keys.ctypes.data), (n - 1) // BYTES_AT_ONCE
+    among = ~uint64(0) >> uint64(64 - (n - n_full * BYTES_AT_ONCE))
+    for j in range(n):
+        row = rows[begin + j]
+        weight = bag.weights[first + row]
+        part = weight * (bag.numbers[first + row] - centre)
+        for c in range(FOUR_LANES):
+            at = uint64(FOUR_LANES) * n_below(address + uint64(c * KEYS_APART), keys[c * KEYS_APART + j], n_full, among)
+            at += uint64(c)
+            weights[at], parts[at], bag.slot_rows[at] = weight, part, row
+
+
+@compiled
+def n_below(keys, key, n_full, among):
+    """How many of a node's keys in a column are below one: of so many full blocks, and of the last one among these."""
+    below = n_bits(marks_below(keys + uint64(n_full * BYTES_AT_ONCE), key) & among)
+    for block in range(n_full):
+        below += n_bits(marks_below(keys + uint64(block * BYTES_AT_ONCE), key))
+    return below
+
+
+@compiled
 def fill_slots(bag, first, begin, n, n_slots, centre):
     """Add every row to its slot of each column, what it weighs and its part of the sum of centred numbers."""
     rows, keys, weights, parts = bag.small_rows, bag.lane_keys, bag.slot_weights, bag.slot_parts
@@ -93,9 +130,7 @@ def fill_slots(bag, first, begin, n, n_slots, centre):
             key, here = keys[c * KEYS_APART + j], address + uint64(c * KEYS_APART)
             slot = uint64(key)
             if is_counted:
-                slot = n_bits(marks_below(here + uint64(n_full * BYTES_AT_ONCE), key) & among)
-                for block in range(n_full):
-                    slot += n_bits(marks_below(here + uint64(block * BYTES_AT_ONCE), key))
+                slot = n_below(here, key, n_full, among)
             at = uint64(FOUR_LANES) * slot + uint64(c)
             weights[at] += weight
             parts[at] += part
@@ -111,13 +146,14 @@ def search_slots(bag, n_looked, first, n_slots, figure, least, tolerance, n_foun
         sums = with_slot(sums, FOUR_LANES * slot, weights, parts, float(slot), whole, share, least)
     _, _, bests, slots, others = sums
     for c in range(n_looked):
+        most = max(most, number_in_lane(bests, c))
+    for c in range(n_looked):
         best, slot = number_in_lane(bests, c), int64(number_in_lane(slots, c))
         if slot >= 0 and best >= most - tolerance:
             if number_in_lane(others, c) >= best - tolerance:
                 slot = first_slot(weights, parts, c, whole, share, least, best - tolerance)
             bag.drawn[n_found], bag.gains[n_found] = bag.looked[c], best
             bag.cuts[n_found] = cut_at(bag, c, slot, first)
-            most = max(most, best)
             n_found += 1
     return n_found, most
 

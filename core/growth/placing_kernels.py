@@ -13,12 +13,15 @@ from core.growth.ranked_state import BEGIN, CHILD, N_ROWS
 
 
 @compiled
-def fill_ranks(entries, shift, ranks):
-    """`ranks[row]`: how many distinct values come before that of a row, by the sorted list of all rows."""
-    mask, rank = (uint32(1) << uint32(shift)) - uint32(1), uint32(0)
+def fill_ranks(entries, shift, column, ranks, n_fine, fine):
+    """How many distinct values come before a row's, by a column's sorted list of all rows; so many last bits apart."""
+    mask, last, rank = (uint32(1) << uint32(shift)) - uint32(1), (uint32(1) << uint32(n_fine)) - uint32(1), uint32(0)
     for i in range(uint64(entries.shape[0])):
         rank += entries[i] >> uint32(31)
-        ranks[entries[i] & mask] = rank
+        row = entries[i] & mask
+        ranks[row, column] = rank >> uint32(n_fine)
+        if n_fine:
+            fine[row] = rank & last
 
 
 @compiled

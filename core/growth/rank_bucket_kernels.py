@@ -1,7 +1,10 @@
 """The best cut of a column in a node of many rows: ranks go into buckets, and few buckets are put in order.
 
-    rank       low ........................................ high
+    key        low ........................................ high
     bucket       0       1       2       3       4       5          each with its sums, and those before it
+
+A key is a rank without its last bits, if it has more than 16, and the keys of a row in all columns stand side by side.
+Where no other row looked at has a row's key, the bits left out are of no interest.
 
 Scores are convex in the sums of the left side. So no cut in a bucket exceeds the largest at the corners of the box
 that these sums move in, and where that is no more than a cut between two buckets has, or the best of another column,
@@ -30,14 +33,14 @@ GAPS = (301, 132, 57, 23, 10, 4, 1)  # Ciura 2001
 @compiled
 def look_at(bag, rules, c, begin, n, weight, share, least):
     """Put the rows of a node into the buckets of the c-th column looked at; the best score between two of them."""
-    low, high = fill_keys(bag.ranks[bag.looked[c]], bag.rows, begin, n, bag.keys[c])
+    low, high = extremes(bag.keys[c], n)
     bag.n_buckets[c] = 0
-    if low == high:
+    if low == high and bag.fine_bits[bag.looked[c]] == 0:
         return NO_CUT
     n_buckets = int64(8)
     while n_buckets < MOST_BUCKETS and n_buckets * ROWS_A_BUCKET < n:
         n_buckets += n_buckets
-    scale = (uint64(n_buckets) << uint64(32)) // uint64(high - low + uint32(1))
+    scale = (uint64(n_buckets) << uint64(32)) // (uint64(high) - uint64(low) + uint64(1))
     bag.n_buckets[c] = n_buckets
     if rules.criterion == SQUARED:
         fill_numbers(bag, bag.sums[c], bag.keys[c], bag.ids[c], begin, n, low, scale, n_buckets)
@@ -53,25 +56,43 @@ def look_closer(bag, rules, c, begin, n, weight, share, least, tie, bar):
     n_high = mark_high(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, share, least, bar)
     if n_high == 0:
         return NO_CUT, uint32(0)
-    pick(bag, bag.ids[c], bag.keys[c], n, n_buckets)
-    return best_of_picked(bag, rules, bag.keys[c], bag.before[c], begin, n_buckets, weight, share, least, tie, bar)
+    pick(bag, c, begin, n, n_buckets)
+    return best_of_picked(bag, rules, bag.before[c], begin, n_buckets, weight, share, least, tie, bar)
 
 
 @compiled
-def fill_keys(ranks, rows, begin, n, keys):
-    """`keys[i]`: the rank of each row of a node; the smallest and the largest."""
-    low, high, first = ranks[rows[begin]], uint32(0), uint64(begin)
+def fill_keys(bag, n_looked, begin, n):
+    """`keys[c, i]`: the key of each row of a node in each column looked at, four at once; a row has all next to it."""
+    ranks, rows, looked, last, first = bag.ranks, bag.rows, bag.looked, n_looked - 1, uint64(begin)
+    for c in range(0, n_looked, 4):
+        d, e, f = min(c + 1, last), min(c + 2, last), min(c + 3, last)
+        one, two, three, four = bag.keys[c], bag.keys[d], bag.keys[e], bag.keys[f]
+        at_one, at_two, at_three, at_four = uint64(looked[c]), uint64(looked[d]), uint64(looked[e]), uint64(looked[f])
+        for i in range(uint64(n)):
+            of_row = ranks[uint64(rows[first + i])]
+            one[i], two[i], three[i], four[i] = of_row[at_one], of_row[at_two], of_row[at_three], of_row[at_four]
+
+
+@compiled
+def extremes(keys, n):
+    """The smallest and the largest key."""
+    low, high = keys[0], keys[0]
     for i in range(uint64(n)):
-        key = ranks[rows[first + i]]
-        keys[i] = key
-        low, high = min(low, key), max(high, key)
+        low, high = min(low, keys[i]), max(high, keys[i])
     return low, high
 
 
 @compiled
+def rank_of(bag, column, key, row):
+    """The rank of a row that has a key."""
+    bits = uint32(bag.fine_bits[column])
+    return uint32(key) << bits | uint32(bag.fine[column, row]) if bits else uint32(key)
+
+
+@compiled
 def bucket_of(key, low, scale):
-    """The bucket of a rank."""
-    return (uint64(key - low) * scale) >> uint64(32)
+    """The bucket of a key."""
+    return ((uint64(key) - uint64(low)) * scale) >> uint64(32)
 
 
 @compiled
@@ -221,18 +242,22 @@ def highest_corner(left, here, totals, weight, n_classes):
 
 
 @compiled
-def pick(bag, ids, keys, n, n_buckets):
-    """Fill `picked` with the rows of marked buckets, in the order of their keys.
+def pick(bag, c, begin, n, n_buckets):
+    """Fill `picked` with the rows of marked buckets, in the order of the c-th column looked at.
 
-    `ends[bucket]` is where those of a bucket end.
+    `ends[bucket]` is where those of a bucket end. `picked_ranks[row]` is a row's rank, or the smallest with its key.
     """
+    ids, keys, column = bag.ids[c], bag.keys[c], bag.looked[c]
+    n_fine = uint32(bag.fine_bits[column])
     unsorted, picked, ends, is_high, n_picked = bag.unsorted, bag.picked, bag.ends, bag.is_high, uint64(0)
     for i in range(uint64(n)):
         unsorted[n_picked] = i
         n_picked += uint64(is_high[ids[i]])
     ends[:n_buckets] = 0
     for i in range(n_picked):
-        ends[ids[unsorted[i]]] += 1
+        row = unsorted[i]
+        ends[ids[row]] += 1
+        bag.picked_ranks[row] = uint32(keys[row]) << n_fine
     end = 0
     for bucket in range(n_buckets):
         here = ends[bucket]
@@ -246,19 +271,21 @@ def pick(bag, ids, keys, n, n_buckets):
     start = int64(0)
     for bucket in range(n_buckets):
         if ends[bucket] > start:
-            sort_bucket(bag, keys, start, ends[bucket])
+            sort_bucket(bag, start, ends[bucket])
+            if n_fine:
+                settle_ties(bag, column, begin, start, ends[bucket])
             start = ends[bucket]
 
 
 @compiled
-def sort_bucket(bag, keys, start, end):
-    """Put the rows of a bucket in the order of their keys."""
+def sort_bucket(bag, start, end):
+    """Put the rows of a bucket in the order of their ranks."""
     if end - start > MOST_COUNTED:
-        sort_by_gaps(bag.picked, keys, start, end)
+        sort_by_gaps(bag.picked, bag.picked_ranks, start, end)
         return
-    picked, labels, in_order, n = bag.picked, bag.labels, bag.in_order, end - start
+    picked, ranks, labels, in_order, n = bag.picked, bag.picked_ranks, bag.labels, bag.in_order, end - start
     for place in range(n):
-        labels[place] = float(keys[picked[start + place]]) * MOST_COUNTED + place  # no two are equal
+        labels[place] = float(ranks[picked[start + place]]) * MOST_COUNTED + place  # no two are equal
     for place in range(n, n + WIDTH):
         labels[place] = VAST
     for place in range(n):
@@ -277,34 +304,53 @@ def are_less(labels, label):
 
 
 @compiled
-def sort_by_gaps(picked, keys, start, end):
+def sort_by_gaps(picked, ranks, start, end):
     """The same of many rows (Shell 1959)."""
     for gap in GAPS:
         if gap > 1 and 3 * gap > end - start:
             continue
         for place in range(start + gap, end):
             i, to = picked[place], place
-            key = keys[i]
-            while to >= start + gap and keys[picked[to - gap]] > key:
+            rank = ranks[i]
+            while to >= start + gap and ranks[picked[to - gap]] > rank:
                 picked[to] = picked[to - gap]
                 to -= gap
             picked[to] = i
 
 
 @compiled
-def best_of_picked(bag, rules, keys, before, begin, n_buckets, weight, share, least, tie, bar):
+def settle_ties(bag, column, begin, start, end):
+    """Put rows of a bucket that have the same key in the order of their ranks; those of other keys stand in order."""
+    picked, ranks, rows, n_fine = bag.picked, bag.picked_ranks, bag.rows, uint32(bag.fine_bits[column])
+    last = picked[start]
+    for place in range(start + 1, end):
+        i, key, to = picked[place], ranks[picked[place]] >> n_fine, place
+        if key == ranks[last] >> n_fine:
+            ranks[last] = rank_of(bag, column, key, rows[begin + last])
+            ranks[i] = rank_of(bag, column, key, rows[begin + i])
+            while to > start and ranks[picked[to - 1]] > ranks[i]:
+                picked[to] = picked[to - 1]
+                to -= 1
+            picked[to] = i
+        last = i
+
+
+@compiled
+def best_of_picked(bag, rules, before, begin, n_buckets, weight, share, least, tie, bar):
     """The first cut within a tie of the best above the bar, of the buckets that were picked: its score and its rank."""
-    chosen, cut = NO_CUT, uint32(0)
+    chosen, cut, ranks = NO_CUT, uint32(0), bag.picked_ranks
     for _ in range(2):
         start, state = int64(0), (bar, NO_CUT, uint32(0), False)
         for bucket in range(n_buckets):
             end = bag.ends[bucket]
             if end > start:
                 if rules.criterion == SQUARED:
-                    state = scan_numbers(bag, keys, begin, start, end, before[bucket], weight, share, least, tie, state)
+                    state = scan_numbers(
+                        bag, ranks, begin, start, end, before[bucket], weight, share, least, tie, state
+                    )
                 else:
                     state = scan_classes(
-                        bag, keys, begin, start, end, before[bucket], weight, least, tie, rules.n_classes, state
+                        bag, ranks, begin, start, end, before[bucket], weight, least, tie, rules.n_classes, state
                     )
                 start = end
         best, chosen, cut, is_unclear = state
@@ -315,52 +361,52 @@ def best_of_picked(bag, rules, keys, before, begin, n_buckets, weight, share, le
 
 
 @compiled
-def with_score(state, score, key, tie):
+def with_score(state, score, rank, tie):
     """What is known after a score above the best: that, the chosen one and its rank, and whether there is doubt."""
     best, chosen, cut, is_unclear = state
     if score - tie > chosen:
-        return score, score, key, is_unclear or best >= score - tie
+        return score, score, rank, is_unclear or best >= score - tie
     return score, chosen, cut, is_unclear
 
 
 @compiled
-def scan_numbers(bag, keys, begin, start, end, left, weight, share, least, tie, state):
+def scan_numbers(bag, ranks, begin, start, end, left, weight, share, least, tie, state):
     """Go through the rows of a bucket, of a number to predict."""
     picked, weights, parts = bag.picked, bag.weights, bag.parts
-    passed, moved, before = left[SIZE], left[1], keys[picked[start]] + uint32(1)
+    passed, moved, before = left[SIZE], left[1], ranks[picked[start]] + uint32(1)
     for place in range(start, end):
         i = picked[place]
-        key, off, product = keys[i], moved - share * passed, passed * (weight - passed)
-        if key != before and off * off > state[0] * product * NEARLY and passed >= least and weight - passed >= least:
+        rank, off, product = ranks[i], moved - share * passed, passed * (weight - passed)
+        if rank != before and off * off > state[0] * product * NEARLY and passed >= least and weight - passed >= least:
             score = off * off / product
             if score > state[0]:
-                state = with_score(state, score, key, tie)
+                state = with_score(state, score, rank, tie)
         passed += weights[begin + i]
         moved += parts[i]
-        before = key
+        before = rank
     return state
 
 
 @compiled
-def scan_classes(bag, keys, begin, start, end, before_bucket, weight, least, tie, n_classes, state):
+def scan_classes(bag, ranks, begin, start, end, before_bucket, weight, least, tie, n_classes, state):
     """The same of classes."""
     picked, weights, classes, left, totals = bag.picked, bag.weights, bag.classes, bag.left, bag.totals
-    passed, before, squares_left, squares_right = before_bucket[SIZE], keys[picked[start]] + uint32(1), 0.0, 0.0
+    passed, before, squares_left, squares_right = before_bucket[SIZE], ranks[picked[start]] + uint32(1), 0.0, 0.0
     for k in range(n_classes):
         left[k] = before_bucket[k]
         squares_left += left[k] * left[k]
         squares_right += (totals[k] - left[k]) * (totals[k] - left[k])
     for place in range(start, end):
         i = picked[place]
-        key, right = keys[i], weight - passed
-        if key != before and passed >= least and may_exceed(state[0], squares_left, squares_right, passed, right):
+        rank, right = ranks[i], weight - passed
+        if rank != before and passed >= least and may_exceed(state[0], squares_left, squares_right, passed, right):
             score = squares_left / passed + squares_right / right
             if score > state[0] and right >= least:
-                state = with_score(state, score, key, tie)
+                state = with_score(state, score, rank, tie)
         k, here = classes[begin + i], weights[begin + i]
         squares_left += here * (2.0 * left[k] + here)
         squares_right -= here * (2.0 * (totals[k] - left[k]) - here)
         left[k] += here
         passed += here
-        before = key
+        before = rank
     return state

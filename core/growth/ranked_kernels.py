@@ -6,7 +6,7 @@ first, and the subtrees are grown where their turn comes (`leafward_kernels`), s
 """
 
 import numpy as np
-from numba import int64, uint32, uint64
+from numba import int64, uint16, uint64
 
 from core.compiled_kernels import compiled, making_arrays, numbers_at
 from core.growth.branch_kernels import no_branches, put_branches, with_row
@@ -17,7 +17,7 @@ from core.growth.growth_state import Rules
 from core.growth.leafward_kernels import fill_sizes, grow_leafward, put_node
 from core.growth.node_kernels import is_leaf, is_one_class
 from core.growth.placing_kernels import place_rows
-from core.growth.rank_bucket_kernels import DOUBT, look_at, look_closer, score_of_classes
+from core.growth.rank_bucket_kernels import DOUBT, fill_keys, look_at, look_closer, rank_of, score_of_classes
 from core.growth.ranked_state import (
     BEGIN,
     CHILD,
@@ -119,7 +119,7 @@ def grow_large(bag, rules, progress):
         if c < 0 or bag.gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
             links[node, N_ROWS] = 0
             continue
-        n_left, low, high = divide(bag, rules, bag.keys[bag.keys_of[c]], bag.cuts[c], begin, n, figures[node], sums)
+        n_left, low, high = divide(bag, rules, c, begin, n, figures[node], sums)
         links[node, CHILD], links[node, COLUMN], links[node, LOW], links[node, HIGH] = n_links, bag.drawn[c], low, high
         gains = longer_list(gains, n_links, n_links + 2)
         links, figures = longer_rows(links, n_links, n_links + 2), longer_rows(figures, n_links, n_links + 2)
@@ -181,10 +181,17 @@ def best_of_drawn(bag, rules, key, begin, n, figure):
         n_looked, n_drawn = 0, rules.n_drawn if turn == 0 else 1
         while turn < n_columns and n_looked < n_drawn:
             bag.looked[n_looked] = draw_next(rules, bag.order, bag.taken, for_columns, turn)
-            bar = max(bar, below(look_at(bag, rules, n_looked, begin, n, weight, share, least), tie))
             n_looked += 1
             turn += 1
+        fill_keys(bag, n_looked, begin, n)
+        top, first = NO_CUT, 0
         for c in range(n_looked):
+            score = look_at(bag, rules, c, begin, n, weight, share, least)
+            if score > top:
+                top, first = score, c
+        bar = max(bar, below(top, tie))
+        for turn_of in range(n_looked):  # first the column with the best: the others have to be better than its cut
+            c = (first + turn_of) % n_looked
             score, cut = look_closer(bag, rules, c, begin, n, weight, share, least, tie, bar)
             if cut:
                 drawn[n_found], gains[n_found], cuts[n_found] = bag.looked[c], (score - undivided) / unit, cut
@@ -202,8 +209,8 @@ def below(score, tie):
 
 
 @compiled
-def divide(bag, rules, keys, cut, begin, n, figure, sums):
-    """Put the rows whose key is below the cut first; how many, and a row on either side of the cut.
+def divide(bag, rules, c, begin, n, figure, sums):
+    """Put the rows whose rank is below the c-th cut first; how many, and a row on either side of the cut.
 
     `sums` are the weights of both branches, then their sums, as in `division_kernels.branch_figures`.
     """
@@ -218,13 +225,18 @@ def divide(bag, rules, keys, cut, begin, n, figure, sums):
     for j in range(sums.shape[0]):
         sums[j] = 0.0
     centre, both, here, there = figure[1], no_branches(), uint64(begin), uint64(0)
-    low, high = uint64(0), ~uint64(0)
+    keys, column, cut = bag.keys[bag.keys_of[c]], bag.drawn[c], uint64(bag.cuts[c])
+    border, low, high = cut >> uint64(bag.fine_bits[column]), uint64(0), ~uint64(0)  # a rank and its row on each side
+    below, above = nearest_keys(keys, n, border)
     for i in range(uint64(begin), uint64(begin + n)):
         row, weight = rows[i], weights[i]
-        key = keys[i - first]
-        to = uint64(key >= uint32(cut))
-        ranked, on_left = uint64(key) << uint64(32) | uint64(row), to - uint64(1)  # all ones or none
-        low, high = max(low, ranked & on_left), min(high, ranked | on_left)
+        key = uint64(keys[i - first])
+        to = uint64(key > border)
+        if key - below <= above - below:  # of few rows it takes the whole rank to tell where they go
+            rank = uint64(rank_of(bag, column, key, row))
+            to = uint64(rank >= cut)
+            ranked, on_left = rank << uint64(32) | uint64(row), to - uint64(1)  # all ones or none
+            low, high = max(low, ranked & on_left), min(high, ranked | on_left)
         rows[here], spare_rows[there] = row, row
         weights[here], spare_weights[there] = weight, weight
         if is_squared:
@@ -248,6 +260,17 @@ def divide(bag, rules, keys, cut, begin, n, figure, sums):
         put_branches(both, sums, bag.centres)
     mask = uint64(0xFFFFFFFF)
     return int64(here) - begin, int64(low & mask), int64(high & mask)
+
+
+@compiled
+def nearest_keys(keys, n, border):
+    """The largest key below a border and the smallest above it; the first and the last of all where there is none."""
+    below, above, middle = uint16(0), uint16(0xFFFF), uint16(border)
+    for i in range(uint64(n)):
+        key = keys[i]
+        below = max(below, key if key < middle else uint16(0))
+        above = min(above, key if key > middle else uint16(0xFFFF))
+    return uint64(below), uint64(above)
 
 
 @compiled

@@ -8,7 +8,7 @@ from core.compiled_kernels import Struct, StructType, define, structure
 
 MOST_SMALL = 255  # rows: places are bytes
 MOST_BUCKETS = 256
-MOST_COUNTED = 64  # rows of a bucket that are put in order by counting
+MOST_COUNTED = 256  # rows of a bucket that are put in order by counting
 KEYS_APART = MOST_SMALL + 33  # bytes from one column's keys to the next: 32 are read at once, also beyond the last
 LANES = 8  # of a bucket: its sums, and in the last one how many rows it has
 # What is known of a node of many rows: its first child, the second being the next, or -1; the column of its split and
@@ -39,7 +39,8 @@ define(Nodes, NodesType, "marks weights gains means impurities variances")
 class Bag(Struct):
     """The rows of a tree, and room that nodes use one after the other.
 
-    `lists` are the sorted lists of all rows and `ranks[column, row]` say how many distinct values come before a row's.
+    `lists` are the sorted lists of all rows. A row's rank says how many distinct values come before its own:
+    `ranks[row, column]` without the last `fine_bits[column]` bits, which are `fine[column, row]`.
     The rows of a node stand next to each other in `rows`, ascending, and so do their `weights`, and `numbers` or
     `classes`. In a subtree of few rows `place[column, i]` is where the row at i stands in the column's order among the
     rows of the subtree, and `value` how many distinct values come before, unless all values of the column differ.
@@ -54,9 +55,10 @@ class BagType(StructType):
 define(
     Bag,
     BagType,
-    "lists ranks distinct shift rows weights numbers classes spare_rows spare_weights spare_numbers spare_classes "
-    "keys keys_of parts unsorted picked labels in_order ids sums before n_buckets ends is_high totals left order taken "
-    "looked drawn gains cuts "
+    "lists ranks fine fine_bits distinct shift rows weights numbers classes "
+    "spare_rows spare_weights spare_numbers spare_classes "
+    "keys keys_of parts unsorted picked picked_ranks labels in_order ids sums before n_buckets ends is_high totals "
+    "left order taken looked drawn gains cuts "
     "place value home begins places_taken values_taken last_ranks "
     "lane_keys slot_weights slot_parts slot_rows small_rows others bytes ordered words before_word "
     "waiting waiting_figures child_sums centres figure child",
@@ -68,11 +70,12 @@ def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_drawn: int, 
     n_small, n_subtrees = MOST_SMALL + 1, n_rows + 1
     shape = n_columns, n_rows + n_small
     return (
-        np.empty((n_drawn, n_rows), dtype=np.uint32),
+        np.empty((n_drawn, n_rows), dtype=np.uint16),
         np.zeros(n_drawn, dtype=np.int64),
         np.empty(n_rows),
         np.empty(n_rows + 1, dtype=np.uint32),
         np.empty(n_rows + 1, dtype=np.uint32),
+        np.empty(n_rows, dtype=np.uint32),
         np.empty(MOST_COUNTED + 8),
         np.empty(MOST_COUNTED, dtype=np.uint32),
         np.empty((n_drawn, n_rows), dtype=np.uint16),

@@ -11,23 +11,25 @@ from core.growth.kernel_columns import Weighing, n_classes_of, n_sums_of
 from core.growth.kernel_threads import GrowthEnded
 from core.growth.samples import Samples
 from core.growth.tree_sample import TreeSample
-from core.own_pages import moved_to_pages
 from core.table import FloatArray
 from core.target import Task
 from core.ties import TIE
 
 MOST_ROWS = 1 << 24  # whose subtrees can be numbered
+COARSE_BITS = 16  # of a rank, that are read for every row; there are at most 8 more
 MORE = 64  # the part of a tree's rows that there is room for beyond them: the next tree has a few more
 
 
 @dataclass(frozen=True)
 class RankedTable:
-    """The samples of all trees: the fields of the kernels' `Problem`, and `ranks[column, row]`."""
+    """The samples of all trees: the fields of the kernels' `Problem`, and ranks as a `Bag` has them."""
 
     samples: Samples
     columns: NumberColumns
     problem: Any
-    ranks: NDArray[np.uint32]
+    ranks: NDArray[np.uint16]
+    fine: NDArray[np.uint8]
+    fine_bits: NDArray[np.int64]
 
 
 def is_ranked(samples: Samples, weighing: Weighing) -> bool:
@@ -40,10 +42,13 @@ def ranked_table(samples: Samples, columns: NumberColumns, problem: Any) -> Rank
     from core.growth.placing_kernels import fill_ranks
 
     lists, shift = problem[0], problem[16]
-    ranks = np.empty(lists.shape, dtype=np.uint32)
-    for entries, of_column in zip(lists, ranks, strict=True):
-        fill_ranks(entries, shift, of_column)
-    return RankedTable(samples, columns, problem, ranks)
+    most = [int(np.count_nonzero(entries >> 31)) for entries in lists]  # every entry with a new value has that bit
+    fine_bits = np.array([max(0, rank.bit_length() - COARSE_BITS) for rank in most])
+    ranks = np.empty((len(samples), len(lists)), dtype=np.uint16)
+    fine = np.empty(lists.shape if fine_bits.any() else (len(lists), 0), dtype=np.uint8)
+    for column, entries in enumerate(lists):
+        fill_ranks(entries, shift, column, ranks, fine_bits[column], fine[column])
+    return RankedTable(samples, columns, problem, ranks, fine, fine_bits)
 
 
 class RankedRoom:
@@ -86,7 +91,7 @@ def tolerance_of(table: RankedTable, sample: TreeSample) -> float:
 def grow_by_ranks(
     table: RankedTable, sample: TreeSample, rules: Any, room: RankedRoom, progress: FloatArray
 ) -> FinishedNodes:
-    """The tree of a sample."""
+    """The tree of a sample, in the room where the next one is grown."""
     from core.growth.ranked_kernels import STOP, fill_thresholds, grow_ranked
 
     problem, rows = table.problem, sample.rows
@@ -99,15 +104,15 @@ def grow_by_ranks(
         numbers[rows, 0] if room.is_number else np.empty(0),
         np.empty(0, dtype=np.int32) if room.is_number else classes[rows],
     )
-    bag = lists, table.ranks, distinct, shift, *of_rows, *room.spare, *room.bag
+    bag = lists, table.ranks, table.fine, table.fine_bits, distinct, shift, *of_rows, *room.spare, *room.bag
     n = int(grow_ranked(bag, rules, (room.marks, room.weights, *room.numbers[1:]), progress))
     if progress[STOP]:
         raise GrowthEnded
     marks, weights, kinds = room.marks[:n], room.weights[:n], np.empty(n, dtype=np.int8)
     fill_thresholds(marks, table.columns.addresses, len(table.samples), room.numbers[0], kinds)
-    thresholds, gains, means, impurities, variances = (moved_to_pages(each[:n]) for each in room.numbers)
-    size, column, weights = marks[:, 0].copy(), marks[:, 1].copy(), weights.astype(np.int64)
-    kept = {"size": size, "column": column, "kind": kinds, "threshold": thresholds, "gain": gains}
+    thresholds, gains, means, impurities, variances = (each[:n] for each in room.numbers)
+    weights = weights.astype(np.int64)
+    kept = {"size": marks[:, 0], "column": marks[:, 1], "kind": kinds, "threshold": thresholds, "gain": gains}
     if room.is_number:
         kept |= {"weight": weights[:, 0], "impurity": impurities}
         kept |= {"values": means[:, None], "variances": variances[:, None]}

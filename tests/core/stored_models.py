@@ -23,8 +23,8 @@ from core.config import (
     TrainingConfig,
 )
 from core.division import Part
-from core.ensembles.forest import forest_of
 from core.ensembles.forest_model import ForestModel
+from core.ensembles.growing_forest import forest_of
 from core.growth.samples import Samples
 from core.model import Model, training_ranges
 from core.preparation import prepare

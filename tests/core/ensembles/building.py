@@ -3,8 +3,9 @@
 import numpy as np
 
 from core.config import Algorithm, Committee
-from core.ensembles.forest import Forest, forest_of
+from core.ensembles.forest import Forest
 from core.ensembles.forest_model import ForestModel
+from core.ensembles.growing_forest import forest_of
 from core.ensembles.sampling import tree_samples
 from core.growth.grow import grow
 from core.growth.samples import Samples

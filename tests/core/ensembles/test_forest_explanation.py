@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.config import CriterionKind
-from core.ensembles.forest import forest_of
 from core.ensembles.forest_explanation import explain
 from core.ensembles.forest_predictor import ForestPredictor
 from core.ensembles.forest_sentences import why
+from core.ensembles.growing_forest import forest_of
 from core.growth.grow import grow
 from core.prediction import MissingPolicy
 from core.record_walk import cells_of

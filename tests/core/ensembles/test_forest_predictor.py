@@ -11,7 +11,7 @@ import core.ensembles.forest_walk as forest_walk
 import core.ensembles.packed_trees_kernels as packed_trees_kernels
 from core.compilation import KernelNotCompiled
 from core.config import CriterionKind
-from core.ensembles.forest import Forest, forest_of
+from core.ensembles.forest import Forest
 from core.ensembles.forest_layout import ForestLayout
 from core.ensembles.forest_predictor import (
     ForestPredictor,
@@ -21,6 +21,7 @@ from core.ensembles.forest_predictor import (
     possible_ends_by_tree,
     running_sums,
 )
+from core.ensembles.growing_forest import forest_of
 from core.prediction import MissingPolicy, predict
 from core.record_walk import cells_of
 from core.schema import Attribute, Kind, Schema

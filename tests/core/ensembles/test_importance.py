@@ -7,8 +7,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from core.config import Committee
-from core.ensembles.forest import forest_of
 from core.ensembles.growing import grow_committee
+from core.ensembles.growing_forest import forest_of
 from core.ensembles.importance import (
     forest_falls_when_shuffled,
     forest_impurity_decrease,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from core.config import Committee
-from core.ensembles.forest import forest_of
 from core.ensembles.forest_predictor import ForestPredictor
+from core.ensembles.growing_forest import forest_of
 from core.ensembles.out_of_bag import judge_out_of_bag, points_of
 from core.ensembles.sampling import out_of_bag, tree_samples
 from core.growth.engine import Engine, grow_with

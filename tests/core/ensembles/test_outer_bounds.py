@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from core.ensembles.forest import forest_of
 from core.ensembles.forest_predictor import ForestPredictor, average_of_trees, possible_ends_by_tree
+from core.ensembles.growing_forest import forest_of
 from core.ensembles.outer_bounds import bounds_of_trees, is_decided, outer_bounds
 from core.growth.grow import grow
 from core.growth.held_out import labels_of

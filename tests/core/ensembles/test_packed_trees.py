@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 import core.ensembles.packed_trees as packing
 from core.config import CriterionKind
-from core.ensembles.forest import Forest, forest_of
+from core.ensembles.forest import Forest
 from core.ensembles.forest_layout import ForestLayout
 from core.ensembles.forest_predictor import ForestPredictor, average_of_trees
+from core.ensembles.growing_forest import forest_of
 from core.ensembles.one_record import TREES_IN_FLIGHT
 from core.ensembles.packed_trees import BLOCK_LEVELS, LEAF_BIT, LINE_BYTES, PackedTrees, packed_trees, suits_packing
 from core.prediction import MissingPolicy

@@ -9,8 +9,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from core.config import Committee, FeatureShare
 from core.ensembles import proximity
-from core.ensembles.forest import forest_of
 from core.ensembles.growing import grow_committee
+from core.ensembles.growing_forest import forest_of
 from core.ensembles.proximity import Neighbour, neighbours, outliers, pairs, standardised
 from core.growth.engine import Engine
 from core.prediction import MissingPolicy, leaves_reached

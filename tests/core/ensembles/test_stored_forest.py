@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from core.config import CriterionKind, MissingStrategy
 from core.content_pieces import pieces
-from core.ensembles.forest import Forest, forest_of
+from core.ensembles.forest import Forest
 from core.ensembles.forest_model import ForestModel
 from core.ensembles.forest_predictor import ForestPredictor
 from core.ensembles.forest_shape import Shape
+from core.ensembles.growing_forest import forest_of
 from core.ensembles.stored_forest import forest_arrays, sizes_of
 from core.growth.grow import grow
 from core.model import training_ranges

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.config import Algorithm, Categorical, Committee, Criterion, CriterionKind, Stopping
 from core.ensembles.growing import grow_committee
-from core.growth import many_trees
+from core.growth import many_trees, ranked_trees
 from core.growth.engine import Engine
 from core.growth.samples import Samples
 from core.schema import Attribute, Kind, Schema
@@ -68,6 +68,19 @@ def test_trees_by_ranks_are_those_of_the_definition(seed: int, n_rows: int, n_dr
     committee = Committee("random_forest", (algorithm,), n_trees=2, max_features=n_drawn, bootstrap=seed % 3 > 0)
     wanted = grow_committee(samples, committee, seed=seed % 7, engine=Engine.DEFINITION)
     assert_same_forest(wanted, grow_committee(samples, committee, seed=seed % 7, engine=Engine.KERNELS, threads=2))
+
+
+@given(st.integers(0, 2**32), st.sampled_from([300, 600, 1200]), st.integers(1, 6), st.sampled_from([2, 5, 8]))
+@settings(max_examples=20)
+def test_ranks_of_many_values_are_read_in_two_parts(seed: int, n_rows: int, n_drawn: int, coarse_bits: int) -> None:
+    samples = drawn_samples(seed, n_rows)
+    kind = CriterionKind.SQUARED_ERROR if isinstance(samples.target, NumberTarget) else CriterionKind.GINI
+    algorithm = Algorithm("cart", Criterion(kind), Categorical.TWO_GROUPS)
+    committee = Committee("random_forest", (algorithm,), n_trees=1, max_features=n_drawn)
+    wanted = grow_committee(samples, committee, seed=0, engine=Engine.DEFINITION)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ranked_trees, "COARSE_BITS", max(coarse_bits, (n_rows - 1).bit_length() - 8))
+        assert_same_forest(wanted, grow_committee(samples, committee, seed=0, engine=Engine.KERNELS))
 
 
 @pytest.mark.parametrize("weight", [1.0, 1.5])
