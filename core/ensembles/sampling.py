@@ -19,6 +19,8 @@ from core.table import BoolArray, RowArray
 
 CountArray = NDArray[np.int64]
 
+DRAWN_AT_ONCE = 8192  # rows: all at once would take as much memory as several columns
+
 
 def tree_seed(seed: int, tree: int) -> int:
     """The seed of one tree of a committee."""
@@ -50,11 +52,13 @@ def times_drawn(committee: Committee, n_rows: int, *, seed: int, tree: int) -> C
     Of n rows drawn from n with repeats about 63.2 % are different ones (1 - 1/e). Breiman 1996.
     """
     size, bits = n_drawn(committee.sample_size, n_rows), stream(tree_seed(seed, tree), "rows of a tree")
+    counts = np.zeros(n_rows, dtype=np.int64)
     if not committee.bootstrap:
-        counts = np.zeros(n_rows, dtype=np.int64)
         counts[shuffled(np.arange(n_rows), bits)[:size]] = 1
         return counts
-    return np.bincount((fractions(bits, size) * n_rows).astype(np.int64), minlength=n_rows)
+    for begin in range(0, size, DRAWN_AT_ONCE):
+        np.add.at(counts, (fractions(bits, min(DRAWN_AT_ONCE, size - begin)) * n_rows).astype(np.int64), 1)
+    return counts
 
 
 def leaves_rows_out(committee: Committee, n_rows: int) -> bool:

@@ -77,13 +77,14 @@ def grow_ranked(bag_fields, rules_fields, node_fields, progress):
 
 @compiled
 def fill_thresholds(marks, addresses, n_rows, thresholds, kinds):
-    """The threshold of each cut, from the rows on both sides, and the kind of each split."""
+    """The threshold of each cut, from the rows on both sides, in whose place it may be put, and each split's kind."""
     for node in range(marks.shape[0]):
-        thresholds[node], kinds[node] = np.nan, LEAF
+        threshold, kinds[node] = np.nan, LEAF
         if marks[node, SLOT] >= 0:
             values = numbers_at(addresses[marks[node, SLOT]], n_rows)
-            thresholds[node] = midpoint(values[marks[node, LOW_ROW]], values[marks[node, HIGH_ROW]])
+            threshold = midpoint(values[marks[node, LOW_ROW]], values[marks[node, HIGH_ROW]])
             kinds[node] = CUT
+        thresholds[node] = threshold
 
 
 @compiled

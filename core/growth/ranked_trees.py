@@ -76,7 +76,7 @@ class RankedRoom:
             self.marks = np.empty((2 * self.n_rows, 4), dtype=np.int32)
             self.weights = np.empty((2 * self.n_rows, 1 if self.is_number else n_classes))
             n_errors = 2 * n_numbers
-            self.numbers = [np.empty(n) for n in (2 * self.n_rows, 2 * self.n_rows, n_errors, n_errors, n_errors)]
+            self.numbers = [np.empty(n) for n in (2 * self.n_rows, n_errors, n_errors, n_errors)]
 
 
 def tolerance_of(table: RankedTable, sample: TreeSample) -> float:
@@ -93,6 +93,7 @@ def grow_by_ranks(
 ) -> FinishedNodes:
     """The tree of a sample, in the room where the next one is grown."""
     from core.growth.ranked_kernels import STOP, fill_thresholds, grow_ranked
+    from core.growth.ranked_state import LOW_ROW
 
     problem, rows = table.problem, sample.rows
     assert sample.draw is not None
@@ -105,13 +106,15 @@ def grow_by_ranks(
         np.empty(0, dtype=np.int32) if room.is_number else classes[rows],
     )
     bag = lists, table.ranks, table.fine, table.fine_bits, distinct, shift, *of_rows, *room.spare, *room.bag
-    n = int(grow_ranked(bag, rules, (room.marks, room.weights, *room.numbers[1:]), progress))
+    n = int(grow_ranked(bag, rules, (room.marks, room.weights, *room.numbers), progress))
     if progress[STOP]:
         raise GrowthEnded
+    del bag, of_rows  # what is kept is narrowed where they were
     marks, weights, kinds = room.marks[:n], room.weights[:n], np.empty(n, dtype=np.int8)
-    fill_thresholds(marks, table.columns.addresses, len(table.samples), room.numbers[0], kinds)
-    thresholds, gains, means, impurities, variances = (each[:n] for each in room.numbers)
-    weights = weights.astype(np.int64)
+    thresholds = marks.view(np.float64)[:, LOW_ROW // 2]  # in the place of both rows
+    fill_thresholds(marks, table.columns.addresses, len(table.samples), thresholds, kinds)
+    gains, means, impurities, variances = (each[:n] for each in room.numbers)
+    weights = weights.astype(np.min_scalar_type(int(weights[0].max())))  # whole numbers, the root's the largest
     kept = {"size": marks[:, 0], "column": marks[:, 1], "kind": kinds, "threshold": thresholds, "gain": gains}
     if room.is_number:
         kept |= {"weight": weights[:, 0], "impurity": impurities}
