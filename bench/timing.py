@@ -26,7 +26,7 @@ def cpu_seconds(run: Callable[[], Answer], patience: int = 3, *, threads: int = 
     Also once more, so many times, if it took more CPU time than they can: the threads of another library may still have
     been running. What others left to be cleared away is cleared before.
     """
-    clear_away()
+    clear_away(threads)
     with event.install_recorder("numba:compile") as compilations:
         wall, cpu = time.perf_counter(), time.process_time()
         answer = run()
@@ -40,14 +40,16 @@ def cpu_seconds(run: Callable[[], Answer], patience: int = 3, *, threads: int = 
     return cpu, answer
 
 
-def clear_away() -> None:
-    """Have objects that nobody has any more freed, and memory that was freed put in order.
+def clear_away(threads: int) -> None:
+    """Have objects that nobody has any more freed, and what several threads freed put in order.
 
-    `malloc` leaves the many small pieces of a model to whoever asks for a large one next: with YDF's forests of numbers
-    that took a second.
+    Threads have memory of their own, and `malloc` leaves the many small pieces of a model there to whoever's thread gets
+    it next: with YDF's forests of numbers that took a second. Where there is one thread only, memory is left as it is,
+    since a tree that is grown anew in the time of a few fresh pages would mostly be measured by these.
     """
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
+    if threads > 1:
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def threads_seconds(run: Callable[[], object]) -> float:
