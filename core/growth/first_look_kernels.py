@@ -182,12 +182,12 @@ def look_at_all_cuts(problem, rules, work, entries, start, n):
 
 @compiled
 def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
-    """Look at all lists of a node, then closer at those that may have its best cut; what that surely gains.
+    """Look at all lists of a node, then closer at those that may have its best cut; what that surely gains, and where.
 
     `work.surely[i]` is what the best cut of list i surely gains, `work.possibly[i]` what it gains at the most, if that
     counts. Where every list's best cut is needed all are searched anyway, and none is looked at closer.
     """
-    most, first, n_lists = NO_CUT, 0, problem.lengths.shape[0]
+    most, first, n_lists = NO_CUT, -1, problem.lengths.shape[0]
     n_rows = lengths[at, n_lists]
     has_few = has_few_weighed(rules, n_rows)
     for i in range(n_lists):
@@ -201,8 +201,9 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
                 first, most = i, work.surely[i]
     if rules.needs_all:
         work.possibly[:] = MOST
-        return most
-    for step in range(n_lists):
+        return most, first
+    strongest = first
+    for step in range(n_lists if first >= 0 else 0):
         i = first if step == 0 else step - int64(step <= first)
         start, n = starts[at, i], lengths[at, i]
         if not work.is_drawn[problem.list_slots[i]] or not has_look(rules, work, n):
@@ -215,8 +216,9 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
                 problem, rules, work, lists[i], start, n, work.lefts[i], most, is_told
             )
             work.surely[i] = max(work.surely[i], surely)
-            most = max(most, surely)
-    return most
+            if surely > most:
+                strongest, most = i, surely
+    return most, strongest
 
 
 @compiled

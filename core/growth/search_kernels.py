@@ -145,8 +145,9 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
 
     The path to the node tells what entries with marks weigh; see `mark_kernels`.
 
-    Where only the best counts, a list is left as soon as it cannot have more than the best so far. So the list that was
-    best in the node before, often the parent, comes first, and where lists get a first look, all are looked at before.
+    Where only the best counts, a list is left as soon as it cannot have more than the best so far. So where lists get a
+    first look, all are looked at before, and the most promising one comes first; else the list that was best in the node
+    before, often the parent.
     """
     best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
     strongest = strongest_list(problem, work.gains)
@@ -157,7 +158,8 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
     if work.pairs.shape[0] > 0:
         fill_pairs(problem, rows, starts[at, n_lists], lengths[at, n_lists], figures[1], work.pairs)
     if is_small:
-        surely = look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told)
+        surely, first = look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told)
+        strongest = first if first >= 0 else strongest
     most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # when children are pure
     for step in range(n_lists):
         i = strongest if step == 0 else step - int64(step <= strongest)
