@@ -146,7 +146,7 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
     The path to the node tells what entries with marks weigh; see `mark_kernels`.
 
     Where only the best counts, a list is left as soon as it cannot have more than the best so far. So where lists get a
-    first look, all are looked at before, and the most promising one comes first; else the list that was best in the node
+    first look, all are looked at before, and the most promising one comes first; else the one that was best in the node
     before, often the parent.
     """
     best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
