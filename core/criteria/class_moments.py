@@ -1,10 +1,11 @@
 """A column's values by class, in a few sums, and whether classes vary alike."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.criteria.significance import Significance, analysis_of_variance
+from core.criteria.significance import Significance, significances, variance_tests
 from core.sums import weights_by
 from core.table import CodeArray, FloatArray
 from core.ties import TIE
@@ -32,10 +33,9 @@ def class_moments(values: FloatArray, classes: CodeArray, weights: FloatArray, n
     c_k is one of its values, so that what is taken away is at most N_k/w times what is left, w being the weight of that
     row. A class of one value varies by 0 to the last bit.
     """
-    present, first = np.unique(classes, return_index=True)
     centres = np.zeros(n_classes)
-    centres[present] = values[first]
-    centre = float(centres[present[0]]) if len(present) else 0.0
+    centres[classes[::-1]] = values[::-1]  # of a class that stands there several times, the last one stays
+    centre = float(centres[classes.min()]) if len(classes) else 0.0
     by_class, apart = weights_by(classes, weights, n_classes), values - centres[classes]
     moved = weights * apart
     sums = weights_by(classes, moved, n_classes)
@@ -49,13 +49,23 @@ def class_moments(values: FloatArray, classes: CodeArray, weights: FloatArray, n
     )
 
 
-def levene_test(moments: ClassMoments) -> Significance:
-    """The test that all classes vary alike: the analysis of variance of |x - mean of its class|.
+def mean_tests(columns: Sequence[ClassMoments]) -> list[Significance]:
+    """For each column the test that all classes have one mean: the analysis of variance."""
+    weights, means, variations, _ = _side_by_side(columns)
+    return significances(variance_tests(weights, means, variations))
+
+
+def levene_tests(columns: Sequence[ClassMoments]) -> list[Significance]:
+    """For each column the test that all classes vary alike: the analysis of variance of |x - mean of its class|.
 
     Levene 1960. What these distances vary by counts as at least TIE of their squares: less is rounding.
     """
-    divisor = np.where(moments.weights > 0, moments.weights, 1.0)
-    varied = moments.variations - moments.deviations**2 / divisor
-    return analysis_of_variance(
-        moments.weights, moments.deviations / divisor, np.maximum(varied, TIE * moments.variations)
-    )
+    weights, _, variations, deviations = _side_by_side(columns)
+    divisor = np.where(weights > 0, weights, 1.0)
+    varied = variations - deviations**2 / divisor
+    return significances(variance_tests(weights, deviations / divisor, np.maximum(varied, TIE * variations)))
+
+
+def _side_by_side(columns: Sequence[ClassMoments]) -> FloatArray:
+    """`[:, column, class]`: weights, means, variations and deviations."""
+    return np.array([[each.weights, each.means, each.variations, each.deviations] for each in columns]).swapaxes(0, 1)

@@ -211,7 +211,7 @@ def test_means(width, class_weights, moments, tests):
 
 @compiled
 def test_spread(numbers, width, grouped, class_weights, moments, tests):
-    """`levene_test` of all columns, whose moments are known: F and its degrees of freedom into `tests`."""
+    """`levene_tests` of all columns, whose moments are known: F and its degrees of freedom into `tests`."""
     n_blocks, rows, weights = width // WIDTH, grouped.rows, grouped.weights
     for k in range(class_weights.shape[0]):
         start, end, b = grouped.starts[k], grouped.starts[k + 1], 0

@@ -53,6 +53,11 @@ def significance(found: Statistics) -> Significance:
     return Significance(statistic, degrees, log10_p(statistic, degrees))
 
 
+def significances(found: Statistics) -> list[Significance]:
+    """Many tests, each with its p-value."""
+    return [significance(Statistics(*one)) for one in zip(found.statistic, found.degrees_of_freedom, strict=True)]
+
+
 def log10_p(statistic: float, degrees: Sequence[float]) -> float:
     """The logarithm of the probability of such a statistic by chance, of chi-squared or of F by its degrees."""
     if min(degrees) <= 0:
@@ -79,11 +84,6 @@ def pearson(table: FloatArray) -> Significance:
 def likelihood_ratio(table: FloatArray) -> Significance:
     """The same by the ratio of likelihoods."""
     return significance(likelihood_ratio_tests(table))
-
-
-def analysis_of_variance(weights: FloatArray, means: FloatArray, variations: FloatArray) -> Significance:
-    """The test that groups of numbers have one mean; `variations` are the sums of squares about each group's own."""
-    return significance(variance_tests(weights, means, variations))
 
 
 def pearson_tests(groups: FloatArray) -> Statistics:
@@ -139,7 +139,7 @@ def moment_tests(groups: FloatArray) -> Statistics:
 
 
 def variance_tests(weights: FloatArray, means: FloatArray, variations: FloatArray) -> Statistics:
-    """Whether groups of numbers differ in their means.
+    """Whether groups of numbers differ in their means: analysis of variance. `variations` are the S_i.
 
         F = (sum_i N_i (m_i - m)^2 / (r - 1)) / (sum_i S_i / (N - r))        r groups of N_i, N in all
 

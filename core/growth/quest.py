@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.config import Algorithm, QuestTests, WhenInsignificant
-from core.criteria.class_moments import class_moments, levene_test
+from core.criteria.class_moments import ClassMoments, class_moments, levene_tests, mean_tests
 from core.criteria.objective import Objective
-from core.criteria.significance import Significance, analysis_of_variance, most_significant, pearson
+from core.criteria.significance import Significance, most_significant, pearson
 from core.growth.best_split import Candidate, NodeSamples
 from core.growth.samples import Samples
 from core.splits.discriminant_cuts import best_cut, best_groups
@@ -108,23 +108,28 @@ def first_of(tests: Sequence[Significance]) -> int:
 def tests_of(samples: Samples, node: NodeSamples) -> list[AttributeTests]:
     """The tests of every attribute, on the rows of a node whose value is known."""
     assert isinstance(samples.target, ClassTarget)
-    classes, n_classes, found = samples.target.codes[node.rows], len(samples.target.classes), []
+    classes, n_classes = samples.target.codes[node.rows], len(samples.target.classes)
+    moments, associations, known_shares = dict[int, ClassMoments](), dict[int, Significance](), dict[int, float]()
     for column, attribute in enumerate(samples.attributes.schema):
         node.tick()
         if column in node.undrawn:
             continue
         values = samples.attributes.columns[column][node.rows]
         is_known = ~is_missing(values)
-        known, levene = values[is_known], None
+        known, known_shares[column] = values[is_known], float(node.weights[is_known].sum() / node.weights.sum())
         if attribute.has_order:
-            moments = class_moments(known.astype(np.float64), classes[is_known], node.weights[is_known], n_classes)
-            association = analysis_of_variance(moments.weights, moments.means, moments.variations)
-            levene = levene_test(moments)
+            moments[column] = class_moments(
+                known.astype(np.float64), classes[is_known], node.weights[is_known], n_classes
+            )
         else:
-            association = pearson(sums_by(known.astype(np.int64), node.sums[is_known], len(attribute.categories)))
-        rho = float(node.weights[is_known].sum() / node.weights.sum())
-        found.append(AttributeTests(column, association, levene, rho))
-    return found
+            table = sums_by(known.astype(np.int64), node.sums[is_known], len(attribute.categories))
+            associations[column] = pearson(table)
+    ordered = list(moments.values())
+    associations |= zip(moments, mean_tests(ordered) if ordered else [], strict=True)
+    levenes = dict(zip(moments, levene_tests(ordered) if ordered else [], strict=True))
+    return [
+        AttributeTests(column, associations[column], levenes.get(column), rho) for column, rho in known_shares.items()
+    ]
 
 
 def split_of(samples: Samples, node: NodeSamples, column: int, min_weight: float) -> Split | None:

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.criteria.significance import analysis_of_variance, likelihood_ratio, pearson
+from core.criteria.significance import likelihood_ratio, pearson, significance, variance_tests
 
 CELLS = st.one_of(st.integers(0, 60), st.floats(0.25, 40)).map(float)
 
@@ -23,6 +23,10 @@ def tables(draw):
 def groups_of_numbers(draw):
     numbers = st.lists(st.integers(-30, 30).map(float), min_size=1, max_size=8)
     return draw(st.lists(numbers, min_size=2, max_size=5))
+
+
+def analysis_of_variance(weights, means, variations):
+    return significance(variance_tests(weights, means, variations))
 
 
 def moments(groups):
