@@ -17,7 +17,7 @@ from core.byte_lane_kernels import n_bits
 from core.compiled_kernels import compiled, inlined, lowest_bit
 from core.growth.small_order_kernels import mark_new, order_rows, tag_exactly
 from core.growth.small_state import EVERY, HERE
-from core.lane_kernels import EIGHT, WIDTH, in_lanes, largest_of
+from core.lane_kernels import EIGHT, WIDTH, eight_times, in_lanes, largest_of
 from core.splits.numeric_kernels import GINI, MOST_LANES, NO_CUT
 from core.ties import TIE
 
@@ -64,12 +64,6 @@ def score_eight(first, second, third, is_new, scores, surely, perhaps, t0, t1, t
     return found.larger(surely), (score.where(is_open) - found).larger(perhaps)
 
 
-@in_lanes(_eights(1))
-def no_scores(scores):
-    """Eight scores of nothing."""
-    return (scores(0).all(0.0),)
-
-
 @in_lanes(types.uint64)
 def are_at_least(scores, bar):
     """Which of eight scores reach the bar."""
@@ -84,7 +78,8 @@ def look(tagged, lefts, is_new, scores, limits, known, least, tolerance, bar, un
     All arrays are of the same kind of numbers, which are rounded by the unit; `limits` has room for five of them.
     """
     first, second, third, nowhere, begin = lefts[0], lefts[1], lefts[2], int64(0), int64(0)
-    (nothing,), end = no_scores(nowhere, scores), (known + WIDTH - 1) // WIDTH * WIDTH
+    limits[4], end = 0.0, (known + WIDTH - 1) // WIDTH * WIDTH
+    nothing = eight_times(nowhere, limits[4])  # of the kind of all these numbers
     a, c, e = nothing, nothing, nothing
     for j in range(0, known, WIDTH):
         a, c, e = sum_eight(j, tagged, first, second, third, a, c, e)
