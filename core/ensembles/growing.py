@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.config import Committee
+from core.config import Committee, MissingStrategy
 from core.ensembles.forest import Forest
 from core.ensembles.growing_forest import GrowingForest, part_of_forest, part_of_nodes
 from core.ensembles.sampling import column_draw, times_drawn, tree_samples, tree_seed
@@ -97,7 +97,8 @@ def grow_kind(
         draw = column_draw(committee, n_columns, seed=seed, tree=tree)
         return TreeSample(rows, samples.weights[rows] * counts[rows], tree_seed(seed, tree), draw)
 
-    is_of_given_rows = committee.imbalance is None
+    # A draw is named by its row's number, which here is that in the tree's sample.
+    is_of_given_rows = committee.imbalance is None and algorithm.missing is not MissingStrategy.DISTRIBUTION
     if is_of_given_rows and engine is Engine.KERNELS and is_supported(samples, algorithm):
         grow_many(
             samples,

@@ -43,6 +43,7 @@ def part_of(tree: Tree, is_split: BoolArray) -> Tree:
     splits = is_split[kept]
     n_branches = np.where(is_split, np.diff(tree.branch_start), 0)
     terms = tuple(tree.terms[node] if is_split[node] else () for node in kept) if tree.terms else ()
+    surrogates = tuple(tree.surrogates[node] if is_split[node] else () for node in kept) if tree.surrogates else ()
     return replace(
         tree,
         size=(counted[kept + tree.size[kept]] - counted[kept]).astype(np.int32),
@@ -58,5 +59,6 @@ def part_of(tree: Tree, is_split: BoolArray) -> Tree:
         score=np.where(splits, tree.score[kept], np.nan),
         values=tree.values[kept],
         variances=tree.variances[kept],
+        surrogates=surrogates,
         terms=terms if any(terms) else (),
     )

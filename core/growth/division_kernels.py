@@ -21,7 +21,6 @@ from core.growth.partition_kernels import (
 )
 from core.lane_kernels import no_sums, plus_products, sum_in_lane
 from core.splits.numeric_kernels import SQUARED
-from core.ties import TIE
 
 MOST_SUMMED = 3  # classes whose sums in two branches, and these branches' weights, are eight numbers
 
@@ -166,40 +165,6 @@ def copy_figures(sums, at, n_branches, b, n_classes, figures):
     figures[0] = sums[at + b]
     for k in range(n_classes):
         figures[1 + k] = sums[at + n_branches + b * n_classes + k]
-
-
-@compiled
-def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
-    """Rows that would go down every branch, but should not: those whose parts weigh too little go the heavier way.
-
-    A part that rounds to nothing is no part: with two branches the row then goes one way. `unknown` keeps the others;
-    how many.
-    """
-    smallest, largest = 1.0, 0.0
-    for b in range(n_branches):
-        largest = max(largest, shares[b])
-        if shares[b] > 0.0:
-            smallest = min(smallest, shares[b])
-    heavier = 0
-    while shares[heavier] < largest - TIE:
-        heavier += 1
-    n_left = 0
-    for i in range(n):
-        row = unknown[i]
-        weight, to = problem.weights[row], -1
-        if rules.min_copy > 0.0 and weight * smallest < rules.min_copy - TIE:
-            to = heavier
-        elif n_branches == 2 and min(weight * shares[0], weight * shares[1]) <= 0.0:
-            to = 0 if shares[0] > shares[1] else 1
-            problem.weights[row] = weight * shares[to]
-        if to < 0:
-            unknown[n_left] = row
-            n_left += 1
-        else:
-            side[row] = LEFT if to == 0 else RIGHT
-            if n_branches > 2:
-                branch[row] = to
-    return n_left
 
 
 @compiled

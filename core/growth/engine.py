@@ -10,13 +10,14 @@ from core.growth.dialects import Choose, best_split
 from core.growth.fast_grow import grow_fast, is_supported
 from core.growth.grow import grow
 from core.growth.samples import Samples
-from core.growth.validation_gate import Trial
-from core.progress import Watch, nobody
+from core.growth.validation_gate import Trial, validated
+from core.progress import Watch, nobody, part_of
 from core.table import FloatArray
 from core.target import Task
 from core.tree import Tree
 
 SMALL_ROWS = 500  # up to here the definition is always quick enough
+GROWING = 0.9  # the part of the work that grows a tree whose splits are tried on validation rows then, about
 # What a first training by kernels waits for the compiler, about: one of QUEST, of linear tests, of everything else.
 QUEST_COMPILE_SECONDS, LINEAR_COMPILE_SECONDS, COMPILE_SECONDS = 17.0, 40.0, 90.0
 # What the definition takes to grow a full tree of one cell (a row of a column), about, and how much more with copies.
@@ -44,21 +45,39 @@ def grow_with(
     threads: int = 1,
     watch: Watch = nobody,
 ) -> tuple[Tree, list[Trial]]:
-    """`grow`, by the engine that was asked for; what the kernels cannot do, the definition does, on one thread."""
-    with_kernels = prefers_kernels(engine, samples)
+    """The tree by the engine that was asked for; and, where there are validation rows, the splits tried on them.
+
+    What the kernels cannot do, the definition does, on one thread.
+    """
+    if validation is None:
+        return grown_with(engine, samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch), []
+    growing, trying = part_of(watch, 0.0, GROWING), part_of(watch, GROWING, 1.0)
+    tree = grown_with(engine, samples, algorithm, seed=seed, draw=draw, threads=threads, watch=growing)
+    return validated(tree, validation, costs=costs, watch=trying)
+
+
+def grown_with(
+    engine: Engine,
+    samples: Samples,
+    algorithm: Algorithm,
+    *,
+    seed: int,
+    draw: ColumnDraw | None,
+    threads: int,
+    watch: Watch,
+) -> Tree:
+    """The full tree."""
     choose: Choose = best_split
-    if with_kernels and validation is None:
+    if prefers_kernels(engine, samples):
         if multivariate_grow.is_supported(samples, algorithm) and draw is None:
-            return multivariate_grow.grow_multivariate(samples, algorithm, seed=seed, watch=watch), []
+            return multivariate_grow.grow_multivariate(samples, algorithm, seed=seed, watch=watch)
         if quest_grow.is_supported(algorithm) and draw is None:
-            return quest_grow.grow_quest(samples, algorithm, watch=watch), []
+            return quest_grow.grow_quest(samples, algorithm, watch=watch)
         if is_supported(samples, algorithm):
-            return grow_fast(samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch), []
-    if with_kernels and algorithm.chaid is not None:
-        choose = ChaidSearch(samples, algorithm).best_split
-    return grow(
-        samples, algorithm, validation=validation, seed=seed, costs=costs, draw=draw, choose=choose, watch=watch
-    )
+            return grow_fast(samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch)
+        if algorithm.chaid is not None:
+            choose = ChaidSearch(samples, algorithm).best_split
+    return grow(samples, algorithm, seed=seed, draw=draw, choose=choose, watch=watch)
 
 
 def prefers_kernels(engine: Engine, samples: Samples, n_trees: int = 1) -> bool:

@@ -42,8 +42,7 @@ def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
         and algorithm.quest is None
         and algorithm.linear is None
         and is_codable(samples)
-        and algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
-        and not algorithm.stopping.validate_splits
+        and not (algorithm.missing is MissingStrategy.SURROGATE and algorithm.numeric.is_found_before_growth)
         and row_bits_of(samples) + class_bits_of(samples) <= MOST_BITS
     )
 
@@ -61,7 +60,7 @@ def grow_fast(
     from core.growth.grow_kernels import DONE, STOP  # compiles: never in a process that answers requests
 
     max_leaves, algorithm = algorithm.stopping.max_leaves, as_kernels_grow(algorithm)
-    weighing = weighing_of(samples)
+    weighing = weighing_of(samples, is_counting=algorithm.missing is not MissingStrategy.SURROGATE)
     columns = columns_of(samples, algorithm, weighing, part_of(watch, 0.0, CODING))
     objective = objective_of(algorithm, samples)
     progress, whole = np.zeros((threads, 3)), float(samples.weights.sum())
@@ -74,7 +73,7 @@ def grow_fast(
         except BaseException:
             progress[:, STOP] = 1.0
             raise
-    tree = assembled(samples, algorithm, objective, columns, *growing.result())
+    tree = assembled(samples, algorithm, objective, columns, *growing.result(), watch=watch)
     watch(1.0)
     return tree if max_leaves is None else best_first(tree, max_leaves, objective.tolerance)
 

@@ -19,7 +19,6 @@ from core.growth.node import GrowingNode, finished_tree
 from core.growth.routing import Way, divided, surrogates_of
 from core.growth.samples import Samples
 from core.growth.stopping import is_terminal, is_worth_it
-from core.growth.validation_gate import Trial, ValidationGate
 from core.missing.fractional_weights import branch_shares
 from core.progress import Watch, nobody
 from core.randomness import path_key, root_key
@@ -34,32 +33,25 @@ def grow(
     samples: Samples,
     algorithm: Algorithm,
     *,
-    validation: Samples | None = None,
     seed: int = 0,
-    costs: FloatArray | None = None,
     draw: ColumnDraw | None = None,
     choose: Choose = best_split,
     watch: Watch = nobody,
-) -> tuple[Tree, list[Trial]]:
-    """The full tree, and the splits tried against the validation samples when the algorithm asks for that.
+) -> Tree:
+    """The full tree.
 
     `draw` says how nodes draw the columns that they may ask; without it they may ask all. `choose` gives the split of a
-    node. `watch` hears the part of the
-    work done, from 0 to 1, and may raise to end it.
+    node. `watch` hears the part of the work done, from 0 to 1, and may raise to end it.
     """
     grower = Grower(samples, algorithm, watch, draw, choose)
     root = grower.node(samples.rows, samples.weights, depth=0, share=1.0, spent=frozenset(), parent=None)
     root.key = root_key(seed)
-    has_surrogates = algorithm.missing is MissingStrategy.SURROGATE
-    gate = None
-    if validation is not None:
-        gate = ValidationGate(validation, root, has_surrogates=has_surrogates, costs=costs)
     if algorithm.stopping.max_leaves is None:
-        grower.grow_depth_first(root, gate)
+        grower.grow_depth_first(root)
     else:
         grower.grow_best_first(root, algorithm.stopping.max_leaves)
-    tree = finished_tree(root, samples.target.task, samples.cuts, has_surrogates=has_surrogates)
-    return tree, gate.trials if gate else []
+    has_surrogates = algorithm.missing is MissingStrategy.SURROGATE
+    return finished_tree(root, samples.target.task, samples.cuts, has_surrogates=has_surrogates)
 
 
 class Grower:
@@ -78,7 +70,7 @@ class Grower:
         self.finished_weight = 0.0
         self.whole_weight = float(samples.weights.sum())
 
-    def grow_depth_first(self, root: GrowingNode, gate: ValidationGate | None) -> None:
+    def grow_depth_first(self, root: GrowingNode) -> None:
         """Split nodes left to right, each subtree before the next."""
         waiting = [root]
         while waiting:
@@ -86,9 +78,8 @@ class Grower:
             found = self.best_split(node)
             if found is None:
                 self.finish(node)
-                continue
-            self.divide(node, found)
-            if gate is None or gate.lets_pass(node, found.split):
+            else:
+                self.divide(node, found)
                 waiting.extend(reversed(node.children))
 
     def grow_best_first(self, root: GrowingNode, max_leaves: int) -> None:

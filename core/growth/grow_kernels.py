@@ -25,7 +25,6 @@ from core.growth.division_kernels import (
     divide_by_branch,
     divide_in_two,
     put_aside,
-    settle_copies,
     take_sides,
 )
 from core.growth.drawing_kernels import draw_another, draw_columns, take_back
@@ -48,6 +47,7 @@ from core.growth.growth_state import (
     N_INFOS,
     N_LINKS,
     N_MORE,
+    N_OF_SURROGATE,
     N_PATH,
     NODE,
     PARENT,
@@ -61,9 +61,11 @@ from core.growth.growth_state import (
 from core.growth.node_kernels import is_leaf, known_totals, node_figures
 from core.growth.release8_kernels import missing_weight
 from core.growth.renumber_kernels import LIST_ROWS, is_of_lists, is_worth_renumbering, original_row, renumbered
+from core.growth.routing_kernels import COPIED, DRAWN, FOLLOWING, draw_branches, follow_surrogates, settle_copies
 from core.growth.search_kernels import search_lists, winner
 from core.growth.small_kernels import grow_small
 from core.growth.small_state import MOST_SMALL
+from core.growth.surrogate_kernels import find_surrogates, note_surrogates
 from core.growth.table_kernels import (
     MULTIWAY,
     ORDERED,
@@ -247,7 +249,7 @@ def grow_subtree(
             progress[DONE] += figure[0]
             continue
         link = links[node]
-        link[SLOT], link[IS_CODED] = slot, work.details[slot, 3]
+        link[SLOT], link[IS_CODED], link[LEVELS] = slot, work.details[slot, 3], n_levels
         n_branches = 2
         if link[IS_CODED]:
             j = work.details[slot, 0]
@@ -263,7 +265,6 @@ def grow_subtree(
                 link[LOW], link[HIGH] = work.details[slot, 1], work.details[slot, 2]
             elif rules.coded_kinds[a] != MULTIWAY:
                 levels = longer_list(levels, n_levels, n_levels + rules.coded_levels[a])
-                link[LEVELS] = n_levels
                 for v in range(rules.coded_levels[a]):
                     levels[n_levels + v] = work.branch_of[v]
                 n_levels += rules.coded_levels[a]
@@ -306,6 +307,22 @@ def grow_subtree(
             known += sums[n_sums + b]
         for b in range(n_branches):
             shares[b] = sums[n_sums + b] / known
+        if rules.strategy == DRAWN:
+            draw_branches(problem, work.unknown, n_copied, side, branch, shares, n_branches, key)
+        n_noted = 0
+        if rules.strategy == FOLLOWING:
+            n_ranked = find_surrogates(
+                problem, rules, work, lists, rows, starts, lengths, here, rules.slot_columns[slot]
+            )
+            follow_surrogates(problem, rules, work, n_ranked, n_copied)
+            n_noted, n_more_levels = 1 + n_ranked * N_OF_SURROGATE, work.stand_in_branches.shape[0]
+            sums = longer_list(sums, n_more + N_MORE, n_more + N_MORE + n_noted)
+            levels = longer_list(levels, n_levels, n_levels + n_more_levels)
+            n_levels = note_surrogates(
+                problem, rules, work, n_ranked, sums, n_more + N_MORE, levels, link[LEVELS], n_levels
+            )
+        if rules.strategy != COPIED:
+            n_copied = 0
         n_path, n_unknown, mark = infos[here, N_PATH], n_copied, uint32(0)
         if n_copied > 0:
             n_copied = settle_copies(problem, rules, work.unknown, n_copied, side, branch, shares, n_branches)
@@ -328,7 +345,7 @@ def grow_subtree(
             links[n_nodes + b, PARENT], links[n_nodes + b, BRANCH] = node, b
             links[n_nodes + b, SLOT], links[n_nodes + b, SUMS], links[n_nodes + b, LEVELS] = -1, 0, 0
             links[n_nodes + b, IS_CODED] = 0
-            if rules.way == AT_RANDOM or rules.n_drawn > 0:
+            if rules.way == AT_RANDOM or rules.n_drawn > 0 or rules.strategy == DRAWN:
                 links[n_nodes + b, KEY] = int64(key_of(key, b))
         is_known = bool(links[node, IS_COMPLETE])
         stack = (starts, lengths, infos, spent)
@@ -400,7 +417,7 @@ def grow_subtree(
         else:
             for at in range(here, waiting):
                 infos[at, ASIDE], infos[at, N_ASIDE] = aside, 0
-        n_sums = n_more + N_MORE
+        n_sums = n_more + N_MORE + n_noted
         n_nodes += n_branches
     tree = links[:n_nodes], figures[:n_nodes], sums[:n_sums], levels[:n_levels]
     return *tree, pieces[:n_pieces], marks, results, n_small

@@ -8,8 +8,11 @@ PARENT, BRANCH, SLOT, IS_CODED, LOW, HIGH, IS_COMPLETE, N_BRANCHES, SUMS, LEVELS
 N_LINKS = 11
 IS_SMALL = -1  # in the place of `IS_CODED`: the nodes from here on are kept apart, LOW is the first, HIGH how many
 # What stands after the figures of a split's branches: its threshold where that is no midpoint, how many cuts it was the
-# best of, and the weight of rows without the value; each only if the rules look at it.
+# best of, and the weight of rows without the value; each only if the rules look at it. Then, if they look for them, how
+# many surrogates there are, and of each its column, threshold and direction, its agreement, and where its branches are
+# among the node's levels (-1 where it has a threshold).
 THRESHOLD, N_ALLOWED, MISSING, N_MORE = 0, 1, 2, 3
+STAND_IN, STAND_IN_THRESHOLD, IS_REVERSED, AGREEMENT, BRANCHES_AT, N_OF_SURROGATE = range(6)
 ABOVE_AVERAGE, BETTER_HALF, NO_FILTER = 0, 1, 2
 NO_COSTS, TAN_SCHLIMMER, NUNEZ = 0, 1, 2
 
@@ -32,7 +35,8 @@ class Rules(Struct):
     A slot is the place of a candidate in the order of the columns. Coded column j has its slot, what its split is like,
     how many levels it has, and where they start in the table of sums. `way` says which cuts of a list are candidates,
     `n_parts` how many bins or draws, `is_corrected` whether a threshold's gain pays for the choice. A node draws
-    `n_drawn` of the `open_columns`; 0 for all. Weights are whole numbers where `is_whole`.
+    `n_drawn` of the `open_columns`; 0 for all. Weights are whole numbers where `is_whole`. `strategy` says what
+    becomes of rows without the value of a split, see `routing_kernels`.
     """
 
 
@@ -73,7 +77,7 @@ define(
     "min_score min_impurity min_copy min_category tolerance cost_kind cost_power slot_costs coded_slots coded_kinds "
     "coded_levels coded_starts reciprocal small_logs large_logs small_unit large_unit way "
     "n_parts is_corrected slot_columns is_in_average root_key open_columns n_drawn coded_of_column first_slots "
-    "is_whole has_small",
+    "is_whole has_small strategy",
 )
 define(
     Work,
@@ -87,5 +91,6 @@ define(
     "row_numbers row_origin row_weights ordered bit_words small_waiting waiting_figures child_sums drawn drawn_gains "
     "cuts tagged tagged_words ordered_tagged row_at class_lefts is_new cut_scores small_sides side_parts "
     "limits rough_tagged rough_words rough_ordered rough_lefts rough_is_new rough_scores rough_limits "
-    "drawn_slacks is_clear heavy_rows heavy_weights heavy_places",
+    "drawn_slacks is_clear heavy_rows heavy_weights heavy_places "
+    "groups level_sides agreements stand_in_thresholds is_reversed stand_in_branches ranked ranked_agreements",
 )

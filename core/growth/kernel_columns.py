@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.config import Algorithm, Categorical, NumericCorrection
+from core.config import Algorithm, Categorical, MissingStrategy, NumericCorrection
 from core.growth.coding import Coding, coding_of, for_kernels
 from core.growth.samples import Samples
 from core.progress import Watch, nobody, watched
@@ -27,10 +27,10 @@ class Weighing:
     is_whole: bool
 
 
-def weighing_of(samples: Samples) -> Weighing:
-    """How the samples are weighed."""
+def weighing_of(samples: Samples, *, is_counting: bool = True) -> Weighing:
+    """How the samples are weighed; where nothing is to be counted, rows of weight 1 are weighed too."""
     has_missing = samples.attributes.has_missing
-    is_unit = not has_missing and bool((samples.weights == 1).all())
+    is_unit = is_counting and not has_missing and bool((samples.weights == 1).all())
     is_whole = not has_missing and bool((samples.weights == np.floor(samples.weights)).all())
     is_exact = is_whole and float(samples.weights.max()) * len(samples) < MOST_WHOLE
     return Weighing(has_missing, is_unit, is_unit and isinstance(samples.target, ClassTarget), is_exact)
@@ -52,12 +52,13 @@ class Column:
 def columns_of(
     samples: Samples, algorithm: Algorithm, weighing: Weighing, watch: Watch = nobody, *, has_draws: bool = False
 ) -> list[Column]:
-    """Every column, in order. Where nodes draw columns, few values are no reason to code one."""
+    """Every column, in order. Where nodes draw columns or look for surrogates, few values are no reason to code one."""
     columns: list[Column] = []
+    few_values = not has_draws and algorithm.missing is not MissingStrategy.SURROGATE
     slot, is_corrected = 0, algorithm.criterion.numeric_correction is NumericCorrection.RELEASE8
     can_be_bits = weighing.is_counted and not is_corrected
     for column, attribute in enumerate(watched(samples.attributes.schema.columns, watch)):
-        coding = coding_of(samples, algorithm, column, few_values=not has_draws)
+        coding = coding_of(samples, algorithm, column, few_values=few_values)
         is_one_hot = algorithm.categorical is Categorical.ONE_HOT and not attribute.has_order
         is_bit = can_be_bits and coding is not None and coding.is_one_cut
         columns.append(Column(slot, len(attribute.categories) if is_one_hot else 1, coding, is_bit))

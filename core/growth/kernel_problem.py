@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.config import Algorithm
+from core.config import Algorithm, MissingStrategy
 from core.growth.coding import as_numbers, for_kernels
 from core.growth.kernel_columns import (
     Column,
@@ -98,10 +98,11 @@ def set_bits(words: NDArray[np.uint64], place: int, marks: NDArray[Any]) -> None
 
 
 def values_of(samples: Samples, algorithm: Algorithm, listed: list[int]) -> FloatArray:
-    """`[list, row]`: the values of columns that are lists, if the way to choose cuts looks at them; else nothing."""
+    """`[list, row]`: the values of columns that are lists, if cuts are chosen by them or surrogates looked for."""
     from core.splits import candidate_kernels as ways
 
-    if way_of(algorithm)[0] not in (ways.EQUAL_WIDTH, ways.AT_RANDOM, ways.DISTANT_VALUES) or not listed:
+    by_way = way_of(algorithm)[0] in (ways.EQUAL_WIDTH, ways.AT_RANDOM, ways.DISTANT_VALUES)
+    if not listed or not (by_way or algorithm.missing is MissingStrategy.SURROGATE):
         return np.empty((0, 0))
     return np.array([as_numbers(samples, column) for column in listed])
 

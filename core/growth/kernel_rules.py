@@ -11,6 +11,7 @@ from core.config import (
     CriterionKind,
     Dialect,
     GainFilter,
+    MissingStrategy,
     NumericCorrection,
     NumericKind,
     Nunez,
@@ -97,7 +98,18 @@ def rules_of(
         np.append([column.slot for column in columns], sum(n_slots)),
         weighing.is_whole,
         keeps_small,
+        strategy_of(algorithm),
     )
+
+
+def strategy_of(algorithm: Algorithm) -> int:
+    """What becomes of rows without the value of a split, in the kernels' terms."""
+    from core.growth import routing_kernels as ways
+
+    return {
+        MissingStrategy.DISTRIBUTION: ways.DRAWN,
+        MissingStrategy.SURROGATE: ways.FOLLOWING,
+    }.get(algorithm.missing, ways.COPIED)
 
 
 def criterion_of(algorithm: Algorithm) -> int:
@@ -167,18 +179,20 @@ def has_look(samples: Samples, algorithm: Algorithm) -> bool:
 def has_small(samples: Samples, algorithm: Algorithm, columns: list[Column]) -> bool:
     """Whether subtrees of few rows can be grown by `small_kernels`: every column a list and every gap a candidate.
 
-    By Gini of few classes, or for one number; what follows from sums, `figure_kernels` then finds as NumPy does.
+    By Gini of few classes, or for one number; what follows from sums, `figure_kernels` then finds as NumPy does. Rows
+    without the value of a split are copied.
     """
     from core.growth.figure_kernels import MOST_CLASSES
     from core.splits.candidate_kernels import EVERY_GAP
 
     target, kinds = samples.target, (CriterionKind.GINI, CriterionKind.SQUARED_ERROR)
     is_plain = algorithm.criterion.kind in kinds and algorithm.attribute_costs is None
+    is_copying = algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
     is_of_few = n_classes_of(samples) <= MOST_CLASSES and (
         isinstance(target, ClassTarget) or target.numbers.shape[1] == 1
     )
     are_lists = all(column.coding is None for column in columns)
-    return is_plain and is_of_few and are_lists and way_of(algorithm)[0] == EVERY_GAP
+    return is_plain and is_copying and is_of_few and are_lists and way_of(algorithm)[0] == EVERY_GAP
 
 
 def columns_in_average(samples: Samples, algorithm: Algorithm) -> list[bool]:

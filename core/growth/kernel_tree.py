@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.config import Algorithm, CriterionKind, Dialect, NumericCorrection
+from core.config import Algorithm, CriterionKind, Dialect, MissingStrategy, NumericCorrection
 from core.criteria.gain import corrected_gain, gain_ratio
 from core.criteria.objective import Objective
 from core.growth.best_split import score_with_cost
@@ -15,12 +15,16 @@ from core.growth.kernel_columns import Column, n_sums_of
 from core.growth.kernel_rules import criterion_of, has_small
 from core.growth.release8 import gain_and_ratio
 from core.growth.samples import Samples
+from core.missing.surrogates import Surrogate
+from core.progress import Watch, nobody
 from core.splits.candidates import midpoints
-from core.splits.split import SplitKind
+from core.splits.split import Split, SplitKind
 from core.sums import in_row_order
 from core.table import FloatArray, RowArray
 from core.target import Task
 from core.tree import LEAF, SPLIT_KINDS, Tree
+
+NODES_AT_ONCE = 1_000  # are dealt with before somebody hears of it
 
 
 def assembled(
@@ -32,8 +36,13 @@ def assembled(
     figures: FloatArray,
     sums: FloatArray,
     levels: NDArray[np.uint16],
+    *,
+    watch: Watch = nobody,
 ) -> Tree:
-    """The tree from the kernels' nodes: numbered depth first, with thresholds and figures by the definitions."""
+    """The tree from the kernels' nodes: numbered depth first, with thresholds and figures by the definitions.
+
+    The watch hears again and again that growth has ended, and may raise, while this takes long.
+    """
     if has_small(samples, algorithm, columns):
         nodes, numbers = (links, figures, sums, levels), number_columns(samples)
         return finished_tree(samples, numbers, objective, criterion_of(algorithm), nodes)
@@ -51,6 +60,8 @@ def assembled(
     )
     values, variances, impurity = node_values(figures, objective)
     branch_start, branch_of = branches_of(columns, column, links, levels)
+    has_surrogates = algorithm.missing is MissingStrategy.SURROGATE
+    surrogates = surrogates_of(samples, links, sums, levels, watch) if has_surrogates else ()
     return Tree(
         task=samples.target.task,
         size=sizes,
@@ -67,7 +78,40 @@ def assembled(
         values=values,
         variances=variances,
         cuts=samples.cuts,
+        surrogates=surrogates,
     )
+
+
+def surrogates_of(
+    samples: Samples, links: Any, sums: FloatArray, levels: NDArray[np.uint16], watch: Watch
+) -> tuple[tuple[Surrogate, ...], ...]:
+    """The stand-ins of every node, as the kernels wrote them down."""
+    from core.growth import growth_state as kernels
+
+    found: list[tuple[Surrogate, ...]] = [()] * len(links)
+    inner = np.flatnonzero(links[:, kernels.SLOT] >= 0)
+    first_levels, begins = links[inner, kernels.LEVELS], end_of_branches(samples, links[inner]) + kernels.N_MORE
+    for place, (node, begin) in enumerate(zip(inner.tolist(), begins.tolist(), strict=True)):
+        if place % NODES_AT_ONCE == 0:
+            watch(1.0)
+        end = begin + 1 + int(sums[begin]) * kernels.N_OF_SURROGATE
+        told = sums[begin + 1 : end].reshape(-1, kernels.N_OF_SURROGATE).tolist()
+        found[node] = tuple(surrogate_of(samples, each, levels, int(first_levels[place])) for each in told)
+    return tuple(found)
+
+
+def surrogate_of(samples: Samples, told: list[float], levels: NDArray[np.uint16], first_level: int) -> Surrogate:
+    """A stand-in from what the kernels say of it; the levels of its node begin there."""
+    from core.growth import growth_state as kernels
+    from core.growth.surrogate_kernels import NOWHERE
+
+    column, agreement, branches_at = int(told[kernels.STAND_IN]), told[kernels.AGREEMENT], told[kernels.BRANCHES_AT]
+    if branches_at < 0:
+        split = Split(column, SplitKind.THRESHOLD, 2, threshold=told[kernels.STAND_IN_THRESHOLD])
+        return Surrogate(split, bool(told[kernels.IS_REVERSED]), agreement)
+    begin, n_levels = first_level + int(branches_at), len(samples.attributes.schema[column].categories)
+    branch_of = tuple(-1 if branch == NOWHERE else branch for branch in levels[begin : begin + n_levels].tolist())
+    return Surrogate(Split(column, SplitKind.GROUPS, 2, branch_of=branch_of), is_reversed=False, agreement=agreement)
 
 
 def split_figures(
@@ -123,9 +167,16 @@ def after_branches(samples: Samples, links: Any, sums: FloatArray) -> FloatArray
     from core.growth import growth_state as kernels
 
     more, is_inner = np.full((len(links), kernels.N_MORE), np.nan), links[:, kernels.SLOT] >= 0
-    begin = links[is_inner, kernels.SUMS] + links[is_inner, kernels.N_BRANCHES] * (1 + n_sums_of(samples))
-    more[is_inner] = sums[begin[:, None] + np.arange(kernels.N_MORE)]
+    more[is_inner] = sums[end_of_branches(samples, links[is_inner])[:, None] + np.arange(kernels.N_MORE)]
     return more
+
+
+def end_of_branches(samples: Samples, links: Any) -> RowArray:
+    """Where the figures of the branches end, of nodes that are split."""
+    from core.growth import growth_state as kernels
+
+    ends: RowArray = links[:, kernels.SUMS] + links[:, kernels.N_BRANCHES] * (1 + n_sums_of(samples))
+    return ends
 
 
 def node_values(figures: FloatArray, objective: Objective) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from core.cache_lines import in_lines
-from core.config import Algorithm, CriterionKind
+from core.config import Algorithm, CriterionKind, MissingStrategy
 from core.growth.kernel_columns import Column, Weighing, n_classes_of, n_sums_of
 from core.growth.kernel_rules import criterion_of, has_look, way_of
 from core.growth.samples import Samples
 from core.growth.small_state import room_for_small
+from core.missing.surrogates import MOST_SURROGATES
 from core.table import FloatArray
 from core.target import ClassTarget
 
@@ -99,6 +100,25 @@ def work_for(
         np.zeros(len(columns), dtype=np.int64),
         np.empty((n_rows if has_draws and has_pairs(samples, weighing) else 0, 2)),
         *room_for_small(len(columns), n_rows, n_sums),
+        *room_for_surrogates(algorithm, n_rows, len(columns), n_all_levels),
+    )
+
+
+def room_for_surrogates(algorithm: Algorithm, n_rows: int, n_columns: int, n_levels: int) -> tuple[Any, ...]:
+    """Room for the rows of a node by value, for the levels of all coded columns, and for what each column says."""
+    from core.growth.surrogate_kernels import N_OF_GROUP
+
+    if algorithm.missing is not MissingStrategy.SURROGATE:
+        n_rows, n_columns, n_levels = 0, 0, 0
+    return (
+        np.empty((n_rows, N_OF_GROUP)),
+        np.empty((n_levels, 2)),
+        np.empty(n_columns),
+        np.empty(n_columns),
+        np.empty(n_columns, dtype=np.bool_),
+        np.empty(n_levels, dtype=np.uint8),
+        np.empty(MOST_SURROGATES, dtype=np.int64),
+        np.empty(MOST_SURROGATES),
     )
 
 

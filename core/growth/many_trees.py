@@ -6,12 +6,12 @@ each takes its rows' entries from the sorted lists, in one pass that keeps their
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from core.config import Algorithm
+from core.config import Algorithm, MissingStrategy
 from core.criteria.objective import Objective
 from core.growth.best_first import best_first
 from core.growth.best_split import IMPURITIES, objective_for
@@ -78,9 +78,8 @@ def grow_many(
     from core.growth.grow_kernels import DONE, STOP  # compiles: never in a process that answers requests
 
     max_leaves, algorithm = algorithm.stopping.max_leaves, as_kernels_grow(algorithm)
-    weighing = weighing_of(samples)
-    if has_repeats:
-        weighing = replace(weighing, is_unit=False, is_counted=False)
+    is_counting = not has_repeats and algorithm.missing is not MissingStrategy.SURROGATE
+    weighing = weighing_of(samples, is_counting=is_counting)
     told_of_columns = part_of(watch, 0.0, CODING / len(trees))
     columns = columns_of(samples, algorithm, weighing, told_of_columns, has_draws=has_draws)
     progress, done = np.zeros((threads, 3)), list[int]()

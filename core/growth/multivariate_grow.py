@@ -97,7 +97,6 @@ def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
         and algorithm.criterion.numeric_correction is NumericCorrection.NONE
         and algorithm.attribute_costs is None
         and algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
-        and not algorithm.stopping.validate_splits
         and row_bits_of(samples) + class_bits_of(samples) <= MOST_BITS
     )
 

@@ -62,7 +62,6 @@ def is_supported(algorithm: Algorithm) -> bool:
     return (
         algorithm.quest is not None
         and algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
-        and not algorithm.stopping.validate_splits
         and algorithm.stopping.max_leaves is None
     )
 

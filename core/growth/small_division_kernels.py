@@ -44,7 +44,7 @@ def sum_branches(rules, work, i, border, begin, n, centre, out):
 def divide_small(rules, work, i, border, begin, n, first_share, second_share):
     """Give the second child its rows, from `begin` on, and the first its own behind the node's; how many each.
 
-    What of a row that is not in the list goes where is as in `division_kernels.settle_copies`.
+    What of a row that is not in the list goes where is as in `routing_kernels.settle_copies`.
     """
     rows, weights, place = work.small_rows, work.small_weights, work.place[i]
     heavier, here, there = 0 if first_share >= max(first_share, second_share) - TIE else 1, begin, begin + n

@@ -1,74 +1,86 @@
-"""Pre-pruning against a validation set: a split is made only if validation accuracy strictly rises."""
+"""Pre-pruning against a validation set: a split is made only if validation accuracy strictly rises.
 
-from dataclasses import dataclass
+Which split a node gets does not depend on the validation rows. So the tree that grows under their eyes is a part of the
+tree that grows without them, and its splits can be tried when that is there, in the order of growth.
+"""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.criteria.impurity import shares
+from core.growth.best_first import part_of
 from core.growth.held_out import HeldOut, origin_of
-from core.growth.node import GrowingNode
 from core.growth.samples import Samples
 from core.missing.fractional_weights import send_down
 from core.missing.surrogates import followed
-from core.splits.split import Split
+from core.progress import Watch, nobody
 from core.table import FloatArray, RowArray
-from core.target import Task
+from core.tree import Tree, TreeView
 
-Arrivals = tuple[RowArray, FloatArray]
+Arrived = tuple[RowArray, FloatArray]
 
 
 @dataclass(frozen=True)
 class Trial:
     """A split that was tried: what the validation rows earned as things stood, and what with the split made."""
 
-    node: GrowingNode
+    node: int
     is_made: bool
     credit_before: float
     credit_after: float
 
 
+def validated(
+    tree: Tree, validation: Samples, *, costs: FloatArray | None = None, watch: Watch = nobody
+) -> tuple[Tree, list[Trial]]:
+    """The part of the tree whose splits were tried, refused ones too, and the trials in their order.
+
+    Depth first, left to right; nothing is tried below a split that was refused.
+    """
+    gate, trials, decided = ValidationGate(tree, validation, costs), list[Trial](), 0.0
+    is_tried, waiting = np.zeros(len(tree), dtype=np.bool_), [0]
+    while waiting:
+        node = waiting.pop()
+        is_tried[node] = tree.size[node] > 1
+        if is_tried[node]:
+            trials.append(gate.try_split(node))
+        if is_tried[node] and trials[-1].is_made:
+            waiting.extend(reversed(tree.children(node)))
+        else:
+            decided += float(tree.weight[node])
+            watch(min(1.0, decided / float(tree.weight[0])))
+    number = np.cumsum(TreeView(tree, ~is_tried).is_visible) - 1
+    return part_of(tree, is_tried), [replace(trial, node=int(number[trial.node])) for trial in trials]
+
+
 class ValidationGate:
-    """Tries splits in the order of growth, judging each by the whole tree with undecided nodes as leaves."""
+    """Judges each split by the whole tree with undecided nodes as leaves."""
 
-    def __init__(
-        self, validation: Samples, root: GrowingNode, *, has_surrogates: bool = False, costs: FloatArray | None = None
-    ) -> None:
-        self.has_surrogates = has_surrogates
-        weights, answer = np.ones(len(validation)), answer_of(root, root, validation.target.task)
-        origin = origin_of(answer, validation.target.task)
-        self.held_out = HeldOut(validation, np.outer(weights, answer - origin), origin, costs)
-        self.trials: list[Trial] = []
-        self._arrived: dict[GrowingNode, Arrivals] = {root: (validation.rows, weights)}
+    def __init__(self, tree: Tree, validation: Samples, costs: FloatArray | None) -> None:
+        self.tree = tree
+        origin, weights = origin_of(tree.answers[0], tree.task), np.ones(len(validation))
+        self._answers = tree.answers - origin
+        self.held_out = HeldOut(validation, np.outer(weights, self._answers[0]), origin, costs)
+        self._arrived: dict[int, Arrived] = {0: (validation.rows, weights)}
 
-    def lets_pass(self, node: GrowingNode, split: Split) -> bool:
-        """Whether the node's split, whose children stand ready, is to be made; the trial is kept either way."""
+    def try_split(self, node: int) -> Trial:
+        """Make the split of a node whose parent's was made, or which is the root, if it helps."""
         rows, weights = self._arrived.pop(node)
-        attributes, shares = self.held_out.samples.attributes, np.array([child.share for child in node.children])
-        branch = split.branches_of(attributes.columns, rows)
-        if self.has_surrogates:
-            branch = followed(attributes, rows, branch, node.surrogates, shares)
-        arrivals = send_down(rows, weights, branch, shares)
-        change = self._change(node, rows, weights, arrivals)
-        credit_before, credit_after = self.held_out.credit, self.held_out.credit_after(rows, change)
-        is_made = self.held_out.compare(credit_after) > 0
+        arrivals = self._sent_down(node, rows, weights)
+        change = -np.outer(weights, self._answers[node])
+        for child, (child_rows, child_weights) in arrivals.items():
+            change[np.searchsorted(rows, child_rows)] += np.outer(child_weights, self._answers[child])
+        before, after = self.held_out.credit, self.held_out.credit_after(rows, change)
+        is_made = self.held_out.compare(after) > 0
         if is_made:
             self.held_out.accept(rows, change)
-            self._arrived.update(zip(node.children, arrivals, strict=True))
-        self.trials.append(Trial(node, is_made, credit_before, credit_after))
-        return is_made
+            self._arrived |= arrivals
+        return Trial(node, is_made, before, after)
 
-    def _change(self, node: GrowingNode, rows: RowArray, weights: FloatArray, arrivals: list[Arrivals]) -> FloatArray:
-        """How the rows' answers change when the children answer in the node's place."""
-        task, origin = self.held_out.samples.target.task, self.held_out.origin
-        change = np.zeros_like(self.held_out.answers)
-        change[rows] -= np.outer(weights, answer_of(node, node, task) - origin)
-        for child, (child_rows, child_weights) in zip(node.children, arrivals, strict=True):
-            change[child_rows] += np.outer(child_weights, answer_of(child, node, task) - origin)
-        changed: FloatArray = change[rows]
-        return changed
-
-
-def answer_of(node: GrowingNode, parent: GrowingNode, task: Task) -> FloatArray:
-    """What a node answers as a leaf; one that received nothing answers as its parent."""
-    values = node.values if node.weight > 0 else parent.values
-    return shares(values) if task is Task.CLASSIFICATION else values
+    def _sent_down(self, node: int, rows: RowArray, weights: FloatArray) -> dict[int, Arrived]:
+        """What each child of the node receives of its rows."""
+        attributes, children = self.held_out.samples.attributes, self.tree.children(node)
+        shares, branch = self.tree.share[children], self.tree.split(node).branches_of(attributes.columns, rows)
+        if self.tree.surrogates:
+            branch = followed(attributes, rows, branch, self.tree.surrogates_of(node), shares)
+        return dict(zip(children, send_down(rows, weights, branch, shares), strict=True))

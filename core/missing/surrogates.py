@@ -14,7 +14,7 @@ import numpy as np
 from core.schema import Attribute
 from core.splits.candidates import midpoint
 from core.splits.split import Split, SplitKind
-from core.sums import sums_by
+from core.sums import in_row_order, sums_by
 from core.table import Column, FloatArray, RowArray, Table, is_missing
 from core.ties import TIE, first_within_tie
 
@@ -49,47 +49,50 @@ def find_surrogates(
         values = table.columns[column][rows]
         both = np.flatnonzero((branch >= 0) & ~is_missing(values))
         sides = np.eye(2)[branch[both]] * weights[both, None]
-        if len(both):
-            imitate = best_threshold if attribute.has_order else best_sides
-            surrogate = imitate(column, attribute, values[both], sides)
-            if surrogate is not None and surrogate.agreement > majority_agreement(sides) + TIE:
-                found.append(surrogate)
+        imitate = best_threshold if attribute.has_order else best_sides
+        surrogate = imitate(column, attribute, values[both], sides) if len(both) else None
+        if surrogate is not None:
+            found.append(surrogate)
     ranked: list[Surrogate] = []
     while found and len(ranked) < MOST_SURROGATES:
         ranked.append(found.pop(first_within_tie(np.array([one.agreement for one in found]))))
     return tuple(ranked)
 
 
-def majority_agreement(sides: FloatArray) -> float:
-    """What sending every row to the side that most weight takes agrees with; `sides[i]` is row i's weight by side."""
-    return float(sides.sum(axis=0).max() / sides.sum())
+def majority_agreement(groups: FloatArray) -> float:
+    """What sending every row to the side that most weight takes agrees with; `groups[g, side]` are weights."""
+    whole = in_row_order(groups)
+    return float(whole.max() / whole.sum())
 
 
 def best_threshold(column: int, _: Attribute, values: Column, sides: FloatArray) -> Surrogate | None:
-    """The threshold that agrees most, in either direction; ties to the smaller one, and to the same direction."""
-    order = np.argsort(values, kind="stable")
-    ordered, sides = values[order].astype(np.float64), sides[order]
-    ends = np.flatnonzero(ordered[1:] != ordered[:-1])
-    if len(ends) == 0:
+    """The threshold that agrees most, in either direction; ties to the smaller one, and to the same direction.
+
+    None where it does no better than the majority. `sides[i]` is row i's weight by side.
+    """
+    distinct, place = np.unique(values.astype(np.float64), return_inverse=True)
+    if len(distinct) == 1:
         return None
-    up_to, whole = np.cumsum(sides, axis=0)[ends], sides.sum(axis=0)
-    after = np.cumsum(sides[::-1], axis=0)[::-1][ends + 1]
-    same = (up_to[:, 0] + after[:, 1]) / whole.sum()
-    opposite = (up_to[:, 1] + after[:, 0]) / whole.sum()
-    agreements = np.stack([same, opposite], axis=1).ravel()
+    groups = sums_by(place, sides, len(distinct))
+    up_to, after = np.cumsum(groups, axis=0)[:-1], np.cumsum(groups[::-1], axis=0)[::-1][1:]
+    agreeing = np.stack([up_to[:, 0] + after[:, 1], up_to[:, 1] + after[:, 0]], axis=1).ravel()
+    agreements = agreeing / in_row_order(groups).sum()
     best = first_within_tie(agreements)
-    end = ends[best // 2]
-    threshold = midpoint(float(ordered[end]), float(ordered[end + 1]))
+    if agreements[best] <= majority_agreement(groups) + TIE:
+        return None
+    threshold = midpoint(float(distinct[best // 2]), float(distinct[best // 2 + 1]))
     split = Split(column, SplitKind.THRESHOLD, 2, threshold=threshold)
     return Surrogate(split, bool(best % 2), float(agreements[best]))
 
 
-def best_sides(column: int, attribute: Attribute, values: Column, sides: FloatArray) -> Surrogate:
-    """Each category to the side it agrees with, ties to the first."""
-    by_category = sums_by(values.astype(np.int64), sides, len(attribute.categories))
-    second = by_category[:, 1] > by_category[:, 0] * (1 + TIE)
-    branch_of = np.where(by_category.sum(axis=1) > 0, second.astype(np.int64), -1)
-    agreement = float(by_category.max(axis=1).sum() / by_category.sum())
+def best_sides(column: int, attribute: Attribute, values: Column, sides: FloatArray) -> Surrogate | None:
+    """Each category to the side it agrees with, ties to the first; None as for `best_threshold`."""
+    groups = sums_by(values.astype(np.int64), sides, len(attribute.categories))
+    agreement = float(in_row_order(groups.max(axis=1)) / in_row_order(groups).sum())
+    if agreement <= majority_agreement(groups) + TIE:
+        return None
+    second = groups[:, 1] > groups[:, 0] * (1 + TIE)
+    branch_of = np.where(groups.sum(axis=1) > 0, second.astype(np.int64), -1)
     split = Split(column, SplitKind.GROUPS, 2, branch_of=tuple(int(branch) for branch in branch_of))
     return Surrogate(split, is_reversed=False, agreement=agreement)
 

@@ -42,12 +42,10 @@ def record_trials(ledger: Ledger, validation: Samples, trials: list[Trial]) -> N
     nothing = np.zeros((len(validation), ledger.tree.values.shape[1]))
     held_out = HeldOut(validation, nothing, nothing[0], ledger.tree.costs)
     for trial in trials:
-        is_cut = not trial.is_made
-        before, after = trial.credit_before, trial.credit_after
-        node = trial.node.number
-        n_branches = len(ledger.tree.children(node))  # those were the leaves when it was tried
+        is_cut, before, after = not trial.is_made, trial.credit_before, trial.credit_after
+        n_branches = len(ledger.tree.children(trial.node))  # those were the leaves when it was tried
         record_judgement(
-            ledger, node, Method.VALIDATE_SPLITS, held_out, is_cut, before, after, branch_leaves=n_branches
+            ledger, trial.node, Method.VALIDATE_SPLITS, held_out, is_cut, before, after, branch_leaves=n_branches
         )
 
 

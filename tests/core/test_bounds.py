@@ -57,7 +57,7 @@ def assert_decided_by_all_completions(view, records, row, taken, policy):
 @given(trainings(limits=False, max_columns=3, max_rows=9), st.integers(0, 2**32))
 def test_bounds_of_grown_trees_are_those_of_all_completions(training, seed):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     records = with_holes(samples.attributes, np.random.default_rng(seed))
     weighted = leaves_reached(full_view(tree), records, MissingPolicy.WEIGHTED)
     for row in range(min(3, records.n_rows)):
@@ -70,7 +70,7 @@ def test_bounds_of_grown_trees_are_those_of_all_completions(training, seed):
 def test_bounds_of_trees_with_intervals_are_those_of_all_completions(training, seed):
     intervals = Numeric(NumericKind.QUANTILE, bins=3, bins_as=BinsAs.INTERVALS)
     samples, algorithm = with_cuts(training[0], intervals), replace(training[1], numeric=intervals)
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     records = with_holes(samples.attributes, np.random.default_rng(seed))
     for row in range(min(3, records.n_rows)):
         assert_bounds_of_all_completions(full_view(tree), records, row)
@@ -121,7 +121,7 @@ def test_decided_is_what_all_completions_say_of_trees_grown_with_surrogates(task
     chance = np.random.default_rng(seed)
     samples = crowded_samples(chance, task, min_rows=8, max_rows=12, max_columns=3, max_outputs=2)
     algorithm = cart() if task is Task.CLASSIFICATION else cart_for_numbers()
-    tree, _ = grow(samples, replace(algorithm, missing=MissingStrategy.SURROGATE))
+    tree = grow(samples, replace(algorithm, missing=MissingStrategy.SURROGATE))
     view, records = some_view(chance, tree), with_holes(samples.attributes, chance)
     for row in range(3):
         assert_bounds_of_all_completions(view, records, row)
@@ -134,7 +134,7 @@ def test_bounds_and_decided_hold_where_branches_were_raised():
     release8 = resolve("c45", {"dialect": "release8"}, Task.CLASSIFICATION)
     while len(seen) < 2:
         samples = crowded_samples(chance, Task.CLASSIFICATION, min_rows=30, max_rows=60, max_columns=3)
-        ledger = Ledger(grow(samples, release8)[0])
+        ledger = Ledger(grow(samples, release8))
         prune_by_confidence(ledger, ConfidencePruning(bound=Bound.NORMAL, raising=True), release8, samples)
         history = ledger.finished()
         records = with_holes(samples.attributes, chance)
@@ -148,7 +148,7 @@ def test_bounds_and_decided_hold_where_branches_were_raised():
 def test_a_number_from_an_inner_node_is_not_decided_by_leaves_that_agree_on_another():
     # b is asked first, then a; where a is y both leaves say 9, but the node that asks for b says 9.5.
     samples = samples_of({"a": list("xyxy"), "b": list("uuvv")}, [0.0, 9.0, 20.0, 9.0])
-    tree, _ = grow(samples, cart_for_numbers())
+    tree = grow(samples, cart_for_numbers())
     assert tree.column[0] == 1
     records = table_of(
         {"a": ["y"], "b": [None]}, {attribute.name: attribute for attribute in samples.attributes.schema}
@@ -171,7 +171,7 @@ def with_holes(table, chance):
 def test_a_number_tested_twice_has_one_value():
     # n <= 1.5: p; n <= 2.5: q; else p. Under n <= 1.5 the leaf beyond 2.5 cannot be reached together with it.
     samples = samples_of({"n": [1, 1, 2, 2, 3, 3], "a": list("xyxyxy")}, list("ppqqpp"))
-    tree, _ = grow(samples, cart())
+    tree = grow(samples, cart())
     kinds = {"a": Attribute("a", Kind.CATEGORICAL, ("x", "y"))}
     records = table_of({"n": [None, 1], "a": ["x", None]}, kinds)
     leaves = possible_leaves(full_view(tree), records, 0)
@@ -182,13 +182,13 @@ def test_a_number_tested_twice_has_one_value():
 
 def test_empty_branches_count_as_possible():
     kinds = {"a": Attribute("a", Kind.CATEGORICAL, ("x", "never", "y"))}
-    tree, _ = grow(samples_of({"a": ["x", "x", "y"]}, ["p", "p", "q"], kinds=kinds), id3())
+    tree = grow(samples_of({"a": ["x", "x", "y"]}, ["p", "p", "q"], kinds=kinds), id3())
     assert possible_leaves(full_view(tree), table_of({"a": [None]}, kinds), 0) == [1, 2, 3]
 
 
 def test_a_known_number_narrows_the_bounds():
     samples = samples_of({"a": list("xxyy"), "n": [1.0, 2.0, 1.0, 2.0]}, [0.0, 1.0, 10.0, 12.0])
-    tree, _ = grow(samples, cart_for_numbers())
+    tree = grow(samples, cart_for_numbers())
     view = full_view(tree)
     kinds = {"a": Attribute("a", Kind.CATEGORICAL, ("x", "y"))}
     limits = bounds(view, possible_leaves(view, table_of({"a": [None], "n": [1]}, kinds), 0))
@@ -197,7 +197,7 @@ def test_a_known_number_narrows_the_bounds():
 
 def test_bounds_of_nothing_missing_are_the_answer():
     samples = samples_of({"n": [1, 2, 3, 4]}, list("ppqq"))
-    tree, _ = grow(samples, cart())
+    tree = grow(samples, cart())
     leaves = possible_leaves(full_view(tree), samples.attributes, 0)
     assert leaves == [1]
     assert bounds(full_view(tree), leaves) == pytest.approx(np.array([[1.0, 1.0], [0.0, 0.0]]))

@@ -167,7 +167,7 @@ def test_merging_makes_one_interval_or_set_per_attribute_in_order_of_appearance(
 @given(trainings(max_columns=3, max_rows=9))
 def test_merged_conditions_hold_when_all_conditions_of_the_path_do(training):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     schema = samples.attributes.schema
     for leaf in full_view(tree).leaves:
         path = path_conditions(tree, leaf, schema)
@@ -184,7 +184,7 @@ def test_merged_conditions_hold_when_all_conditions_of_the_path_do(training):
 @given(trainings(max_columns=2, max_rows=8))
 def test_conditions_of_a_path_are_those_that_lead_there(training):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     records = complete_records(tree, samples.attributes)
     for node in range(1, len(tree)):
         parent = int(tree.parent[node])

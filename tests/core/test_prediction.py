@@ -18,7 +18,7 @@ KINDS = {"a": Attribute("a", Kind.CATEGORICAL, ("x", "y", "z"))}
 @given(trainings())
 def test_path_weights_sum_to_1_and_answers_are_their_averages(training):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     view = full_view(tree)
     answers = predict(view, samples.attributes)
     for row, reached in enumerate(leaves_reached(view, samples.attributes, MissingPolicy.WEIGHTED)):
@@ -35,7 +35,7 @@ def test_path_weights_sum_to_1_and_answers_are_their_averages(training):
 @given(trainings(max_columns=3, max_rows=8))
 def test_a_complete_record_follows_one_path_under_every_policy(training):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     records = complete_records(tree, samples.attributes)
     if any(not a.categories and a.kind is not Kind.NUMERIC for a in records.schema):
         return
@@ -49,7 +49,7 @@ def test_a_complete_record_follows_one_path_under_every_policy(training):
 @given(trainings())
 def test_training_rows_arrive_with_the_weights_they_were_grown_with(training):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     arrived = np.zeros(len(tree))
     for visit in visits(full_view(tree), samples.attributes, weights=samples.weights):
         arrived[visit.node] = visit.weights.sum()
@@ -60,7 +60,7 @@ def test_training_rows_arrive_with_the_weights_they_were_grown_with(training):
 @pytest.fixture
 def stump():
     samples = samples_of({"a": ["x", "x", "x", "y", "y", "z"]}, ["p", "p", "q", "q", "q", "p"], kinds=KINDS)
-    return grow(samples, id3())[0]
+    return grow(samples, id3())
 
 
 def test_what_a_missing_value_does_under_each_policy(stump):
@@ -74,13 +74,13 @@ def test_what_a_missing_value_does_under_each_policy(stump):
 
 
 def test_the_majority_branch_of_equal_shares_is_the_first():
-    tree, _ = grow(samples_of({"a": [1, 2, 3, 4]}, ["p", "p", "q", "q"]), cart())
+    tree = grow(samples_of({"a": [1, 2, 3, 4]}, ["p", "p", "q", "q"]), cart())
     assert leaves_reached(full_view(tree), table_of({"a": [None]}), MissingPolicy.MAJORITY_BRANCH) == [[(1, 1.0)]]
 
 
 def test_an_empty_branch_is_not_reached_by_missing_values_but_by_its_own():
     kinds = {"a": Attribute("a", Kind.CATEGORICAL, ("x", "never", "y"))}
-    tree, _ = grow(samples_of({"a": ["x", "x", "y"]}, ["p", "p", "q"], kinds=kinds), id3())
+    tree = grow(samples_of({"a": ["x", "x", "y"]}, ["p", "p", "q"], kinds=kinds), id3())
     records = table_of({"a": [None, "never"]}, kinds)
     assert leaves_reached(full_view(tree), records, MissingPolicy.WEIGHTED) == [
         [(1, pytest.approx(2 / 3)), (3, pytest.approx(1 / 3))],

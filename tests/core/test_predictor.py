@@ -68,7 +68,7 @@ def test_on_trees_that_nobody_grew(seed: int, n_rows: int, surrogates: bool, thr
 @given(trainings(max_rows=40))
 def test_on_trees_that_were_grown(training: tuple[object, Algorithm]) -> None:
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     for chance in map(np.random.default_rng, range(3)):
         assert_all_ways_agree(some_view(chance, tree), samples.attributes)
 
@@ -79,7 +79,7 @@ def test_on_trees_grown_with_surrogates(seed: int) -> None:
     chance = np.random.default_rng(seed)
     samples = crowded_samples(chance, Task.CLASSIFICATION, min_rows=60, max_rows=80, max_columns=5)
     algorithm = Algorithm("cart", GINI, Categorical.TWO_GROUPS, missing=MissingStrategy.SURROGATE)
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     assert any(tree.surrogates)
     assert_all_ways_agree(full_view(tree), samples.attributes)
 
@@ -174,7 +174,7 @@ def tables_of_codes(seed: int, holes: float, categorical: Categorical) -> tuple[
     classes = (codes[0] % 3 + codes[1] + (numbers > 0.3) + chance.integers(2, size=700)).astype(np.int32)
     table = Table(TABLES, (numbers, *codes))
     samples = Samples(table, ClassTarget(tuple("0123456"), classes), np.ones(700))
-    tree, _ = grow(samples, Algorithm("cart", GINI, categorical, stopping=Stopping(max_depth=7)))
+    tree = grow(samples, Algorithm("cart", GINI, categorical, stopping=Stopping(max_depth=7)))
     view = some_view(chance, tree)
     columns = (np.where(chance.random(700) < holes, np.nan if c.dtype == np.float64 else -1, c) for c in table.columns)
     with_holes = tuple(c.astype(own.dtype) for c, own in zip(columns, table.columns, strict=True))

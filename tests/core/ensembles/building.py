@@ -20,7 +20,7 @@ def committee_of(algorithm: Algorithm, n_trees: int) -> Committee:
 def bagged(samples: Samples, algorithm: Algorithm, n_trees: int = 5, seed: int = 0) -> Forest:
     """Trees of bootstrap samples."""
     committee = committee_of(algorithm, n_trees)
-    trees = [grow(tree_samples(samples, committee, seed=seed, tree=tree), algorithm)[0] for tree in range(n_trees)]
+    trees = [grow(tree_samples(samples, committee, seed=seed, tree=tree), algorithm) for tree in range(n_trees)]
     return forest_of(trees, [0] * n_trees, [algorithm.criterion.kind], [samples.cuts])
 
 

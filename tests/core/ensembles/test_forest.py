@@ -29,7 +29,7 @@ def assert_same_tree(found: Tree, wanted: Tree) -> None:
 @given(trainings(max_outputs=2))
 def test_a_member_comes_back_to_the_last_bit(training):
     samples, algorithm = training
-    trees = [grow(samples, algorithm, seed=seed)[0] for seed in (0, 1)]
+    trees = [grow(samples, algorithm, seed=seed) for seed in (0, 1)]
     forest = forest_of(trees, [0, 0], [algorithm.criterion.kind], [samples.cuts])
     for number, tree in enumerate(trees):
         assert_same_tree(forest.tree(number), tree)
@@ -38,7 +38,7 @@ def test_a_member_comes_back_to_the_last_bit(training):
 def test_kinds_may_differ():
     samples = samples_of(ROWS, ["a", "b", "a", "b", "a", "b"])
     algorithms = [cart(), c45()]
-    trees = [grow(samples, algorithm)[0] for algorithm in (*algorithms, *algorithms)]
+    trees = [grow(samples, algorithm) for algorithm in (*algorithms, *algorithms)]
     forest = forest_of(trees, [0, 1, 0, 1], [each.criterion.kind for each in algorithms], [(), ()])
     assert len(forest) == 4
     assert forest.n_nodes == sum(map(len, trees))
@@ -48,14 +48,14 @@ def test_kinds_may_differ():
 
 def test_of_counted_rows_little_is_kept():
     samples = samples_of(ROWS, ["a", "b", "a", "b", "a", "b"])
-    forest = forest_of([grow(samples, cart())[0]], [0], [cart().criterion.kind], [()])
+    forest = forest_of([grow(samples, cart())], [0], [cart().criterion.kind], [()])
     assert set(forest.columns) == {"size", "column", "kind", "threshold", "gain", "values", "variances"}
     assert forest.columns["values"].dtype == np.uint8
 
 
 def test_numbers_keep_their_digits():
     samples = samples_of(ROWS, [0.1, 0.2, 0.3, 1e9, 5.0, 7.0])
-    tree = grow(samples, cart_for_numbers())[0]
+    tree = grow(samples, cart_for_numbers())
     assert_same_tree(forest_of([tree], [0], [cart_for_numbers().criterion.kind], [()]).tree(0), tree)
 
 

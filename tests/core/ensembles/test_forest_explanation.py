@@ -34,7 +34,7 @@ def assert_sums(forest, table, policy, *, kernels):
 @given(trainings(max_outputs=2))
 def test_contributions_sum_to_the_answer(training):
     samples, algorithm = training
-    trees = [grow(samples, algorithm, seed=seed)[0] for seed in (0, 1)]
+    trees = [grow(samples, algorithm, seed=seed) for seed in (0, 1)]
     assert_sums(
         forest_of(trees, [0, 0], [algorithm.criterion.kind], [samples.cuts]), samples.attributes, None, kernels=False
     )
@@ -59,7 +59,7 @@ MORE = samples_of({"x": [1, 1, 1, 1], "y": [0, 0, 10, 10]}, ["p", "q", "q", "q"]
 
 
 def by_hand():
-    first, second = grow(ROWS, cart())[0], grow(MORE, cart(max_depth=1))[0]
+    first, second = grow(ROWS, cart()), grow(MORE, cart(max_depth=1))
     return forest_of([first, second], [0, 0], [CriterionKind.GINI], [()])
 
 
@@ -113,7 +113,7 @@ def test_what_is_said_of_numbers():
 
 def test_of_several_numbers_no_attribute_is_told():
     samples = samples_of({"x": [1, 2]}, [[1.0, 5.0], [2.0, 6.0]])
-    forest = forest_of([grow(samples, cart_for_numbers())[0]], [0], [CriterionKind.SQUARED_ERROR], [()])
+    forest = forest_of([grow(samples, cart_for_numbers())], [0], [CriterionKind.SQUARED_ERROR], [()])
     model = forest_model_of(samples, forest, target=("a", "b"))
     predictor = ForestPredictor(forest)
     told = why(model, explain(predictor.layout, predictor.ends([1.0], kernels=False), 1))

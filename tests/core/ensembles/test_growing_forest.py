@@ -19,8 +19,7 @@ WEIGHTS = ([1.0] * 6, [0.5, 0.5, 0.7, 0.9, 0.1, 0.2], [100.0] * 6, [2.0] * 6)
 
 def trees() -> list[Tree]:
     return [
-        grow(samples_of({"x": NUMBERS}, ["a", "b", "a", "c", "a", "b"], weights=weights), cart())[0]
-        for weights in WEIGHTS
+        grow(samples_of({"x": NUMBERS}, ["a", "b", "a", "c", "a", "b"], weights=weights), cart()) for weights in WEIGHTS
     ]
 
 

@@ -24,7 +24,7 @@ from tests.core.strategies import trainings
 @given(trainings(max_outputs=2))
 def test_they_are_the_mean_of_the_exact_bounds_of_the_trees(training):
     samples, algorithm = training
-    trees = [grow(samples, algorithm, seed=seed)[0] for seed in (0, 1)]
+    trees = [grow(samples, algorithm, seed=seed) for seed in (0, 1)]
     forest, records = forest_of(trees, [0, 0], [algorithm.criterion.kind], [samples.cuts]), samples.attributes
     predictor = ForestPredictor(forest)
     expected, answers = bounds_of_trees(forest, records), average_of_trees(forest, records, MissingPolicy.WEIGHTED)

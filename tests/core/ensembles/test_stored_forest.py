@@ -60,7 +60,7 @@ def assert_comes_back(model: ForestModel) -> None:
 @given(trainings(max_outputs=3))
 def test_what_is_loaded_is_what_was_dumped(training):
     samples, algorithm = training
-    trees = [grow(samples, algorithm, seed=seed)[0] for seed in (0, 1)]
+    trees = [grow(samples, algorithm, seed=seed) for seed in (0, 1)]
     forest = forest_of(trees, [0, 0], [algorithm.criterion.kind], [samples.cuts])
     n_outputs = forest.columns["values"].shape[1]
     is_of_classes = samples.target.task is Task.CLASSIFICATION
@@ -77,7 +77,7 @@ def test_trees_that_nobody_grew_come_back_too(seed, surrogates):
 
 def test_kinds_costs_and_fills_are_kept():
     samples = samples_of(ROWS, ["a", "b", "a", "b", "a", "b"])
-    trees = [grow(samples, algorithm)[0] for algorithm in (cart(), c45())]
+    trees = [grow(samples, algorithm) for algorithm in (cart(), c45())]
     forest = forest_of(trees, [0, 1], [CriterionKind.GINI, CriterionKind.GAIN_RATIO], [(), ((1.0,), None)])
     model = replace(
         forest_model_of(samples, replace(forest, costs=np.array([[0.0, 2.0], [1.0, 0.0]]))),
@@ -119,7 +119,7 @@ def test_a_member_is_a_model_like_any_other():
 
 def test_the_median_weight_is_that_of_all_leaves():
     samples = samples_of({"x": [1, 2, 3, 4]}, ["a", "a", "a", "b"])
-    trees = [grow(samples, cart())[0], grow(samples, cart(max_depth=0))[0]]
+    trees = [grow(samples, cart()), grow(samples, cart(max_depth=0))]
     forest = forest_of(trees, [0, 0], [CriterionKind.GINI], [()])
     assert forest_model_of(samples, forest).median_leaf_weight == 3.0  # of 3, 1 and 4
 

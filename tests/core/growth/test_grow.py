@@ -45,7 +45,7 @@ from tests.golden_tables import golden_samples
 
 
 def assert_as_specified(samples, algorithm):
-    tree, _ = definition.grow(samples, algorithm)
+    tree = definition.grow(samples, algorithm)
     try:
         assert_grown_as_specified(samples, algorithm, tree)
     except AmbiguousError:

@@ -34,7 +34,7 @@ def multivariate(fit=LinearFit.OC1, max_terms=None, **stopping):
 
 
 def grown(samples, algorithm, seed=0):
-    return grow(samples, algorithm, seed=seed)[0]
+    return grow(samples, algorithm, seed=seed)
 
 
 def accuracy(tree, samples):

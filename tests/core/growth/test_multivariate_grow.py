@@ -77,7 +77,7 @@ def test_the_kernels_give_the_bytes_of_the_definition(seed, n_rows, algorithm, i
     samples = generated(seed, n_rows, algorithm.criterion)
     samples = slanted(samples, seed) if is_slanted else samples
     assert is_supported(samples, algorithm)
-    tree, _ = grow(samples, algorithm, seed=seed)
+    tree = grow(samples, algorithm, seed=seed)
     assert_same_bytes(grow_multivariate(samples, algorithm, seed=seed), tree)
 
 
@@ -101,7 +101,7 @@ def diagonal(n: int, *, noise: float = 0.3, weighted: bool = False, holes: float
 def test_large_nodes_too(weighted, holes, n_classes):
     samples = diagonal(MOST_ROWS + 500, weighted=weighted, holes=holes, n_classes=n_classes)
     algorithm = replace(BY_OC1, stopping=Stopping(max_depth=3))
-    tree, _ = grow(samples, algorithm, seed=3)
+    tree = grow(samples, algorithm, seed=3)
     assert (tree.kind == SPLIT_KINDS.index(SplitKind.LINEAR)).any()
     assert_same_bytes(grow_multivariate(samples, algorithm, seed=3), tree)
 
@@ -112,9 +112,9 @@ def test_large_nodes_too(weighted, holes, n_classes):
         {"numeric": Numeric(NumericKind.QUANTILE)},
         {"categorical": Categorical.TWO_GROUPS},
         {"missing": MissingStrategy.DISTRIBUTION},
-        {"stopping": Stopping(validate_splits=True)},
+        {"missing": MissingStrategy.SURROGATE},
     ],
-    ids=["bins", "groups", "draws", "validation"],
+    ids=["bins", "groups", "draws", "surrogates"],
 )
 def test_what_the_kernels_cannot_do_the_definition_does(options):
     samples = generated(5, 40, GINI)

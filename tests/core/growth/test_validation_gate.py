@@ -75,7 +75,7 @@ def test_trials_are_judged_by_the_whole_tree_with_undecided_nodes_as_leaves(trai
     whole, undecided = samples.weights.sum(), tree.size > 0  # every node a leaf at first
     for trial in trials:
         opened = undecided.copy()
-        opened[trial.node.number] = False
+        opened[trial.node] = False
         before, after = score_of(TreeView(tree, undecided), samples), score_of(TreeView(tree, opened), samples)
         assert trial.credit_before / whole == pytest.approx(before, rel=1e-6, abs=1e-6)
         assert trial.credit_after / whole == pytest.approx(after, rel=1e-6, abs=1e-6)

@@ -142,7 +142,7 @@ def test_a_grown_tree_follows_its_surrogates_and_then_the_heavier_branch():
     samples = samples_of(
         {"size": [1, 2, 3, 7, 8, 9, None], "copy": [1, 2, 3, 7, 8, 9, 9]}, ["p", "p", "p", "q", "q", "q", "q"]
     )
-    tree, _ = grow(samples, replace(cart(), missing=MissingStrategy.SURROGATE))
+    tree = grow(samples, replace(cart(), missing=MissingStrategy.SURROGATE))
     assert tree.column[0] == 1  # the copy is known everywhere
     assert [s.split.column for s in tree.surrogates[0]] == [0]
     records = table_of({"size": [9, 1, None], "copy": [None, None, None]}, {"copy": Attribute("copy", Kind.NUMERIC)})

@@ -66,12 +66,12 @@ def test_validation_rows_choose_the_smallest_of_the_best(training, seed):
 
 def table_by_hand(samples: Samples, algorithm, cost: Cost, n_folds: int, seed: int):
     """Each alpha by itself: prune every fold's tree at the midpoint, and answer the rows left out."""
-    tree, _ = grow(samples, algorithm, seed=seed)
+    tree = grow(samples, algorithm, seed=seed)
     alphas = np.unique(np.append(0.0, weakest_link_steps(full_view(tree), cost).alpha))
     folds, losses = fold_of_rows(samples.target, n_folds, seed), np.zeros((len(alphas), len(samples)))
     for fold in range(n_folds):
         inside, outside = (take(samples, np.flatnonzero(part)) for part in (folds != fold, folds == fold))
-        fold_tree, _ = grow(inside, algorithm, seed=seed)
+        fold_tree = grow(inside, algorithm, seed=seed)
         steps = weakest_link_steps(full_view(fold_tree), cost)
         history = History(fold_tree, steps, len(steps))
         for place, alpha in enumerate(midpoints(alphas)):

@@ -59,7 +59,7 @@ def best_subtree(tree: Tree, is_leaf, cost: Cost, alpha: float, tie: float) -> s
 @given(trainings(max_rows=24), st.data())
 def test_every_tree_of_the_sequence_is_the_smallest_of_the_best(training, data):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     cost = data.draw(st.sampled_from(COSTS[samples.target.task]))
     if samples.target.task is Task.CLASSIFICATION and data.draw(st.booleans()):
         n = len(samples.target.classes)
@@ -86,7 +86,7 @@ def test_every_tree_of_the_sequence_is_the_smallest_of_the_best(training, data):
 @given(trainings(max_rows=24), st.booleans())
 def test_entries_say_what_happens(training, is_cut_before):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     cost = COSTS[samples.target.task][0]
     is_leaf = tree.size == 1
     if is_cut_before and len(tree) > 1:
@@ -122,7 +122,7 @@ def test_entries_say_what_happens(training, is_cut_before):
 @given(trainings(max_rows=40))
 def test_kernels_give_the_same_bits(training):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     cost = COSTS[samples.target.task][0]
     one, other = (weakest_link_steps(full_view(tree), cost, kernels=kernels) for kernels in (False, True))
     assert one == other
@@ -132,11 +132,11 @@ def test_links_of_equal_strength_are_cut_together_in_order_of_their_nodes():
     # Two pairs that differ in nothing: each saves an eighth of the Gini value for its second leaf.
     columns = {"a": [1, 1, 1, 1, 2, 2, 2, 2], "b": [1, 1, 2, 2, 1, 1, 2, 2]}
     samples = samples_of(columns, ["p", "p", "q", "q", "r", "r", "s", "s"])
-    tree, _ = grow(samples, cart())
+    tree = grow(samples, cart())
     steps = weakest_link_steps(full_view(tree), Cost.GINI)
     assert [(step.node, step.leaves) for step in steps] == [(0, 1)]  # all three links save 0.25 a leaf
     uneven = samples_of(columns, ["p", "p", "q", "q", "p", "p", "q", "q"])
-    tree, _ = grow(uneven, replace(cart(), stopping=replace(cart().stopping, max_depth=2)))
+    tree = grow(uneven, replace(cart(), stopping=replace(cart().stopping, max_depth=2)))
     assert weakest_link_steps(full_view(tree), Cost.GINI)[0].alpha == pytest.approx(0.5)
 
 
@@ -144,7 +144,7 @@ def test_prices_of_wrong_answers_change_what_is_cut():
     # Without prices both branches answer p and the split saves no error; with q dear, the right one answers q.
     columns = {"a": ["x"] * 4 + ["y"] * 5}
     samples = samples_of(columns, ["p"] * 4 + ["p", "p", "p", "q", "q"])
-    tree, _ = grow(samples, cart())
+    tree = grow(samples, cart())
     plain = weakest_link_steps(full_view(tree), Cost.ERROR)
     assert [(step.node, step.alpha) for step in plain] == [(0, 0.0)]
     dear = replace(tree, costs=np.array([[0.0, 1.0], [4.0, 0.0]]))
@@ -254,13 +254,13 @@ def test_a_path_of_many_thousand_nodes_is_no_trouble():
 
 
 def test_a_leaf_has_no_links():
-    tree, _ = grow(samples_of({"a": [1, 2]}, ["p", "p"]), cart())
+    tree = grow(samples_of({"a": [1, 2]}, ["p", "p"]), cart())
     assert weakest_link_steps(full_view(tree), Cost.GINI) == ()
 
 
 def test_a_ledger_takes_all_steps_at_once():
     samples = samples_of({"a": [1, 2, 3, 4]}, ["p", "q", "p", "q"])
-    tree, _ = grow(samples, cart())
+    tree = grow(samples, cart())
     ledger = Ledger(tree)
     steps = weakest_link_steps(ledger.view, Cost.GINI)
     ledger.extend(steps)

@@ -14,7 +14,7 @@ from tests.core.strategies import trainings
 @given(trainings(), st.randoms(use_true_random=False))
 def test_answers_after_any_cuts_are_those_of_the_cut_tree(training, random):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     judged, is_leaf = HeldOutTree(full_view(tree), samples), tree.size == 1
     inner = np.flatnonzero(~is_leaf).tolist()
     random.shuffle(inner)
@@ -33,7 +33,7 @@ def test_answers_after_any_cuts_are_those_of_the_cut_tree(training, random):
 @given(trainings(), st.randoms(use_true_random=False))
 def test_kernels_give_the_same_bits(training, random):
     samples, algorithm = training
-    tree, _ = grow(samples, algorithm)
+    tree = grow(samples, algorithm)
     judged, fast = (HeldOutTree(full_view(tree), samples, kernels=kernels) for kernels in (False, True))
     assert fast.held_out.credit == judged.held_out.credit
     inner = np.flatnonzero(tree.size > 1).tolist()
