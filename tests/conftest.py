@@ -24,11 +24,13 @@ from service.store.transactions import Database
 
 TEMPLATE = "niwaki_template"
 
-# Settings come from the tests, not from outside. Kernels are compiled once for all tests, before anything imports them.
+# Settings come from the tests, not from outside. Kernels are compiled once for all tests, before anything imports them,
+# and kept where only tests look: `make serve` may have left some in the data folder.
 for name in [name for name in os.environ if name.startswith("NIWAKI_")]:
     del os.environ[name]
-os.environ["NIWAKI_KERNEL_DIR"] = str(Path(__file__).parent.parent / ".pytest_cache" / "kernels")
-find_cache(Settings()).use()
+KEPT = Path(__file__).parent.parent / ".pytest_cache"
+os.environ["NIWAKI_KERNEL_DIR"] = str(KEPT / "kernels")
+find_cache(Settings(data_dir=KEPT)).use()
 
 numbers = itertools.count(1)
 
@@ -42,11 +44,11 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def warm_kernels() -> KernelCache:
     """The folder of compiled kernels that all tests share, complete."""
-    warmed = subprocess.run(
-        [sys.executable, "-m", "service", "warm-up"], stderr=subprocess.PIPE, text=True, check=False
-    )
+    environment = {**os.environ, "NIWAKI_DATA_DIR": str(KEPT)}
+    warm_up = [sys.executable, "-m", "service", "warm-up"]
+    warmed = subprocess.run(warm_up, stderr=subprocess.PIPE, text=True, check=False, env=environment)
     assert warmed.returncode == 0, warmed.stderr
-    return find_cache(Settings())
+    return find_cache(Settings(data_dir=KEPT))
 
 
 @pytest.fixture(scope="session")
