@@ -64,7 +64,8 @@ def test_many_trees_are_worth_waiting_for_a_compiler() -> None:
 def test_trees_whose_kernels_are_compiled_sooner_wait_for_them_sooner() -> None:
     table = samples(5_000, 20)
     assert for_trees(Engine.AUTO_COLD, table, algorithm("quest"), 1) is Engine.AUTO_COLD
-    assert for_trees(Engine.AUTO_COLD, table, algorithm("quest"), 3) is Engine.AUTO
+    assert for_trees(Engine.AUTO_COLD, samples(5_000, 20, holes=True), algorithm("quest"), 1) is Engine.AUTO_COLD
+    assert for_trees(Engine.AUTO_COLD, table, algorithm("quest"), 11) is Engine.AUTO
     assert for_trees(Engine.AUTO_COLD, table, algorithm("multivariate"), 3) is Engine.AUTO_COLD
     assert for_trees(Engine.AUTO_COLD, table, algorithm("multivariate"), 6) is Engine.AUTO
     assert for_trees(Engine.AUTO_COLD, table, algorithm("cart"), 6) is Engine.AUTO_COLD
@@ -75,6 +76,7 @@ def test_numbers_and_missing_values_take_the_definition_longer() -> None:
     assert definition_seconds(samples(100, 2, task=Task.REGRESSION)) > plain
     assert definition_seconds(samples(100, 2, holes=True)) > plain
     assert definition_seconds(samples(200, 2)) == pytest.approx(2 * plain)
+    assert definition_seconds(samples(100, 2), algorithm("quest")) < plain
 
 
 @pytest.mark.parametrize("n_rows", [2, 100_000])
