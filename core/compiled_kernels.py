@@ -9,6 +9,7 @@ folder for each version of all of them. Without such a folder every process comp
 """
 
 # mypy: disable-error-code="no-untyped-call"
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, update_wrapper
@@ -18,10 +19,11 @@ from typing import Any
 from llvmlite import binding, ir  # type: ignore[import-untyped]
 from numba import __version__ as numba_version
 from numba import config, njit, types
-from numba.core import event
+from numba.core import entrypoints, environment, event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime.nrt import rtsys
 from numba.experimental import structref
@@ -40,6 +42,21 @@ WHOLE_OPTIONS: dict[str, Any] = {
     "_nrt": True,  # count who has an array
 }
 IS_KNOWN = numba_version.startswith("0.68.")  # whether what is replaced here is as in the version we know
+
+
+def _rebuilt_environment(module: str, constants: Any, name: str) -> Any:
+    """`environment._rebuild_env` without the import of modules that nobody has asked for.
+
+    Compiled code from disk has an environment for every function of Numba's own that is in it. Only exceptions read
+    their constants, and nothing reads what else their module has.
+    """
+    found = environment.lookup_environment(name)
+    if found is None:
+        there = sys.modules.get(module)
+        found = Environment._memo[name] = Environment({"__name__": module} if there is None else vars(there))
+        found.consts[:] = constants
+        found.env_name = name
+    return found
 
 
 class _GivenFolder(UserProvidedCacheLocator):
@@ -400,4 +417,7 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return context.make_tuple(builder, kind, parts)
 
 
+if IS_KNOWN:
+    environment._rebuild_env = _rebuilt_environment
+    entrypoints._already_initialized = True  # no other package adds to what kernels may do, so nobody looks for one
 event.register("numba:compile", _Guard())

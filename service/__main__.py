@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from service.importing import importing
 from service.jobs.starting import start_child
-from service.logs import configure_logs, log_event
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -75,6 +74,7 @@ def _with_settings(run: Callable[["Settings", argparse.Namespace], int]) -> Call
         with importing():
             from pydantic import ValidationError
 
+            from service.logs import configure_logs
             from service.settings import Settings
         try:
             settings = Settings()
@@ -135,6 +135,7 @@ def _supervise(
 
 def _migrate(settings: "Settings", _: argparse.Namespace) -> int:
     from service.errors import StoreUnavailable
+    from service.logs import log_event
     from service.store.migrate import head_revision, upgrade
     from service.store.transactions import InvalidDatabaseUrl
 
@@ -151,6 +152,7 @@ def _migrate(settings: "Settings", _: argparse.Namespace) -> int:
 def _warm_up(settings: "Settings", arguments: argparse.Namespace) -> int:
     from service.jobs.priority import step_back
     from service.kernel_cache import warm_up
+    from service.logs import log_event
 
     if arguments.background:
         step_back(LOWEST_PRIORITY)

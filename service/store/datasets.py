@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import Row, Select, exists, insert, select, update
 from sqlalchemy import delete as delete_from
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from core.summary import ColumnSummary
@@ -21,7 +20,7 @@ from service.store.artifacts import Artifacts, TemporaryFile
 from service.store.clock import database_now, moment
 from service.store.ids import new_id
 from service.store.pages import Page, newest_first
-from service.store.transactions import Database, is_sqlite
+from service.store.transactions import Database, insert_or_update
 
 _datasets, _files, _uses = tables.datasets, tables.files, tables.model_datasets
 
@@ -170,10 +169,8 @@ async def _adopt_strays(session: AsyncSession, found: dict[str, int]) -> None:
 
 
 async def _lock_file_row(session: AsyncSession, digest: str, size: int) -> None:
-    dialect = sqlite if is_sqlite(session) else postgresql
-    row = dialect.insert(_files).values(digest=digest, size=size, created_at=database_now())
-    # Updating, not ignoring, an existing row is what locks it on Postgres.
-    await session.execute(row.on_conflict_do_update(index_elements=["digest"], set_={"size": size}))
+    row = {"digest": digest, "size": size, "created_at": database_now()}
+    await session.execute(insert_or_update(session, _files, row, key="digest", changes={"size": size}))
 
 
 async def _waiting_trainings(session: AsyncSession, dataset_id: str) -> Sequence[str]:

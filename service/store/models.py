@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, insert, select, update
 from sqlalchemy import delete as delete_from
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import ModelNotFound, ModelNotReady
@@ -17,7 +16,7 @@ from service.store.clock import database_now, moment
 from service.store.ids import new_id
 from service.store.pages import Page, newest_first
 from service.store.pieces import Piece
-from service.store.transactions import is_sqlite
+from service.store.transactions import insert_or_update
 
 ID_PREFIX = "mdl_"
 
@@ -269,9 +268,8 @@ async def _add(
 
 async def _next_version(session: AsyncSession, name: str) -> int:
     names = tables.model_names
-    dialect = sqlite if is_sqlite(session) else postgresql
-    first = dialect.insert(names).values(name=name, last_version=1)
-    next_one = first.on_conflict_do_update(index_elements=["name"], set_={"last_version": names.c.last_version + 1})
+    first, further = {"name": name, "last_version": 1}, {"last_version": names.c.last_version + 1}
+    next_one = insert_or_update(session, names, first, key="name", changes=further)
     version: int = (await session.execute(next_one.returning(names.c.last_version))).scalar_one()
     return version
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, exists, insert, select
 from sqlalchemy import delete as delete_from
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store import tables
-from service.store.transactions import is_sqlite
+from service.store.transactions import insert_or_update
 
 CHUNK_BYTES = 4 * 1024 * 1024
 
@@ -79,10 +78,8 @@ async def sweep(session: AsyncSession) -> None:
 
 
 async def _store(session: AsyncSession, piece: Piece) -> None:
-    dialect = sqlite if is_sqlite(session) else postgresql
-    row = dialect.insert(_pieces).values(digest=piece.digest, size=piece.size)
-    # Updating, not ignoring, an existing row is what locks it on Postgres.
-    await session.execute(row.on_conflict_do_update(index_elements=["digest"], set_={"size": piece.size}))
+    row = {"digest": piece.digest, "size": piece.size}
+    await session.execute(insert_or_update(session, _pieces, row, key="digest", changes={"size": piece.size}))
     if await session.scalar(select(_chunks.c.number).where(_chunks.c.digest == piece.digest).limit(1)) is not None:
         return
     for number, data in enumerate(piece.chunks):

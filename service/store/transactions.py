@@ -1,13 +1,13 @@
 """The way to the database: sessions that read, and sessions that write in one transaction."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, event, make_url, text
+from sqlalchemy import URL, Connection, Table, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
@@ -16,6 +16,7 @@ from service.errors import StoreUnavailable
 from service.settings import Settings
 
 Result = TypeVar("Result")
+Values = Mapping[str, Any]
 
 CONNECT_SECONDS = 3
 BUSY_SECONDS = 5.0
@@ -124,6 +125,20 @@ class Database:
 def is_sqlite(session: AsyncSession) -> bool:
     """Whether the session speaks to SQLite, where a write transaction already excludes all others."""
     return session.get_bind().dialect.name == SQLITE
+
+
+def insert_or_update(session: AsyncSession, table: Table, values: Values, *, key: str, changes: Values) -> Any:
+    """A statement that inserts a row, or changes the one that has its key; on Postgres it locks the row either way.
+
+    Only the dialect that is spoken is imported: the other one would take a fiftieth of a second of every start.
+    """
+    if is_sqlite(session):
+        from sqlalchemy.dialects import sqlite
+
+        return sqlite.insert(table).values(values).on_conflict_do_update(index_elements=[key], set_=changes)
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert(table).values(values).on_conflict_do_update(index_elements=[key], set_=changes)
 
 
 @contextmanager

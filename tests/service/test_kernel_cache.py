@@ -196,16 +196,16 @@ def test_an_architecture_we_do_not_know_has_a_baseline_too(monkeypatch: pytest.M
     assert chosen_processor("baseline").variables == {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 
 
-def test_the_key_depends_on_every_source_of_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    names = {path.name for path in kernel_sources()}
+def test_the_key_depends_on_every_source_of_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {Path(name).name for name in kernel_sources()}
     assert {"grow_kernels.py", "compiled_kernels.py", "ties.py"} <= names
     processor = chosen_processor("baseline")
     before = kernels_key(processor)
-    changed = tmp_path / "changed_kernels.py"
-    changed.write_text("TIE = 1")
     sources = kernel_sources()
-    monkeypatch.setattr("service.kernel_cache.kernel_sources", lambda: {*sources, changed})
-    assert kernels_key(processor) != before
+    for name in ("growth/grow_kernels.py", "ties.py"):
+        changed = {**sources, name: sources[name] + b"# another"}
+        monkeypatch.setattr("service.kernel_cache.kernel_sources", lambda changed=changed: changed)
+        assert kernels_key(processor) != before
 
 
 def test_code_with_checked_bounds_is_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
