@@ -110,7 +110,7 @@ def steps_without_raising(view: TreeView, expected: Expectation, *, kernels: boo
     n_steps = len(nodes)
     cut_at = np.full(len(tree), n_steps + 1)
     cut_at[nodes[is_cut[nodes]]] = np.flatnonzero(is_cut[nodes]) + 1
-    until = loops.visible_until(size, np.where(is_inner, cut_at, 0), n_steps + 1)
+    _, depths = loops.left_by_cuts(size, np.where(is_inner, cut_at, 0), n_steps + 1)
     weight, is_cut, branch_leaves = tree.weight[nodes], is_cut[nodes], branch_leaves[nodes]
     lost = np.where(is_cut, branch_leaves - 1, 0)
     cut, kept = DECISIONS.index(Decision.CUT), DECISIONS.index(Decision.KEPT)
@@ -122,7 +122,7 @@ def steps_without_raising(view: TreeView, expected: Expectation, *, kernels: boo
         after=leaf[nodes],
         alpha=np.full(n_steps, np.nan),
         leaves=(len(view.leaves) - np.cumsum(lost)).astype(np.int32),
-        depth=loops.depths_left(size, until, n_steps + 1)[1:].astype(np.int32),
+        depth=depths[1:].astype(np.int32),
         evidence={
             "branch_leaves": branch_leaves.astype(np.float64),
             "weight": weight,

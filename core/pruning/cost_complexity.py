@@ -18,6 +18,7 @@ from core.criteria.impurity import entropy, error_rate, gini
 from core.pruning import tree_loops
 from core.pruning.history import DECISIONS, METHODS, Decision, Method, Steps
 from core.pruning.training_errors import training_errors
+from core.splits.sorting import places_in_order
 from core.table import FloatArray
 from core.ties import TIE
 from core.tree import Tree, TreeView
@@ -68,18 +69,15 @@ def weakest_link_steps(view: TreeView, cost: Cost, *, grown_by: Cost | None = No
     is_inner = view.is_visible & ~is_leaf
     own = loops.cutting_alphas(size, ~is_inner, costs, tolerance)
     nodes = np.flatnonzero(np.isfinite(own))
-    nodes = nodes[np.argsort(own[nodes], kind="stable")]
+    nodes = nodes[places_in_order(own[nodes]) if kernels else np.argsort(own[nodes], kind="stable")]
     groups = loops.groups_of(own[nodes], tolerance)
     nodes = nodes[np.argsort(groups * len(tree) + nodes, kind="stable")]
     # All figures are sums over the leaves that a cut takes away, added up in their order, whoever found the cut.
     n_steps = len(nodes)
     cut_at = np.full(len(tree), n_steps + 1)
     cut_at[nodes] = np.arange(1, n_steps + 1)
-    until = loops.visible_until(size, np.where(is_inner, cut_at, 0), n_steps + 1)
-    since = np.where(is_leaf, 0, cut_at)
-    lost = np.flatnonzero((since < until) & (until <= n_steps))
-    branch_cost = np.bincount(until[lost], costs[lost], minlength=n_steps + 1)[1:].astype(np.float64)
-    branch_leaves = np.bincount(until[lost], minlength=n_steps + 1)[1:]
+    until, depths = loops.left_by_cuts(size, np.where(is_inner, cut_at, 0), n_steps + 1)
+    branch_cost, branch_leaves = loops.leaves_lost(np.where(is_leaf, 0, cut_at), until, costs, n_steps)
     link = (costs[nodes] - branch_cost) / (branch_leaves - 1)
     firsts = np.flatnonzero(np.diff(groups, prepend=-1))
     smallest = np.maximum.accumulate(np.maximum(np.minimum.reduceat(link, firsts), 0.0)) if n_steps else link
@@ -94,7 +92,7 @@ def weakest_link_steps(view: TreeView, cost: Cost, *, grown_by: Cost | None = No
         after=after,
         alpha=smallest[groups],
         leaves=(n_leaves - np.cumsum(branch_leaves - 1)).astype(np.int32),
-        depth=loops.depths_left(size, until, n_steps + 1)[1:].astype(np.int32),
+        depth=depths[1:].astype(np.int32),
         evidence={
             "weight": tree.weight[nodes],
             "node_cost": costs[nodes],

@@ -83,29 +83,34 @@ def groups_of(alphas: FloatArray, tolerance: float) -> RowArray:
     return groups
 
 
-def visible_until(size: RowArray, cut_at: RowArray, n_times: int) -> RowArray:
-    """The time from which on each node is below a cut; `n_times` where it never is. Nodes are cut at these times."""
-    until = np.full(len(size), n_times)
-    for node in range(len(size)):
-        child, end = node + 1, node + size[node]
-        while child < end:
-            until[child] = min(until[node], cut_at[node])
-            child += size[child]
-    return until
+def left_by_cuts(size: RowArray, cut_at: RowArray, n_times: int) -> tuple[RowArray, RowArray]:
+    """The time from which on each node is below a cut, `n_times` where it never is; and the depth left at each time.
 
-
-def depths_left(size: RowArray, until: RowArray, n_times: int) -> RowArray:
-    """The depth of the tree at each time, from when its nodes are below a cut."""
-    depth, deepest = np.zeros(len(size), dtype=np.int64), np.zeros(n_times + 1, dtype=np.int64)
+    Nodes are cut at the times given, the first of which is 1.
+    """
+    until, depth, deepest = np.full(len(size), n_times), np.zeros(len(size), np.int64), np.zeros(n_times + 1, np.int64)
     for node in range(len(size)):
         deepest[until[node]] = max(deepest[until[node]], depth[node])
-        child, end = node + 1, node + size[node]
+        child, end, gone = node + 1, node + size[node], min(until[node], cut_at[node])
         while child < end:
-            depth[child] = depth[node] + 1
+            until[child], depth[child] = gone, depth[node] + 1
             child += size[child]
     for time in range(n_times - 1, 0, -1):
         deepest[time] = max(deepest[time], deepest[time + 1])
-    return deepest[1:]
+    return until, deepest[1:]
+
+
+def leaves_lost(since: RowArray, until: RowArray, cost: FloatArray, n_times: int) -> tuple[FloatArray, RowArray]:
+    """What the leaves cost that are lost at each time from 1 on, added up in their order, and how many they are.
+
+    A node is a leaf from a time on, and is lost at another if that is later.
+    """
+    costs, counts = np.zeros(n_times + 1), np.zeros(n_times + 1, np.int64)
+    for node in range(len(since)):
+        if since[node] < until[node] <= n_times:
+            costs[until[node]] += cost[node]
+            counts[until[node]] += 1
+    return costs[1:], counts[1:]
 
 
 def subtree_estimates(

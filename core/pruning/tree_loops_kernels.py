@@ -5,6 +5,6 @@ from core.pruning import tree_loops
 
 cutting_alphas = compiled(tree_loops.cutting_alphas)
 groups_of = compiled(tree_loops.groups_of)
-visible_until = compiled(tree_loops.visible_until)
-depths_left = compiled(tree_loops.depths_left)
+left_by_cuts = compiled(tree_loops.left_by_cuts)
+leaves_lost = compiled(tree_loops.leaves_lost)
 subtree_estimates = compiled(tree_loops.subtree_estimates)
