@@ -10,25 +10,17 @@ from hypothesis import strategies as st
 from core.config import Algorithm, Categorical, Committee, Criterion, CriterionKind, MissingStrategy
 from core.ensembles.growing import grow_committee
 from core.growth.engine import Engine
-from core.growth.fast_grow import grow_fast, is_supported
-from core.growth.grow import grow
-from core.growth.precut import with_cuts
+from core.growth.fast_grow import grow_fast
 from core.growth.samples import Samples
 from core.schema import Attribute, Kind, Schema
 from core.table import Table
 from core.target import ClassTarget
 from tests.core.both_engines import assert_same_bytes
-from tests.core.growth.test_candidate_growth import with_named_cuts
+from tests.core.growth.test_candidate_growth import assert_same_growth, with_named_cuts
 from tests.core.growth.test_fast_grow import CRITERIA, algorithms, generated
 
 DRAWN, FOLLOWING = MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE
 IN_TWO = [each for each in Categorical if each is not Categorical.MULTIWAY]
-
-
-def assert_same_growth(samples: Samples, algorithm: Algorithm, seed: int = 0) -> None:
-    samples = with_cuts(samples, algorithm.numeric)
-    assert is_supported(samples, algorithm)
-    assert_same_bytes(grow(samples, algorithm, seed=seed), grow_fast(samples, algorithm, seed=seed))
 
 
 @st.composite
