@@ -17,42 +17,53 @@ from core.ensembles.one_record import AverageOfRecord, average_of_record
 from core.ensembles.packed_trees import suits_packing
 from core.ensembles.voting import TreeAnswers, average
 from core.prediction import Ends, MissingPolicy, ends, predict
+from core.predictor import Predictor
 from core.record_walk import Cells, Reached, RecordWalk, TreeLists, cells_of, ends_of_lists, taken_branch
 from core.table import BoolArray, FloatArray, Table
-from core.tree import full_view
+from core.tree import Tree, full_view
 from core.tree_layout import Layout
 
 FEW_RECORDS = 20  # up to here they are answered one by one: a block of rows takes as long as fifty records
 
 
-def average_of_trees(forest: Forest, table: Table, policy: MissingPolicy) -> FloatArray:
-    """`[row, output]`: the mean of `prediction.predict` over the trees, added up in their order. The definition."""
+def average_of_trees(forest: Forest, table: Table, policy: MissingPolicy, *, kernels: bool = False) -> FloatArray:
+    """`[row, output]`: the mean of `prediction.predict` over the trees, added up in their order. The definition.
+
+    With kernels each tree is asked by those of single trees, which know every policy; so in the next two.
+    """
     total = np.zeros((table.n_rows, forest.columns["values"].shape[1]))
     for number in range(len(forest)):
-        total += predict(full_view(forest.tree(number)), table, policy)
+        total += answers_of(forest.tree(number), table, policy, kernels=kernels)
     return total / len(forest)
 
 
-def answers_by_tree(forest: Forest, table: Table, policy: MissingPolicy) -> TreeAnswers:
+def answers_by_tree(forest: Forest, table: Table, policy: MissingPolicy, *, kernels: bool = False) -> TreeAnswers:
     """What each tree answers each row, and the training weight of its leaves, by how much of the row they answer."""
     answers, weights = [], []
     for number in range(len(forest)):
         tree = forest.tree(number)
-        answers.append(predict(full_view(tree), table, policy))
-        reached = ends(full_view(tree), table, policy)
+        answers.append(answers_of(tree, table, policy, kernels=kernels))
+        view = full_view(tree)
+        reached = Predictor(view).ends(table, policy, kernels=True) if kernels else ends(view, table, policy)
         weights.append(reached.total(tree.weight[reached.nodes][:, None])[:, 0])
     return TreeAnswers(np.stack(answers), np.stack(weights))
 
 
 def running_sums(
-    forest: Forest, table: Table, policy: MissingPolicy, counted: Iterable[BoolArray]
+    forest: Forest, table: Table, policy: MissingPolicy, counted: Iterable[BoolArray], *, kernels: bool = False
 ) -> Iterator[FloatArray]:
     """After each tree: `[row, output]`, the sum of what the trees so far answer the rows that count for them."""
     sums = np.zeros((table.n_rows, forest.columns["values"].shape[1]))
     for number, counts in enumerate(counted):
         rows = np.flatnonzero(counts)
-        sums[rows] += predict(full_view(forest.tree(number)), table.take(rows), policy)
+        sums[rows] += answers_of(forest.tree(number), table.take(rows), policy, kernels=kernels)
         yield sums
+
+
+def answers_of(tree: Tree, table: Table, policy: MissingPolicy, *, kernels: bool) -> FloatArray:
+    """`prediction.predict` of one tree."""
+    view = full_view(tree)
+    return Predictor(view).batch(table, policy, kernels=True) if kernels else predict(view, table, policy)
 
 
 def ends_by_tree(forest: Forest, cells: Cells, policy: MissingPolicy) -> Ends:
@@ -117,7 +128,7 @@ class ForestPredictor:
                 if 0 < table.n_rows <= FEW_RECORDS and self._suits_packing:
                     return np.array([self.one(cells, policy, kernels=True) for cells in cells_of(table)])
                 return self._walk.average(table, policy, threads)
-        return average_of_trees(self.forest, table, policy)
+        return average_of_trees(self.forest, table, policy, kernels=kernels)
 
     def by_tree(self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool) -> TreeAnswers:
         """`answers_by_tree`: what each tree says, to be voted on."""
@@ -125,7 +136,7 @@ class ForestPredictor:
         if kernels and policy in self._by_kernels:
             with suppress(KernelNotCompiled):
                 return self._walk.by_tree(table, policy)
-        return answers_by_tree(self.forest, table, policy)
+        return answers_by_tree(self.forest, table, policy, kernels=kernels)
 
     def running_sums(
         self, table: Table, counted: Iterable[BoolArray], policy: MissingPolicy | None = None, *, kernels: bool
@@ -134,7 +145,7 @@ class ForestPredictor:
         policy = policy or self.as_grown
         if kernels and policy in self._by_kernels and policy is not MissingPolicy.LAST_NODE:
             return self._walk.running_sums(table, policy, counted)
-        return running_sums(self.forest, table, policy, counted)
+        return running_sums(self.forest, table, policy, counted, kernels=kernels)
 
     def one(self, cells: Cells, policy: MissingPolicy | None = None, *, kernels: bool) -> tuple[float, ...]:
         """Class probabilities, or means, for one record; `cells` in the schema's order, NaN where they are missing."""

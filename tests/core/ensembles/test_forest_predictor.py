@@ -83,13 +83,14 @@ def test_on_forests_that_nobody_grew(
 
 @pytest.mark.usefixtures("tight")
 @settings(max_examples=30)
-@given(st.integers(0, 2**32), st.integers(1, 150), st.booleans())
-def test_running_sums_are_those_of_the_definition(seed: int, n_rows: int, thresholds: bool) -> None:
+@given(st.integers(0, 2**32), st.integers(1, 150), st.booleans(), st.booleans())
+def test_running_sums_are_those_of_the_definition(seed: int, n_rows: int, surrogates: bool, thresholds: bool) -> None:
     chance = np.random.default_rng(seed)
     schema = wild_schema(chance)
-    forest, table = wild_forest(chance, schema, thresholds=thresholds, sums=False), wild_table(chance, schema, n_rows)
+    forest = wild_forest(chance, schema, surrogates=surrogates, thresholds=thresholds, sums=False)
+    table = wild_table(chance, schema, n_rows)
     counted = [chance.random(n_rows) < 0.4 for _ in range(len(forest))]
-    for policy in (MissingPolicy.WEIGHTED, MissingPolicy.MAJORITY_BRANCH, MissingPolicy.LAST_NODE):
+    for policy in MissingPolicy:
         expected = [sums.tobytes() for sums in running_sums(forest, table, policy, counted)]
         for kernels in (True, False):
             found = ForestPredictor(forest).running_sums(table, counted, policy, kernels=kernels)
