@@ -32,7 +32,7 @@ from service.settings import Settings
 MARK, LOCK = "complete", "lock"
 LOOK_SECONDS = 1.0  # between two looks for a complete folder
 COMPILERS = ("numba", "llvmlite", "numpy")
-IMPORT = re.compile(rb"\nfrom core\.([\w.]+) import")
+IMPORT = re.compile(rb"\nfrom core\.([\w.]+) import ([\w, ]*)")
 
 # What code is compiled for unless the host's own processor is asked for, by architecture, and what a host must be able
 # to do to run that code. Nearly every server since 2013 (Haswell) or 2017 (Zen) is an x86-64-v3.
@@ -121,12 +121,16 @@ def kernel_sources() -> dict[str, bytes]:
     """
     root = Path(core.__file__).parent
     waiting, found = [path.relative_to(root).as_posix() for path in root.rglob("*_kernels.py")], dict[str, bytes]()
+    packages = {os.path.dirname(name) for name in waiting}  # noqa: PTH120
     while waiting:
         name = waiting.pop()
         if name not in found:
             with suppress(FileNotFoundError), open(f"{root}/{name}", "rb") as file:  # noqa: PTH123
                 found[name] = file.read()
-                waiting.extend(module.decode().replace(".", "/") + ".py" for module in IMPORT.findall(found[name]))
+                for module, names in IMPORT.findall(found[name]):
+                    path = module.decode().replace(".", "/")
+                    inner = [f"{path}/{each.strip()}" for each in names.decode().split(",")]
+                    waiting.extend(f"{each}.py" for each in (inner if path in packages else [path]))
     return found
 
 
