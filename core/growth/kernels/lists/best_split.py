@@ -190,7 +190,7 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
             work.scores[slot] = work.gains[slot]
             work.details[slot, 0], work.details[slot, 1], work.details[slot, 3] = i, place, 0
             best = max(best, work.gains[slot])
-            if best >= most and not rules.needs_all:
+            if work.gains[slot] >= most and not rules.needs_all:
                 first_pure = min(first_pure, slot)
             if rules.is_ratio:
                 left, right = float(place - uint64(start)), float(uint64(start + n) - place)

@@ -351,6 +351,8 @@ def grow_subtree(
                 links[n_nodes + b, KEY] = int64(key_of(key, b))
         is_known = bool(links[node, IS_COMPLETE])
         stack = (starts, lengths, infos, spent)
+        if links[node, IS_CODED] and rules.coded_kinds[a] == MULTIWAY:
+            spent[here, a] = True
         if n_branches == 2:
             waiting = divide_in_two(
                 problem,
@@ -370,7 +372,6 @@ def grow_subtree(
                 mark,
             )
         else:
-            spent[here, a] = True
             waiting = divide_by_branch(
                 problem,
                 rules,
