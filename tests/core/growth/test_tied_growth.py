@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from core.config import (
+from core.config.options import (
     Algorithm,
     BinsAs,
     Categorical,
@@ -28,19 +28,19 @@ from core.config import (
     Stopping,
     TanSchlimmer,
 )
+from core.config.presets import resolve
+from core.engine.definition import grow
+from core.engine.engine import Engine
 from core.ensembles.growing import grow_committee
 from core.growth.column_draw import ColumnDraw
-from core.growth.engine import Engine
-from core.growth.fast_grow import grow_fast, is_supported
-from core.growth.grow import grow
+from core.growth.kernels.lists.grow_fast import grow_fast, is_supported
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
-from core.presets import resolve
-from core.schema import Attribute, Kind, Schema
-from core.table import Table
-from core.target import ClassTarget, NumberTarget, Task
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table
+from core.tables.target import ClassTarget, NumberTarget, Task
 from tests.core.both_engines import assert_same_bytes
-from tests.core.growth.test_fast_grow import CRITERIA
+from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA
 
 CUTS = {
     "exact": Numeric(),
