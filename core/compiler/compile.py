@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, update_wrapper
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from llvmlite import binding, ir  # type: ignore[import-untyped]
 from numba import __version__ as numba_version
@@ -31,6 +31,8 @@ from numba.extending import intrinsic, lower_getattr
 from numba.np.numpy_support import carray
 
 from core.compiler.permission import refuse_to_compile
+
+Function = TypeVar("Function", bound=Callable[..., Any])  # a kernel is called as the function that it is made of
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 # What is not said of a part, it takes over from the kernel that calls it.
@@ -221,23 +223,28 @@ class _Kernel(CPUDispatcher):
         return [*super().signatures, *self.whole.signatures]
 
 
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Function) -> Function:
     """The function as a kernel, compiled for each kind of arguments when it is first called with them.
 
     It makes no arrays and hands none back. So nobody has to count who has one, which takes a locked instruction each
     time an array is taken and given back: a tenth of growing a tree to the last row.
     """
-    return _Kernel(function) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
+    kernel: Any = _Kernel(function) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
+    return kernel
 
 
-def making_arrays(function: Callable[..., Any]) -> Any:
+def making_arrays(function: Function) -> Function:
     """The same for a kernel that makes arrays or hands one back."""
-    return _Kernel(function, _nrt=True) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
+    kernel: Any = _Kernel(function, _nrt=True) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
+    return kernel
 
 
-def inlined(function: Callable[..., Any]) -> Any:
+def inlined(function: Function) -> Function:
     """The same for a kernel that others have in themselves: for small parts that are called often and handed much."""
-    return _Kernel(function, forceinline=True) if IS_KNOWN else _cached(njit(**OPTIONS, forceinline=True)(function))
+    kernel: Any = (
+        _Kernel(function, forceinline=True) if IS_KNOWN else _cached(njit(**OPTIONS, forceinline=True)(function))
+    )
+    return kernel
 
 
 def compiled_with(function: Any, *parts: Any) -> Any:
@@ -374,6 +381,10 @@ class Struct(structref.StructRefProxy):
     Made in kernels only: Python would have to compile how. An array that is read from one belongs to the struct alone:
     counting who has it, at every reading, took a tenth of growth. So the struct has to outlive what is read from it.
     """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
 class StructType(types.StructRef):

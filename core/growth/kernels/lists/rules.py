@@ -114,14 +114,14 @@ def strategy_of(algorithm: Algorithm) -> int:
 
 def criterion_of(algorithm: Algorithm) -> int:
     """What scans look at, in the kernels' terms."""
-    from core.splits.kernels import numeric as scans
+    from core.criteria.kernels import impurity as impurity_kernels
 
     return {
-        CriterionKind.GINI: scans.GINI,
-        CriterionKind.INFORMATION_GAIN: scans.ENTROPY,
-        CriterionKind.GAIN_RATIO: scans.ENTROPY,
-        CriterionKind.ERROR_RATE: scans.ERROR,
-        CriterionKind.SQUARED_ERROR: scans.SQUARED,
+        CriterionKind.GINI: impurity_kernels.GINI,
+        CriterionKind.INFORMATION_GAIN: impurity_kernels.ENTROPY,
+        CriterionKind.GAIN_RATIO: impurity_kernels.ENTROPY,
+        CriterionKind.ERROR_RATE: impurity_kernels.ERROR,
+        CriterionKind.SQUARED_ERROR: impurity_kernels.SQUARED,
     }[algorithm.criterion.kind]
 
 
@@ -208,12 +208,13 @@ def tables_of(n: int, criterion: int) -> tuple[Any, ...]:
 
     A few of the logarithms are kept in a finer unit.
     """
+    from core.criteria.kernels import impurity as impurity_kernels
     from core.splits.kernels import numeric as scans
 
     large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n) * np.log2(max(2, n)) + 1))))
-    n_logarithms = n if criterion == scans.ENTROPY else 1
+    n_logarithms = n if criterion == impurity_kernels.ENTROPY else 1
     return (
-        reciprocal_table(n if criterion == scans.GINI else 1),
+        reciprocal_table(n if criterion == impurity_kernels.GINI else 1),
         times_log2_table(min(n_logarithms, scans.SMALL_COUNT), scans.SMALL_UNIT),
         times_log2_table(n_logarithms, large_unit),
         scans.SMALL_UNIT,

@@ -92,14 +92,25 @@ def finished_by_kernels(
     """
     from core.growth.kernels.node import finish as kernels
 
-    (links, figures, sums, _), target = nodes, samples.target
+    (links, figures, sums, _), (marks, results), target = nodes, apart, samples.target
     n_classes = len(target.classes) if isinstance(target, ClassTarget) else 1
     n = int(kernels.count_nodes(links))
     n_errors = n if target.task is Task.REGRESSION else 0
     whole, numbers = np.empty((n, 2), dtype=np.int32), kept_in((n, n_classes))
     parts = (kept_in(n), kept_in(n), np.empty(n), np.empty(n), kept_in(n_errors), kept_in(n_errors))
     kernels.finish_nodes(
-        links, figures, sums, *apart, criterion, n_classes, columns.addresses, len(samples), whole, parts, numbers
+        links,
+        figures,
+        sums,
+        marks,
+        results,
+        criterion,
+        n_classes,
+        columns.addresses,
+        len(samples),
+        whole,
+        parts,
+        numbers,
     )
     return whole, parts, numbers
 
