@@ -22,7 +22,7 @@ from tests.core.prediction.test_bounds import with_holes
 from tests.core.strategies import trainings
 from tests.core.wild_trees import some_view
 
-MELONS = Path(__file__).parent.parent.parent / "docs" / "examples" / "watermelons.csv"
+MELONS = Path(__file__).parents[3] / "docs" / "examples" / "watermelons.csv"
 REDUCED = {
     "target": "好瓜",
     "algorithm": {"kind": "c45"},

@@ -18,8 +18,8 @@ from core.config.options import (
     Nunez,
     TanSchlimmer,
 )
+from core.engine import definition
 from core.engine.considered import candidates_by_node
-from core.growth import grow as definition
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.prediction.routing import predict

@@ -149,7 +149,7 @@ def test_words_that_come_late_in_a_column_of_numbers(monkeypatch):
 
 
 def test_the_watermelon_table():
-    data = (Path(__file__).parents[2] / "golden" / "watermelon_2.0a.csv").read_bytes()
+    data = (Path(__file__).parents[3] / "golden" / "watermelon_2.0a.csv").read_bytes()
     table = read(data)
     assert table.n_rows == 17
     assert table.schema[1].categories == ("乌黑", "青绿", "浅白")
