@@ -1,3 +1,3 @@
-"""The version of Niwaki. It is written here and nowhere else: the package's metadata and the OpenAPI document read it."""
+"""The version of Niwaki, written here only: the metadata of the package and the OpenAPI document read it."""
 
 VERSION = "0.2.0"
