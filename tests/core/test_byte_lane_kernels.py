@@ -1,6 +1,7 @@
 """Bytes looked at together are what they are one by one."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from core.byte_lane_kernels import (
 )
 from core.compiled_kernels import compiled
 from core.raw_memory import address_of
+
+pytestmark = pytest.mark.bounds
 
 
 @compiled

@@ -14,6 +14,8 @@ from core import compiled_kernels
 from core.compiled_kernels import ask_for, compiled, making_arrays, numbers_at
 from core.warm_up import run_every_kernel
 
+pytestmark = pytest.mark.bounds
+
 
 @pytest.fixture(params=[True, False])
 def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from core.decimal_kernels import EXACT, LEFT_TO_PYTHON, NO_NUMBER, read_decimal
 from core.raw_memory import END, address_of
 
+pytestmark = pytest.mark.bounds
+
 
 def read(text: str) -> tuple[int, float, int, bool]:
     body = np.frombuffer(text.encode() + END, dtype=np.uint8)

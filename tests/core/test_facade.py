@@ -10,6 +10,8 @@ from core.growth.engine import Engine
 from core.schema import Kind
 from core.serialization import dump
 
+pytestmark = pytest.mark.bounds
+
 CART: dict[str, Any] = {
     "target": "y",
     "algorithm": {"kind": "cart"},

@@ -3,11 +3,14 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.compiled_kernels import compiled
 from core.four_lane_kernels import FOUR_LANES, four_times, number_in_lane, stepping
+
+pytestmark = pytest.mark.bounds
 
 
 @stepping

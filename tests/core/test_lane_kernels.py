@@ -3,12 +3,15 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import types
 
 from core.compiled_kernels import compiled
 from core.lane_kernels import EIGHT, WIDTH, in_lanes, no_sums, plus_products, sum_in_lane
+
+pytestmark = pytest.mark.bounds
 
 WORD = np.iinfo(np.uint64).max
 

@@ -1,12 +1,15 @@
 """Sums over rows in lanes are those of each column alone, in the order of the rows, to the last bit."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.compiled_kernels import compiled
 from core.lane_kernels import WIDTH
 from core.row_sum_kernels import over_rows
+
+pytestmark = pytest.mark.bounds
 
 APART = 4 * WIDTH
 

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from core.compiled_kernels import compiled, whole_at
 from core.raw_memory import END, address_of
 from core.vocabulary import Vocabulary
 from core.word_kernels import CODE, GAVE_UP, are_same, string_end, word_of
+
+pytestmark = pytest.mark.bounds
 
 # Beginnings and ends that many words share, and lengths around those of what is looked at together.
 texts = st.builds(

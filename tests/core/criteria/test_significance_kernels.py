@@ -14,6 +14,8 @@ from core.criteria.significance_kernels import LIKELIHOOD_RATIO, PEARSON, VARIAN
 from core.criteria.significance_kernels import log10_p as fast_log10_p
 from core.criteria.significance_kernels import most_significant as fast_most_significant
 
+pytestmark = pytest.mark.bounds
+
 CELLS = st.one_of(st.integers(0, 60), st.floats(0.25, 40)).map(float)
 
 

@@ -19,6 +19,8 @@ from core.target import ClassTarget
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.test_fast_grow import CRITERIA, algorithms, generated
 
+pytestmark = pytest.mark.bounds
+
 FEATURES = (FeatureShare.SQRT, FeatureShare.ALL, 1, 2, 0.7)
 
 

@@ -9,6 +9,8 @@ from core.schema import Attribute, Kind, Schema
 from core.table import Table
 from core.target import ClassTarget, NumberTarget, Task
 
+pytestmark = pytest.mark.bounds
+
 BOTH = [Task.CLASSIFICATION, Task.REGRESSION]
 
 

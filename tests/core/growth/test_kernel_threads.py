@@ -15,6 +15,8 @@ from core.table import Table
 from core.target import ClassTarget
 from core.tree import Tree
 
+pytestmark = pytest.mark.bounds
+
 N_ROWS = 2_000
 CART = Algorithm("cart", Criterion(CriterionKind.GINI), Categorical.TWO_GROUPS)
 

@@ -36,6 +36,8 @@ from core.tree import SPLIT_KINDS
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.test_fast_grow import generated, limits
 
+pytestmark = pytest.mark.bounds
+
 GINI = Criterion(CriterionKind.GINI)
 CRITERIA = [
     GINI,

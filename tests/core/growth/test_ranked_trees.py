@@ -15,6 +15,8 @@ from core.table import FloatArray, Table
 from core.target import ClassTarget, NumberTarget, Target
 from tests.core.ensembles.test_growing_kernels import assert_same_forest
 
+pytestmark = pytest.mark.bounds
+
 N_COLUMNS = 7
 
 

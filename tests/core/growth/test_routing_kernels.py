@@ -19,6 +19,8 @@ from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.test_candidate_growth import assert_same_growth, with_named_cuts
 from tests.core.growth.test_fast_grow import CRITERIA, algorithms, generated
 
+pytestmark = pytest.mark.bounds
+
 DRAWN, FOLLOWING = MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE
 IN_TWO = [each for each in Categorical if each is not Categorical.MULTIWAY]
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from core.growth.small_light_kernels import may_have_cut, take_heavy_rows
 from core.growth.small_state import UNKNOWN
 from core.lane_kernels import WIDTH
 from core.table import FloatArray
+
+pytestmark = pytest.mark.bounds
 
 
 class Room(NamedTuple):

@@ -15,6 +15,8 @@ from core.splits.candidates import DistinctValues, Places
 from core.splits.numeric import distinct_values
 from core.table import CodeArray, FloatArray
 
+pytestmark = pytest.mark.bounds
+
 N_CLASSES = 3
 CHOOSE: dict[str, Callable[[DistinctValues, int], Places]] = {
     "changes": lambda distinct, _: candidates.midpoints_at_changes(distinct),

@@ -3,11 +3,14 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from numba import types
 
 from core.compiled_kernels import compiled
 from core.lane_kernels import WIDTH, in_lanes
 from core.splits.entropy_look_kernels import about_log2
+
+pytestmark = pytest.mark.bounds
 
 
 @in_lanes(types.void)

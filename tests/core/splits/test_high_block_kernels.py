@@ -25,6 +25,8 @@ from core.splits.numeric_kernels import (
 from core.ties import TIE
 from tests.core.splits.looked_at_lists import Look, by_row, gains, lists, looked_at
 
+pytestmark = pytest.mark.bounds
+
 CRITERIA = st.sampled_from([GINI, ENTROPY])
 PARTS = st.sampled_from([0.0, 0.5, 0.99])  # of the best gain, above which cuts are looked for
 

@@ -16,6 +16,8 @@ from core.splits.unsorted_kernels import Marks
 from core.target import Task
 from core.ties import TIE
 
+pytestmark = pytest.mark.bounds
+
 FITS = {LinearFit.OC1: OC1, LinearFit.LDA: LEAST_SQUARES, LinearFit.LOGISTIC: LOGISTIC}
 IMPURITIES = (gini, entropy, error_rate)  # in the order of the kernels' criteria
 NOBODY_STOPS = np.zeros(2)

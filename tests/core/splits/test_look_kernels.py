@@ -14,6 +14,8 @@ from core.splits.block_kernels import block_length
 from core.splits.numeric_kernels import ENTROPY, GINI, MOST_LANES
 from tests.core.splits.looked_at_lists import by_row, gains, heaviest_class, lists, looked_at
 
+pytestmark = pytest.mark.bounds
+
 CRITERIA = st.sampled_from([GINI, ENTROPY])
 
 

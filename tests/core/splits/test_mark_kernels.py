@@ -3,11 +3,14 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.splits import block_kernels as blocks
 from core.splits import mark_kernels as marks
+
+pytestmark = pytest.mark.bounds
 
 ROW_BITS = 13
 
