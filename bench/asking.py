@@ -12,13 +12,13 @@ from bench.ours import Ours, leaves_reached, samples_of, table_of
 from bench.peers import ScikitLearn, onnx_session
 from bench.tables import Data, Tables
 from bench.timing import cpu_seconds, wall_seconds
-from core.config import OnTie
-from core.model import Model, training_ranges
-from core.predictor import Predictor
-from core.pruning.history import Ledger
+from core.config.options import OnTie
+from core.prediction.predictor import Predictor
 from core.pruning.reduced_error import prune_by_validation
-from core.target import ClassTarget
-from core.tree import full_view
+from core.tables.target import ClassTarget
+from core.tree.history import Ledger
+from core.tree.model import Model, training_ranges
+from core.tree.tree import full_view
 from service.serving.served_steps import ServedSteps
 
 N_ASKED = 1_000_000

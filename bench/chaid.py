@@ -20,15 +20,15 @@ from bench.findings import Finding, Measured, Result, Setting
 from bench.ours import samples_of
 from bench.tables import Data, Tables
 from bench.timing import cpu_seconds
-from core.config import Algorithm
-from core.growth.engine import Engine, grow_with
+from core.arithmetic.arrays import RowArray
+from core.config.options import Algorithm
+from core.config.presets import resolve
+from core.engine.engine import Engine, grow_with
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
-from core.prediction import MissingPolicy, leaves_reached
-from core.presets import resolve
-from core.table import RowArray
-from core.target import Task
-from core.tree import Tree, full_view
+from core.prediction.routing import MissingPolicy, leaves_reached
+from core.tables.target import Task
+from core.tree.tree import Tree, full_view
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it draws graphs with packages that are not there

@@ -23,16 +23,16 @@ from bench.ours import samples_of, table_of
 from bench.peers import ydf_columns
 from bench.tables import Data, Tables
 from bench.timing import wall_seconds
-from core.config import Committee, FeatureShare
-from core.content_pieces import pieces
-from core.ensembles.forest_model import ForestModel
-from core.ensembles.forest_predictor import ForestPredictor
+from core.config.options import Committee, FeatureShare
+from core.config.presets import resolve
+from core.engine.engine import Engine
 from core.ensembles.growing import grow_committee
-from core.growth.engine import Engine
-from core.model import training_ranges
-from core.presets import resolve
-from core.serialization import dump
-from core.target import ClassTarget, Task
+from core.ensembles.model import ForestModel
+from core.ensembles.prediction.predictor import ForestPredictor
+from core.storage.pieces import pieces
+from core.storage.serialization import dump
+from core.tables.target import ClassTarget, Task
+from core.tree.model import training_ranges
 
 N_TREES, THREADS = 100, 2
 

@@ -11,11 +11,11 @@ from bench.findings import Result, Setting
 from bench.ours import Ours, samples_of
 from bench.tables import Tables
 from bench.timing import threads_seconds
-from core.config import Committee, FeatureShare
+from core.config.options import Committee, FeatureShare
+from core.engine.engine import Engine
 from core.ensembles.growing import grow_committee
-from core.ensembles.importance import forest_falls_when_shuffled
-from core.growth.engine import Engine
-from core.target import Task
+from core.ensembles.insight.importance import forest_falls_when_shuffled
+from core.tables.target import Task
 
 N_TREES = 100
 N_REPEATS = 5  # scikit-learn's own choice

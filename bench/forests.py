@@ -14,13 +14,13 @@ from bench.growing import TreeRow
 from bench.ours import Ours, table_of
 from bench.peers import YDF, ScikitLearn, ydf_columns
 from bench.tables import CodeArray, Data, FloatArray
-from core.config import Committee, FeatureShare
+from core.config.options import Committee, FeatureShare
+from core.engine.engine import Engine
 from core.ensembles.forest import Forest
 from core.ensembles.growing import grow_committee
-from core.growth.engine import Engine
 from core.growth.samples import Samples
-from core.predictor import Predictor
-from core.tree import full_view
+from core.prediction.predictor import Predictor
+from core.tree.tree import full_view
 
 N_TREES, N_THREADS = 100, 2
 QUICK_ROWS, QUICK_TREES = 10_000, 5  # of fewer rows, fewer trees

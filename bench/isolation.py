@@ -10,9 +10,9 @@ from bench.findings import Result, Setting
 from bench.ours import table_of
 from bench.tables import Tables
 from bench.timing import threads_seconds
-from core.config import Isolation
-from core.ensembles.isolation import grow_isolation
-from core.ensembles.isolation_scores import IsolationPredictor
+from core.config.options import Isolation
+from core.ensembles.isolation.isolation import grow_isolation
+from core.ensembles.isolation.scores import IsolationPredictor
 
 THREADS = 2
 

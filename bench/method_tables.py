@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from bench.public_tables import TABLES, Columns, left_out, prepared_rows
-from core.config import TrainingConfig
-from core.evaluation import as_trained
-from core.growth.engine import Engine
+from core.config.options import TrainingConfig
+from core.engine.engine import Engine
+from core.evaluation.evaluate import as_trained
 from core.growth.held_out import labels_of
-from core.model import Model
-from core.predictor import Predictor
-from core.preparation import Prepared
-from core.target import ClassTarget
-from core.training import train
+from core.prediction.predictor import Predictor
+from core.tables.target import ClassTarget
+from core.training.preparation import Prepared
+from core.training.train import train
+from core.tree.model import Model
 
 REPEATS = 3
 METHODS: dict[str, dict[str, Any]] = {

@@ -8,18 +8,19 @@ import numpy as np
 
 from bench.contestants import Contestant
 from bench.tables import CodeArray, Data, FloatArray
-from core.config import Algorithm
-from core.growth import multivariate_grow, quest_grow
-from core.growth.engine import Engine, grow_with
-from core.growth.fast_grow import is_supported
+from core.config.options import Algorithm
+from core.config.presets import resolve
+from core.engine.engine import Engine, grow_with
+from core.growth.kernels.lists.grow_fast import is_supported
 from core.growth.samples import Samples
-from core.prediction import visits
-from core.predictor import Predictor
-from core.presets import resolve
-from core.schema import Attribute, Kind, Schema
-from core.table import Table
-from core.target import ClassTarget, NumberTarget, Task
-from core.tree import Tree, full_view
+from core.methods.oblique import grow as oblique_grow
+from core.methods.quest import grow as quest_grow
+from core.prediction.predictor import Predictor
+from core.prediction.routing import visits
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table
+from core.tables.target import ClassTarget, NumberTarget, Task
+from core.tree.tree import Tree, full_view
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class OurMultivariate(Ours):
         return resolve("multivariate", {"stopping": stopping}, task)
 
     def why_not(self, prepared: Samples) -> str:
-        is_compiled = multivariate_grow.is_supported(prepared, self.algorithm(prepared.target.task))
+        is_compiled = oblique_grow.is_supported(prepared, self.algorithm(prepared.target.task))
         return "" if is_compiled else "falls back to the definition"
 
 

@@ -13,16 +13,16 @@ from bench.growing import n_log_n
 from bench.ours import Ours, samples_of
 from bench.tables import QUICK_SHARE, Data, Tables
 from bench.timing import cpu_seconds
-from core.config import Choose, Cost, CostComplexityPruning, NoDivision, TrainingConfig
-from core.division import Part
-from core.growth.engine import Engine
-from core.model import Model
-from core.preparation import Prepared
+from core.config.options import Choose, Cost, CostComplexityPruning, NoDivision, TrainingConfig
+from core.engine.engine import Engine
 from core.pruning.cost_complexity import weakest_link_steps
-from core.pruning.history import Ledger, Steps
-from core.target import Task
-from core.training import train
-from core.tree import LEAF, Tree, full_view
+from core.tables.parts import Part
+from core.tables.target import Task
+from core.training.preparation import Prepared
+from core.training.train import train
+from core.tree.history import Ledger, Steps
+from core.tree.model import Model
+from core.tree.tree import LEAF, Tree, full_view
 
 FOLDS, ALPHAS = 5, 20
 FITS_MEASURED = 2

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn import datasets
 
-from core.config import TrainingConfig
-from core.division import Part
-from core.facade import named_columns, table
-from core.plain_config import config_from_plain
-from core.preparation import Prepared, prepare, take
+from core.arithmetic.arrays import RowArray
+from core.config.from_plain import config_from_plain
+from core.config.options import TrainingConfig
+from core.library.train import named_columns, table
 from core.pruning.choose_alpha import fold_of_rows
-from core.table import RowArray
+from core.tables.parts import Part
+from core.training.preparation import Prepared, prepare, take
 
 FOLDS = 10
 WATERMELONS = Path(__file__).parent.parent / "tests" / "golden" / "watermelon_3.0.csv"

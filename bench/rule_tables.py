@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.public_tables import TABLES, Columns, left_out, prepared_rows
-from core.config import TrainingConfig
+from core.config.options import TrainingConfig
 from core.growth.held_out import labels_of
 from core.growth.samples import Samples
-from core.prediction import predict
-from core.preparation import Prepared
+from core.prediction.routing import predict
 from core.rules.simplification import OrderedRules, simplified_rules
-from core.target import ClassTarget
-from core.training import train, training_samples
-from core.tree import TreeView
+from core.tables.target import ClassTarget
+from core.training.preparation import Prepared
+from core.training.train import train, training_samples
+from core.tree.tree import TreeView
 
 C45 = {"kind": "c45"}
 

@@ -13,7 +13,7 @@ Messages name the thing, the value and the way out. Our own mistakes are asserti
 
 from collections.abc import Sequence
 
-from core.errors import Fault
+from core.tables.errors import Fault
 
 
 class ServiceError(Exception):

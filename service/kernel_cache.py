@@ -18,13 +18,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import core
-from core.compilation import forbid_compilation
+from core.compiler.permission import forbid_compilation
 from service.importing import importing
 from service.logs import log_event
 from service.settings import Settings
@@ -32,7 +32,7 @@ from service.settings import Settings
 MARK, LOCK = "complete", "lock"
 LOOK_SECONDS = 1.0  # between two looks for a complete folder
 COMPILERS = ("numba", "llvmlite", "numpy")
-IMPORT = re.compile(rb"\nfrom core\.([\w.]+) import ([\w, ]*)")
+IMPORT = re.compile(rb"\nfrom core\.([\w.]+) import (\([^)]*\)|[^\n]*)")
 
 # What code is compiled for unless the host's own processor is asked for, by architecture, and what a host must be able
 # to do to run that code. Nearly every server since 2013 (Haswell) or 2017 (Zen) is an x86-64-v3.
@@ -117,21 +117,35 @@ def kernels_key(processor: Processor) -> str:
 def kernel_sources() -> dict[str, bytes]:
     """The files of all kernels and those they take kernels or constants from, with what they say; named as in core.
 
-    Every start reads 140 of them: with paths as text and one look at each in half the time.
+    Kernels stand in folders named `kernels`, and `compiler` says how they are compiled. What they import may be
+    compiled into them, so it counts too, wherever it stands. Every start reads some 150 files, so paths are plain text.
     """
-    root = Path(core.__file__).parent
-    waiting, found = [path.relative_to(root).as_posix() for path in root.rglob("*_kernels.py")], dict[str, bytes]()
-    packages = {os.path.dirname(name) for name in waiting}  # noqa: PTH120
+    root = os.path.dirname(core.__file__)  # noqa: PTH120
+    modules = {
+        f"{folder[len(root) + 1 :]}/{name}"
+        for folder, _, names in os.walk(root)
+        for name in names
+        if name.endswith(".py") and folder != root
+    }
+    waiting = [name for name in modules if "/kernels/" in name or name.startswith("compiler/")]
+    found = dict[str, bytes]()
     while waiting:
         name = waiting.pop()
         if name not in found:
-            with suppress(FileNotFoundError), open(f"{root}/{name}", "rb") as file:  # noqa: PTH123
+            with open(f"{root}/{name}", "rb") as file:  # noqa: PTH123
                 found[name] = file.read()
-                for module, names in IMPORT.findall(found[name]):
-                    path = module.decode().replace(".", "/")
-                    inner = [f"{path}/{each.strip()}" for each in names.decode().split(",")]
-                    waiting.extend(f"{each}.py" for each in (inner if path in packages else [path]))
+            waiting.extend(modules & imported_files(found[name]))
     return found
+
+
+def imported_files(source: bytes) -> set[str]:
+    """The files of core that a module may import from; some of them need not exist."""
+    files = set[str]()
+    for module, names in IMPORT.findall(source):
+        path = module.decode().replace(".", "/")
+        inner = (name.split()[0] for name in names.decode().strip("()").split(",") if name.strip())
+        files |= {f"{path}.py", *(f"{path}/{name}.py" for name in inner)}
+    return files
 
 
 def _can_be_written(folder: Path) -> bool:
@@ -151,7 +165,7 @@ def warm_up(settings: Settings) -> Path | None:
     cache.use()
     with _alone_in(cache.folder):
         if not cache.is_complete:
-            from core.warm_up import run_every_kernel
+            from core.warm_up.every_kernel import run_every_kernel
 
             run_every_kernel()
             # What is on disk is proved by a process that has nothing else: a full disk keeps less than was compiled.
@@ -164,7 +178,7 @@ def warm_up(settings: Settings) -> Path | None:
 
 def prove() -> None:
     """Run every kernel as this process's variables say, and fail if one has to be compiled."""
-    from core.warm_up import run_every_kernel
+    from core.warm_up.every_kernel import run_every_kernel
 
     forbid_compilation()
     run_every_kernel()
@@ -216,7 +230,7 @@ class _Loader:
             if cache.is_complete:
                 cache.use()
                 with importing():
-                    from core.warm_up import run_prediction_kernels
+                    from core.warm_up.every_kernel import run_prediction_kernels
                 run_prediction_kernels()
                 self._is_loaded = True
         except Exception as error:

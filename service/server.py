@@ -9,7 +9,7 @@ from contextlib import suppress
 import uvicorn
 from fastapi import FastAPI
 
-from core.compilation import forbid_compilation
+from core.compiler.permission import forbid_compilation
 from service.app import create_app
 from service.importing import importing
 from service.logs import log_event

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from core.growth.samples import Samples
-from core.schema import Attribute, Kind, Schema
-from core.table import Column, Table
-from core.target import ClassTarget
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Column, Table
+from core.tables.target import ClassTarget
 
 FOLDER = Path(__file__).parent / "golden"
 ROW_NUMBER = "编号"

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from core.table import BoolArray, FloatArray
+from core.arithmetic.arrays import BoolArray, FloatArray
 
 PRECISE = 1e-12  # of a limit; beyond, the tails of large counts have no digits left
 MOST_TURNS = 200

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.arithmetic.arrays import CodeArray, FloatArray
+from core.arithmetic.sums import weights_by
+from core.arithmetic.ties import TIE
 from core.criteria.significance import Significance, significances, variance_tests
-from core.sums import weights_by
-from core.table import CodeArray, FloatArray
-from core.ties import TIE
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@
 
 import numpy as np
 
+from core.arithmetic.arrays import BoolArray, FloatArray
+from core.arithmetic.ties import TIE, first_within_tie
 from core.criteria.impurity import Impurity, entropy
-from core.table import BoolArray, FloatArray
-from core.ties import TIE, first_within_tie
 
 
 def impurity_decrease(impurity: Impurity, branches: FloatArray, branch_weights: FloatArray) -> FloatArray:

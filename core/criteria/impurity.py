@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.table import FloatArray
+from core.arithmetic.arrays import FloatArray
 
 Impurity = Callable[[FloatArray], FloatArray]
 

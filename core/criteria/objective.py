@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from core.arithmetic.arrays import FloatArray
+from core.arithmetic.ties import TIE
 from core.criteria.gain import impurity_decrease
 from core.criteria.impurity import Impurity
-from core.table import FloatArray
-from core.target import Task
-from core.ties import TIE
+from core.tables.target import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from core.arithmetic.arrays import FloatArray
+from core.arithmetic.sums import in_column_order
+from core.arithmetic.ties import TIE
 from core.criteria.tails import log_chi_squared_tail, log_f_tail
-from core.sums import in_column_order
-from core.table import FloatArray
-from core.ties import TIE
 
 SAME_LOG10_P = 1e-9  # how near two p must be to count as equal
 

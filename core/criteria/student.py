@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from core.arithmetic.arrays import FloatArray
 from core.criteria.binomial import beta_quantiles
-from core.table import FloatArray
 
 
 def student_quantiles(degrees_of_freedom: FloatArray, beyond: float) -> FloatArray:

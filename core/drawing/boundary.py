@@ -5,15 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.conditions import rounded
+from core.arithmetic.arrays import FloatArray, RowArray
 from core.drawing.axes import Axis, number_words, range_axis
+from core.drawing.regions import Plane, Region, regions
 from core.drawing.svg import text_width, xml_text
 from core.growth.held_out import labels_of
 from core.growth.samples import Samples
-from core.model import Model
-from core.regions import Plane, Region, regions
-from core.table import FloatArray, RowArray, is_missing
-from core.target import ClassTarget, Task
+from core.tables.table import is_missing
+from core.tables.target import ClassTarget, Task
+from core.tree.conditions import rounded
+from core.tree.model import Model
 
 WIDTH, HEIGHT = 720, 620
 LEFT, RIGHT, TOP, BOTTOM = 84, 28, 92, 62

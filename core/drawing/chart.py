@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from core.arithmetic.arrays import FloatArray
 from core.drawing.axes import Axis, number_words
 from core.drawing.svg import text_width, xml_text
-from core.table import FloatArray
-from core.target import Task
+from core.tables.target import Task
 
 WIDTH, HEIGHT = 860, 480
 LEFT, RIGHT, TOP, BOTTOM = 84, 28, 88, 62

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.curve import CurvePoint
-from core.division import Part
 from core.drawing.axes import Axis, amount_axis, count_axis
 from core.drawing.chart import (
     BOTTOM,
@@ -22,7 +20,9 @@ from core.drawing.chart import (
     names,
     ring,
 )
-from core.model import Model
+from core.evaluation.curve import CurvePoint
+from core.tables.parts import Part
+from core.tree.model import Model
 
 TITLE = "Error by size of the tree"
 

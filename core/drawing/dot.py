@@ -1,7 +1,7 @@
 """A tree in Graphviz's language."""
 
 from core.drawing.labels import branch_text, counts_text, title_text
-from core.model import Model
+from core.tree.model import Model
 
 
 def tree_dot(model: Model, step: int) -> str:

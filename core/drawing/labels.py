@@ -1,9 +1,9 @@
 """The words on a drawn tree."""
 
-from core.conditions import Linear, branch_condition, number_text, outcome_text, rounded, sum_text
-from core.model import Model
-from core.target import Task
-from core.tree import TreeView
+from core.tables.target import Task
+from core.tree.conditions import Linear, branch_condition, number_text, outcome_text, rounded, sum_text
+from core.tree.model import Model
+from core.tree.tree import TreeView
 
 
 def branch_text(model: Model, node: int) -> str:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from core.drawing.labels import branch_text, counts_text, title_text
-from core.model import Model
-from core.tree import TreeView
+from core.tree.model import Model
+from core.tree.tree import TreeView
 
 FONT_SIZE = 13
 LINE, PADDING, GAP, ROW = 17, 10, 18, 104

@@ -1,7 +1,7 @@
 """A tree as indented text."""
 
 from core.drawing.labels import answer_text, branch_text, counts_text, test_text
-from core.model import Model
+from core.tree.model import Model
 
 
 def tree_text(model: Model, step: int) -> str:

@@ -1,4 +1,4 @@
-"""The trees of a committee: the arrays of `core.tree`, with the nodes of all trees one after the other.
+"""The trees of a committee: the arrays of `core.tree.tree`, with the nodes of all trees one after the other.
 
 A forest has as many nodes as a hundred trees, so of each tree only that is kept which does not follow from the rest, in
 the narrowest type that holds every value: class weights that are counts of a few rows take a byte each. `tree(number)`
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.config import CriterionKind
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.config.options import CriterionKind
 from core.growth.best_split import IMPURITIES
 from core.missing.surrogates import Surrogate
 from core.splits.split import Cuts, Term
-from core.table import BoolArray, FloatArray, RowArray
-from core.target import Task
-from core.tree import Tree, parents_of
+from core.tables.target import Task
+from core.tree.tree import Tree, parents_of
 
 AnyArray = NDArray[Any]
 

@@ -11,20 +11,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.config import Committee, MissingStrategy
+from core.arithmetic.arrays import FloatArray
+from core.config.options import Committee, MissingStrategy
+from core.engine.engine import Engine, grow_with, prefers_kernels
 from core.ensembles.forest import Forest
 from core.ensembles.growing_forest import GrowingForest, part_of_forest, part_of_nodes
 from core.ensembles.sampling import column_draw, times_drawn, tree_samples, tree_seed
-from core.growth.engine import Engine, grow_with, prefers_kernels
-from core.growth.fast_grow import is_supported
-from core.growth.finished_nodes import FinishedNodes
-from core.growth.many_trees import grow_many
+from core.growth.kernels.forest.many_trees import grow_many
+from core.growth.kernels.lists.grow_fast import is_supported
+from core.growth.kernels.node.finished import FinishedNodes
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.growth.tree_sample import TreeSample
-from core.progress import Watch, nobody, part_of
-from core.table import FloatArray
-from core.tree import Tree
+from core.tables.progress import Watch, nobody, part_of
+from core.tree.tree import Tree
 
 
 def grow_committee(

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from core.config import CriterionKind
+from core.arithmetic.arrays import FloatArray
+from core.compiler.mapped_arrays import GrowingArray, moved_to_pages
+from core.config.options import CriterionKind
 from core.ensembles.forest import (
     NODE_TYPES,
     AnyArray,
@@ -22,13 +24,11 @@ from core.ensembles.forest import (
     with_what_follows,
     without_what_follows,
 )
-from core.growth.finished_nodes import FinishedNodes
+from core.growth.kernels.node.finished import FinishedNodes
 from core.missing.surrogates import Surrogate
-from core.own_pages import GrowingArray, moved_to_pages
 from core.splits.split import Cuts, Term
-from core.table import FloatArray
-from core.target import Task
-from core.tree import Tree
+from core.tables.target import Task
+from core.tree.tree import Tree
 
 
 @dataclass(frozen=True)

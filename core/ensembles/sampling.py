@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.config import Committee, Features, FeatureShare
-from core.ensembles.imbalance import balanced, joined
+from core.arithmetic.arrays import BoolArray, RowArray
+from core.arithmetic.randomness import fractions, key_of, root_key, shuffled, stream
+from core.config.options import Committee, Features, FeatureShare
+from core.ensembles.balance.imbalance import balanced, joined
 from core.growth.column_draw import ColumnDraw
 from core.growth.samples import Samples
-from core.randomness import fractions, key_of, root_key, shuffled, stream
-from core.table import BoolArray, RowArray
 
 CountArray = NDArray[np.int64]
 

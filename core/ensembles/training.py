@@ -4,20 +4,20 @@ from functools import partial
 
 import numpy as np
 
-from core.config import Committee, Isolation, TrainingConfig
+from core.arithmetic.arrays import FloatArray
+from core.config.options import Committee, Isolation, TrainingConfig
 from core.criteria.impurity import shares
-from core.ensembles.forest_model import ForestModel
+from core.engine.engine import Engine
 from core.ensembles.growing import grow_committee
-from core.ensembles.isolation import grow_isolation
-from core.ensembles.isolation_model import IsolationModel
-from core.growth.engine import Engine
+from core.ensembles.isolation.isolation import grow_isolation
+from core.ensembles.isolation.model import IsolationModel
+from core.ensembles.model import ForestModel
 from core.growth.samples import Samples
-from core.model import training_ranges
-from core.preparation import Prepared
-from core.progress import part_of
-from core.table import FloatArray
-from core.target import ClassTarget
-from core.training import CUTTING, Report, costs_of, record_fills, training_samples
+from core.tables.progress import part_of
+from core.tables.target import ClassTarget
+from core.training.preparation import Prepared
+from core.training.train import CUTTING, Report, costs_of, record_fills, training_samples
+from core.tree.model import training_ranges
 
 
 def train_forest(

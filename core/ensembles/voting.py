@@ -14,11 +14,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.errors import Fault
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.ties import TIE
 from core.growth.held_out import labels_of
-from core.table import BoolArray, FloatArray, RowArray
-from core.target import Task
-from core.ties import TIE
+from core.tables.errors import Fault
+from core.tables.target import Task
 
 UNDECIDED = -1
 TRIMMED_SHARE = 0.1  # of the trees, at either end

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.table import BoolArray
-from core.ties import first_within_tie
-from core.tree import LEAF, Tree, TreeView
+from core.arithmetic.arrays import BoolArray
+from core.arithmetic.ties import first_within_tie
+from core.tree.tree import LEAF, Tree, TreeView
 
 
 def deepest_needed(max_leaves: int, max_depth: int | None) -> int:

@@ -6,7 +6,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from core.config import (
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.randomness import FOR_CUTS, key_of
+from core.arithmetic.sums import in_row_order, sums_by, weights_by
+from core.arithmetic.ties import TIE, first_within_tie
+from core.config.options import (
     Algorithm,
     Categorical,
     CriterionKind,
@@ -23,7 +27,6 @@ from core.criteria.impurity import entropy, error_rate, gini, squared_error
 from core.criteria.objective import Objective
 from core.criteria.significance import Significance
 from core.growth.samples import Samples
-from core.randomness import FOR_CUTS, key_of
 from core.splits.candidates import (
     Choose,
     at_random,
@@ -37,10 +40,8 @@ from core.splits.categorical import best_one_vs_rest, best_two_groups, multiway_
 from core.splits.numeric import Cut, best_cut, best_cuts
 from core.splits.rare_categories import search_with_rare_as_one
 from core.splits.split import Split, SplitKind
-from core.sums import in_row_order, sums_by, weights_by
-from core.table import BoolArray, Column, FloatArray, RowArray, is_missing
-from core.target import Target, Task
-from core.ties import TIE, first_within_tie
+from core.tables.table import Column, is_missing
+from core.tables.target import Target, Task
 
 MOST_CELLS = 1_000_000  # of columns that are searched together: rows, times columns, times sums of a row
 

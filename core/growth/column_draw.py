@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from core.randomness import FOR_COLUMNS, key_of, splitmix64
+from core.arithmetic.randomness import FOR_COLUMNS, key_of, splitmix64
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,45 +5,46 @@ attribute, (3) it received no sample, or a limit says so. A categorical attribut
 into intervals, is spent on that path; the others may be used again below.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from core.config import Algorithm, MissingStrategy
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.randomness import path_key, root_key
+from core.arithmetic.sums import in_row_order
+from core.arithmetic.ties import first_within_tie
+from core.config.options import Algorithm, MissingStrategy
 from core.criteria.objective import Objective
-from core.growth.best_split import Candidate, node_samples, objective_of
+from core.growth.best_split import Candidate, NodeSamples, node_samples, objective_of
 from core.growth.column_draw import ColumnDraw, searches
-from core.growth.dialects import Choose, best_split
 from core.growth.node import GrowingNode, finished_tree
 from core.growth.routing import Way, divided, surrogates_of
 from core.growth.samples import Samples
 from core.growth.stopping import is_terminal, is_worth_it
 from core.missing.fractional_weights import branch_shares
-from core.progress import Watch, nobody
-from core.randomness import path_key, root_key
-from core.sums import in_row_order
-from core.table import FloatArray, RowArray
-from core.target import ClassTarget
-from core.ties import first_within_tie
-from core.tree import Tree
+from core.tables.progress import Watch, nobody
+from core.tables.target import ClassTarget
+from core.tree.tree import Tree
+
+ChooseSplit = Callable[[Samples, NodeSamples, Algorithm, Objective, Collection[int]], Candidate | None]
 
 
 def grow(
     samples: Samples,
     algorithm: Algorithm,
     *,
+    choose: ChooseSplit,
     seed: int = 0,
     draw: ColumnDraw | None = None,
-    choose: Choose = best_split,
     watch: Watch = nobody,
 ) -> Tree:
     """The full tree.
 
-    `draw` says how nodes draw the columns that they may ask; without it they may ask all. `choose` gives the split of a
-    node. `watch` hears the part of the work done, from 0 to 1, and may raise to end it.
+    `choose` gives the split of a node. `draw` says how nodes draw the columns that they may ask; without it they may
+    ask all. `watch` hears the part of the work done, from 0 to 1, and may raise to end it.
     """
-    grower = Grower(samples, algorithm, watch, draw, choose)
+    grower = Grower(samples, algorithm, choose, watch, draw)
     root = grower.node(samples.rows, samples.weights, depth=0, share=1.0, spent=frozenset(), parent=None)
     root.key = root_key(seed)
     if algorithm.stopping.max_leaves is None:
@@ -61,9 +62,9 @@ class Grower:
         self,
         samples: Samples,
         algorithm: Algorithm,
+        choose: ChooseSplit,
         watch: Watch,
         draw: ColumnDraw | None = None,
-        choose: Choose = best_split,
     ) -> None:
         self.samples, self.algorithm, self.watch, self.draw, self.choose = samples, algorithm, watch, draw, choose
         self.objective: Objective = objective_of(algorithm, samples)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.ties import TIE
+from core.criteria.misclassification import cheapest_classes
 from core.growth.samples import Samples
-from core.misclassification import cheapest_classes
-from core.table import FloatArray, RowArray
-from core.target import ClassTarget, Task
-from core.ties import TIE
+from core.tables.target import ClassTarget, Task
 
 
 @dataclass

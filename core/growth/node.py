@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from core.arithmetic.arrays import FloatArray, RowArray
 from core.growth.best_split import Candidate
 from core.missing.surrogates import Surrogate
 from core.splits.split import Cuts
-from core.table import FloatArray, RowArray
-from core.target import Task
-from core.tree import LEAF, SPLIT_KINDS, Tree
+from core.tables.target import Task
+from core.tree.tree import LEAF, SPLIT_KINDS, Tree
 
 EMPTY = np.empty(0)
 

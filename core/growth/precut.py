@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.config import Numeric, NumericKind
+from core.arithmetic.arrays import FloatArray
+from core.arithmetic.ties import TIE
+from core.config.options import Numeric, NumericKind
 from core.growth.samples import Samples
-from core.progress import Watch, nobody, watched
 from core.splits.candidates import equal_frequency, equal_width, midpoint
 from core.splits.mdlp import mdlp_cuts
 from core.splits.numeric import distinct_values
-from core.table import FloatArray, is_missing
-from core.target import ClassTarget
-from core.ties import TIE
+from core.tables.progress import Watch, nobody, watched
+from core.tables.table import is_missing
+from core.tables.target import ClassTarget
 
 
 def with_cuts(samples: Samples, numeric: Numeric, watch: Watch = nobody, *, numbers_only: bool = False) -> Samples:

@@ -8,19 +8,20 @@ from collections.abc import Collection
 
 import numpy as np
 
-from core.config import Algorithm, NumericCorrection
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.sums import sums_by, weights_by
+from core.config.options import Algorithm, NumericCorrection
 from core.criteria.gain import corrected_gain
 from core.criteria.impurity import entropy
 from core.criteria.objective import Objective
 from core.growth.best_split import Candidate, NodeSamples
 from core.growth.release8_tolerances import MANY_VALUES, NEAR_AVERAGE, SAME_VALUE, TOLERANCE
 from core.growth.samples import Samples
-from core.schema import Attribute
 from core.splits.candidates import midpoint
 from core.splits.numeric import both_sides
 from core.splits.split import Split, SplitKind
-from core.sums import sums_by, weights_by
-from core.table import Column, FloatArray, RowArray, is_missing
+from core.tables.schema import Attribute
+from core.tables.table import Column, is_missing
 
 
 def best_split(

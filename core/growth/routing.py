@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from core.config import Algorithm, MissingStrategy
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.config.options import Algorithm, MissingStrategy
 from core.growth.samples import Samples
 from core.missing.distribution import drawn_branches
 from core.missing.fractional_weights import send_down, without_light_copies
 from core.missing.surrogates import Surrogate, find_surrogates, followed
 from core.splits.split import Split
-from core.table import FloatArray, RowArray
 
 
 @dataclass(frozen=True)

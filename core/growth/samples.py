@@ -5,9 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
+from core.arithmetic.arrays import CodeArray, FloatArray, RowArray
 from core.splits.split import Cuts, Split, SplitKind
-from core.table import CodeArray, FloatArray, RowArray, Table
-from core.target import Target
+from core.tables.table import Table
+from core.tables.target import Target
 
 
 @dataclass(frozen=True)

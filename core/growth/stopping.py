@@ -1,9 +1,9 @@
 """Limits on growth (pre-pruning); each uses the tolerance of ties, so that a limit met exactly does not stop."""
 
-from core.config import Stopping
+from core.arithmetic.ties import TIE
+from core.config.options import Stopping
 from core.criteria.objective import Objective
 from core.growth.best_split import Candidate
-from core.ties import TIE
 
 
 def is_terminal(stopping: Stopping, *, depth: int, weight: float, impurity: float) -> bool:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from core.arithmetic.arrays import FloatArray, RowArray
 from core.growth.column_draw import ColumnDraw
-from core.table import FloatArray, RowArray
 
 
 @dataclass(frozen=True)

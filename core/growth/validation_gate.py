@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.arithmetic.arrays import FloatArray, RowArray
 from core.growth.best_first import part_of
 from core.growth.held_out import HeldOut, origin_of
 from core.growth.samples import Samples
 from core.missing.fractional_weights import send_down
 from core.missing.surrogates import followed
-from core.progress import Watch, nobody
-from core.table import FloatArray, RowArray
-from core.tree import Tree, TreeView
+from core.tables.progress import Watch, nobody
+from core.tree.tree import Tree, TreeView
 
 Arrived = tuple[RowArray, FloatArray]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from core.randomness import FOR_ROWS, key_of, uniform
-from core.table import FloatArray, RowArray
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.randomness import FOR_ROWS, key_of, uniform
 
 
 def drawn_branches(rows: RowArray, branch: RowArray, shares: FloatArray, node_key: int) -> RowArray:

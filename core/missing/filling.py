@@ -6,11 +6,12 @@ the model, and fills records at prediction, is always the former: a record's cla
 
 import numpy as np
 
-from core.schema import Attribute
+from core.arithmetic.arrays import BoolArray, CodeArray, FloatArray
+from core.arithmetic.sums import weights_by
+from core.arithmetic.ties import TIE, first_within_tie
 from core.splits.candidates import midpoint
-from core.sums import weights_by
-from core.table import BoolArray, CodeArray, Column, FloatArray, Table, is_missing
-from core.ties import TIE, first_within_tie
+from core.tables.schema import Attribute
+from core.tables.table import Column, Table, is_missing
 
 # By column: a number, or the code of a category; None where no training row knows one.
 Fills = tuple[float | None, ...]

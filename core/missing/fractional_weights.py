@@ -11,9 +11,9 @@ holds in training, in validation while pruning, and at prediction. C4.5 (Quinlan
 
 import numpy as np
 
-from core.sums import in_row_order
-from core.table import FloatArray, RowArray
-from core.ties import TIE, first_within_tie
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.sums import in_row_order
+from core.arithmetic.ties import TIE, first_within_tie
 
 
 def branch_shares(branch_weights: FloatArray) -> FloatArray:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.schema import Attribute
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.sums import in_row_order, sums_by
+from core.arithmetic.ties import TIE, first_within_tie
 from core.splits.candidates import midpoint
 from core.splits.split import Split, SplitKind
-from core.sums import in_row_order, sums_by
-from core.table import Column, FloatArray, RowArray, Table, is_missing
-from core.ties import TIE, first_within_tie
+from core.tables.schema import Attribute
+from core.tables.table import Column, Table, is_missing
 
 MOST_SURROGATES = 5
 

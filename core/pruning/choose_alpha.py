@@ -10,16 +10,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.config import AlphaRule, Cost
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.randomness import shuffled, stream
+from core.arithmetic.ties import TIE
+from core.config.options import AlphaRule, Cost
 from core.growth.samples import Samples
-from core.progress import Watch
 from core.pruning.cost_complexity import tie_of, weakest_link_steps
-from core.pruning.history import CrossValidation, History, Ledger, Steps
-from core.randomness import shuffled, stream
-from core.step_losses import StepLosses, losses_by_step
-from core.table import FloatArray, RowArray
-from core.target import ClassTarget, Target
-from core.ties import TIE
+from core.pruning.step_losses import StepLosses, losses_by_step
+from core.tables.progress import Watch
+from core.tables.target import ClassTarget, Target
+from core.tree.history import CrossValidation, History, Ledger, Steps
 
 
 def by_validation(history: History, first_step: int, validation: Samples, *, kernels: bool, watch: Watch) -> int:

@@ -3,9 +3,9 @@
 C4.5 and J48 do so before any pruning, from the root down.
 """
 
-from core.progress import Watch, nobody, watched
-from core.pruning.history import Decision, Ledger, Method
 from core.pruning.training_errors import training_errors
+from core.tables.progress import Watch, nobody, watched
+from core.tree.history import Decision, Ledger, Method
 
 NO_FEWER = 1e-3
 

@@ -12,24 +12,24 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.config import Algorithm, Bound, ConfidencePruning, Dialect
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.randomness import path_key, root_key
+from core.arithmetic.sums import weights_by
+from core.arithmetic.ties import TIE, first_within_tie
+from core.config.options import Algorithm, Bound, ConfidencePruning, Dialect
 from core.criteria.binomial import added_errors, upper_limits
 from core.growth.best_split import objective_of
 from core.growth.release8_tolerances import TOLERANCE
 from core.growth.routing import Way, divided
 from core.growth.samples import Samples
 from core.missing.fractional_weights import branch_shares
-from core.progress import Watch, nobody
 from core.pruning.cost_complexity import loops_of
-from core.pruning.history import DECISIONS, METHODS, Decision, Ledger, Method, Steps
 from core.pruning.training_errors import errors_of
-from core.randomness import path_key, root_key
 from core.splits.split import Split
-from core.sums import weights_by
-from core.table import BoolArray, FloatArray, RowArray
-from core.target import ClassTarget
-from core.ties import TIE, first_within_tie
-from core.tree import RaisedBranch, Tree, TreeView
+from core.tables.progress import Watch, nobody
+from core.tables.target import ClassTarget
+from core.tree.history import DECISIONS, METHODS, Decision, Ledger, Method, Steps
+from core.tree.tree import RaisedBranch, Tree, TreeView
 
 PROGRAMS_SLACK = 0.1
 

@@ -13,15 +13,15 @@ from types import ModuleType
 
 import numpy as np
 
-from core.config import Cost
+from core.arithmetic.arrays import FloatArray
+from core.arithmetic.sorting import places_in_order
+from core.arithmetic.ties import TIE
+from core.config.options import Cost
 from core.criteria.impurity import entropy, error_rate, gini
 from core.pruning import tree_loops
-from core.pruning.history import DECISIONS, METHODS, Decision, Method, Steps
 from core.pruning.training_errors import training_errors
-from core.splits.sorting import places_in_order
-from core.table import FloatArray
-from core.ties import TIE
-from core.tree import Tree, TreeView
+from core.tree.history import DECISIONS, METHODS, Decision, Method, Steps
+from core.tree.tree import Tree, TreeView
 
 IMPURITIES = {Cost.ENTROPY: entropy, Cost.GINI: gini, Cost.ERROR: error_rate}
 
@@ -56,7 +56,7 @@ def loops_of(*, kernels: bool) -> ModuleType:
     """The loops, compiled if asked for."""
     if not kernels:
         return tree_loops
-    from core.pruning import tree_loops_kernels
+    from core.pruning.kernels import tree_loops as tree_loops_kernels
 
     return tree_loops_kernels
 

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from core.block_walk import Arrival, BlockWalk
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
 from core.growth.held_out import HeldOut, origin_of
 from core.growth.samples import Samples
-from core.prediction import policy_as_grown, visits
-from core.progress import Watch, nobody, part_of, watched
-from core.table import BoolArray, FloatArray, RowArray, Table
-from core.tree import Tree, TreeView
-from core.tree_layout import Layout
+from core.prediction.block_walk import Arrival, BlockWalk
+from core.prediction.routing import policy_as_grown, visits
+from core.tables.progress import Watch, nobody, part_of, watched
+from core.tables.table import Table
+from core.tree.layout import Layout
+from core.tree.tree import Tree, TreeView
 
 ROWS_AT_A_TIME = 30_000  # are sent down the tree in a fraction of a second
 ARRIVING = 0.5  # the part of the work before pruning that finds out which rows arrive where, about
@@ -108,7 +109,7 @@ class HeldOutTree:
 
 def fast_change(tree: Tree, is_leaf: BoolArray, arrived: Arrivals, answers: FloatArray, n_rows: int) -> ChangeIfCut:
     """`HeldOutTree._summed_if_cut` by a kernel; `is_leaf` is read anew each time."""
-    from core.pruning.held_out_kernels import change_if_cut
+    from core.pruning.kernels.held_out_tree import change_if_cut
 
     leaves, place_of = np.empty(len(tree), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
     start, size = arrived.start, tree.size.copy()  # compiled code tells arrays that cannot be written apart

@@ -6,7 +6,8 @@ from typing import assert_never
 
 import numpy as np
 
-from core.config import (
+from core.arithmetic.arrays import RowArray
+from core.config.options import (
     Algorithm,
     Choose,
     ConfidencePruning,
@@ -16,16 +17,15 @@ from core.config import (
     Pruning,
     ReducedErrorPruning,
 )
+from core.config.presets import COSTS
 from core.growth.samples import Samples
-from core.presets import COSTS
-from core.progress import Watch, nobody, part_of
 from core.pruning.choose_alpha import by_cross_validation, by_validation, cross_validated, fold_of_rows
 from core.pruning.collapse import collapse
 from core.pruning.confidence import prune_by_confidence
 from core.pruning.cost_complexity import weakest_link_steps
-from core.pruning.history import History, Ledger
 from core.pruning.reduced_error import prune_by_validation
-from core.table import RowArray
+from core.tables.progress import Watch, nobody, part_of
+from core.tree.history import History, Ledger
 
 COLLAPSING = 0.1  # the part of pruning that this takes, about
 

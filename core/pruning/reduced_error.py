@@ -7,14 +7,14 @@ where wrong answers have costs. Quinlan 1987.
 
 import numpy as np
 
-from core.config import OnTie
+from core.config.options import OnTie
 from core.growth.held_out import HeldOut
 from core.growth.samples import Samples
 from core.growth.validation_gate import Trial
-from core.progress import Watch, nobody, part_of, watched
 from core.pruning.held_out_tree import HeldOutTree
-from core.pruning.history import Decision, Ledger, Method
-from core.target import ClassTarget
+from core.tables.progress import Watch, nobody, part_of, watched
+from core.tables.target import ClassTarget
+from core.tree.history import Decision, Ledger, Method
 
 SENDING = 0.1  # the part of the work that sends the rows down the tree, about
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from core.arithmetic.arrays import FloatArray
 from core.criteria.impurity import shares
 from core.growth.held_out import labels_of
-from core.table import FloatArray
-from core.tree import Tree
+from core.tree.tree import Tree
 
 
 def training_errors(tree: Tree) -> FloatArray:

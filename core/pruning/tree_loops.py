@@ -1,12 +1,12 @@
 """The loops over all nodes of a tree that pruning is made of.
 
-Every function here is plain Python over arrays, and `tree_loops_kernels` is the same, compiled. Nodes are numbered as
-in a tree: children come after their parent, and a subtree is a range.
+Every function here is plain Python over arrays, and `pruning.kernels.tree_loops` is the same, compiled. Nodes are
+numbered as in a tree: children come after their parent, and a subtree is a range.
 """
 
 import numpy as np
 
-from core.table import BoolArray, FloatArray, RowArray
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
 
 
 def cutting_alphas(size: RowArray, is_leaf: BoolArray, cost: FloatArray, tolerance: float) -> FloatArray:

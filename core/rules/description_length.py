@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf, Linear, OnOneAttribute
-from core.schema import Attribute, Kind, Schema
-from core.sums import weights_by
-from core.table import BoolArray, FloatArray, RowArray, Table, is_missing
-from core.ties import TIE
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.sums import weights_by
+from core.arithmetic.ties import TIE
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table, is_missing
+from core.tree.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf, Linear, OnOneAttribute
 
 THEORY = 0.5  # attributes overlap in what they tell, so rules take fewer bits than are counted (Quinlan 1993)
 FEW_RULES = 10  # up to here every subset is looked at

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.rules.extraction import path_rules
-from core.schema import Schema
-from core.tree import TreeView
+from core.tables.schema import Schema
+from core.tree.tree import TreeView
 
 
 @dataclass(frozen=True, slots=True)

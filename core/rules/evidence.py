@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.arithmetic.arrays import RowArray
 from core.criteria.binomial import two_sided_limits
 from core.criteria.student import mean_limits
 from core.rules.extraction import Rule
-from core.table import RowArray
-from core.tree import Tree
+from core.tree.tree import Tree
 
 SURE = 0.95
 

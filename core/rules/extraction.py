@@ -8,7 +8,9 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from core.conditions import (
+from core.tables.schema import Schema
+from core.tables.target import Task
+from core.tree.conditions import (
     Condition,
     IsOneOf,
     Linear,
@@ -19,9 +21,7 @@ from core.conditions import (
     says,
     term_name,
 )
-from core.schema import Schema
-from core.target import Task
-from core.tree import Tree, TreeView
+from core.tree.tree import Tree, TreeView
 
 
 @dataclass(frozen=True, slots=True)

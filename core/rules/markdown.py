@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.conditions import number_text
-from core.model import Model
 from core.rules.evidence import class_evidence, number_evidence
 from core.rules.extraction import Rule
 from core.rules.text import whole_text
-from core.schema import Attribute, Schema
-from core.target import Task
+from core.tables.schema import Attribute, Schema
+from core.tables.target import Task
+from core.tree.conditions import number_text
+from core.tree.model import Model
 
 # What Markdown, or HTML inside it, would take for more than a character.
 SPECIAL = re.compile(r"[\\`*_{}\[\]<>()#!|~&$]")

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.conditions import Condition, Linear, holds, satisfied_by
 from core.rules.extraction import Rule
 from core.rules.simplification import OrderedRules
-from core.table import Table, is_missing
+from core.tables.table import Table, is_missing
+from core.tree.conditions import Condition, Linear, holds, satisfied_by
 
 
 class MatchState(StrEnum):

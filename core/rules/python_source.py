@@ -9,15 +9,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from core.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf, Linear
-from core.model import Model
+from core.arithmetic.ties import TIE
 from core.rules.simplification import OrderedRules
 from core.rules.text import conclusion
-from core.schema import Schema
 from core.splits.split import Split, SplitKind, Term
-from core.target import Task
-from core.ties import TIE
-from core.tree import TreeView
+from core.tables.schema import Schema
+from core.tables.target import Task
+from core.tree.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf, Linear
+from core.tree.model import Model
+from core.tree.tree import TreeView
 
 TREE = '''"""A decision tree made by Niwaki, as a function: predict({{"attribute": value, ...}}).
 

@@ -20,20 +20,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.conditions import Above, AtMost, Between, Condition, IsOneOf, merged, satisfied_by
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.sums import weights_by
+from core.arithmetic.ties import TIE, first_within_tie
 from core.criteria.binomial import upper_limits
 from core.criteria.impurity import shares
 from core.growth.held_out import labels_of
 from core.growth.samples import Samples
-from core.prediction import predict
+from core.prediction.routing import predict
 from core.rules.description_length import Coverage, condition_bits, numbers_of_values, shortest_subset
 from core.rules.extraction import Rule, path_rules, rule_id
-from core.schema import Kind, Schema
-from core.sums import weights_by
-from core.table import BoolArray, FloatArray, RowArray, Table
-from core.target import ClassTarget
-from core.ties import TIE, first_within_tie
-from core.tree import TreeView
+from core.tables.schema import Kind, Schema
+from core.tables.table import Table
+from core.tables.target import ClassTarget
+from core.tree.conditions import Above, AtMost, Between, Condition, IsOneOf, merged, satisfied_by
+from core.tree.tree import TreeView
 
 CF = 0.25  # C4.5's own
 WORSE = 0.01  # how much more of the training weight the rules may get wrong than the tree

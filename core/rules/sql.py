@@ -7,7 +7,11 @@ numbers are written such that both databases read back the same float64.
 import math
 from collections.abc import Iterable, Sequence
 
-from core.conditions import (
+from core.rules.extraction import Rule
+from core.splits.split import Split, Term
+from core.tables.schema import Attribute, Schema
+from core.tables.target import Task
+from core.tree.conditions import (
     Above,
     AtMost,
     Between,
@@ -18,12 +22,8 @@ from core.conditions import (
     OnOneAttribute,
     branch_condition,
 )
-from core.model import Model
-from core.rules.extraction import Rule
-from core.schema import Attribute, Schema
-from core.splits.split import Split, Term
-from core.target import Task
-from core.tree import TreeView
+from core.tree.model import Model
+from core.tree.tree import TreeView
 
 NEVER, ALWAYS = "1 = 0", "1 = 1"
 MOST_TERMS = 50  # SQLite takes sums that are nested a thousand deep, and it nests a long one

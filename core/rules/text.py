@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from core.conditions import number_text
-from core.model import Model
 from core.rules.extraction import Rule, rule_text
+from core.tree.conditions import number_text
+from core.tree.model import Model
 
 
 def conclusion(model: Model, rule: Rule) -> str:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.randomness import key_of, uniform
-from core.table import BoolArray, FloatArray, RowArray
-from core.ties import TIE
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.randomness import key_of, uniform
+from core.arithmetic.ties import TIE
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from math import log2
 
 import numpy as np
 
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.sums import in_row_order
+from core.arithmetic.ties import TIE, first_within_tie
 from core.criteria.impurity import Impurity, entropy, error_rate, gini, squared_error
 from core.criteria.objective import Objective
 from core.splits.numeric import both_sides
-from core.sums import in_row_order
-from core.table import BoolArray, FloatArray, RowArray
-from core.target import Task
-from core.ties import TIE, first_within_tie
+from core.tables.target import Task
 
 EXHAUSTIVE_LEVELS = 12
 POWER_STEPS = 16

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
+from core.arithmetic.arrays import FloatArray
+from core.arithmetic.ties import TIE
 from core.criteria.gain import impurity_decrease
 from core.criteria.impurity import entropy
 from core.criteria.objective import Objective
 from core.splits.numeric import best_cut
-from core.table import FloatArray
-from core.target import Task
-from core.ties import TIE
+from core.tables.target import Task
 
 BY_ENTROPY = Objective(Task.CLASSIFICATION, entropy)
 

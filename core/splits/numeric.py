@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.ties import TIE, first_within_tie
 from core.criteria.objective import Objective
 from core.splits.candidates import Choose, DistinctValues, every_midpoint, midpoint
-from core.table import FloatArray, RowArray
-from core.ties import TIE, first_within_tie
+
+NO_GAIN = -1.0  # of a cut that does not exist
 
 
 @dataclass(frozen=True, slots=True)

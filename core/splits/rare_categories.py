@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from core.arithmetic.arrays import BoolArray, FloatArray
+from core.arithmetic.sums import in_row_order
+from core.arithmetic.ties import TIE
 from core.criteria.objective import Objective
-from core.sums import in_row_order
-from core.table import BoolArray, FloatArray
-from core.ties import TIE
 
 Search = Callable[..., BoolArray | None]
 

@@ -6,7 +6,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.table import Column, FloatArray, RowArray, is_missing
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.tables.table import Column, is_missing
 
 FEW_CUTS, MANY_VALUES = 64, 1000
 

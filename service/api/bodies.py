@@ -20,9 +20,9 @@ from fastapi.routing import APIRoute
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
-from core.errors import Fault
-from core.errors import Path as FaultPath
-from core.suggestion import quoted
+from core.tables.errors import Fault
+from core.tables.errors import Path as FaultPath
+from core.tables.suggestion import quoted
 from service.errors import InvalidParameter, MalformedBody, UnsupportedMediaType
 
 DEEPEST = 64

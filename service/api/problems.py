@@ -17,9 +17,9 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import Scope
 
-from core import errors as core
-from core.errors import CoreError, Fault
-from core.errors import Path as FaultPath
+from core.tables import errors as core
+from core.tables.errors import CoreError, Fault
+from core.tables.errors import Path as FaultPath
 from service import errors
 from service.api.validation import body_faults, parameter_fault
 from service.errors import InvalidParameter, ServiceError

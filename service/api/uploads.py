@@ -7,15 +7,15 @@ from anyio import to_thread
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 
-from core.inference import has_control_characters
-from core.json_tables import table_from_columns, table_from_records
-from core.table import Table
+from core.tables.from_json import table_from_columns, table_from_records
+from core.tables.raw_values import has_control_characters
+from core.tables.table import Table
 from service.api.bodies import body_to_disk, parse_json, read_form, require_media_type
 from service.api.openapi import schema_named
 from service.api.schemas.datasets import CsvText, DatasetForm, DatasetOptions, DatasetUpload
 from service.api.validation import validated
 from service.errors import InvalidParameter
-from service.usecases.read_csv import read_csv
+from service.usecases.datasets.read_csv import read_csv
 
 JSON, CSV, FORM = "application/json", "text/csv", "multipart/form-data"
 FILE_TOKENS = ("", "?", "NA")

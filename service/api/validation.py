@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from typing_extensions import TypeAliasType
 
-from core.errors import Fault
-from core.errors import Path as FaultPath
-from core.suggestion import did_you_mean, quoted
+from core.tables.errors import Fault
+from core.tables.errors import Path as FaultPath
+from core.tables.suggestion import did_you_mean, quoted
 from service.errors import InvalidBody
 
 MOST_FAULTS = 100

@@ -32,7 +32,7 @@ from service.store.artifacts import Artifacts
 from service.store.jobs import Job, LeaseLost
 from service.store.transactions import Database
 
-TRAINING = "service.usecases.run_training:run_training"
+TRAINING = "service.usecases.trainings.run_training:run_training"
 MOST_MEMORY = 1024**3  # bytes; a process that once needed more ends after its job and gives all of it back
 REPORT_SECONDS = 0.1  # between two reports from the same stage
 FIRST_ORDER_SECONDS = 0.5  # a training that waits already comes so soon; it loads of compiled code only what it needs
@@ -130,13 +130,13 @@ def _order_within(seconds: float, orders: "queue.SimpleQueue[Order]") -> Order |
 
 def _import_kernels() -> None:
     """Have in memory what growing calls, though none of the compiled code yet."""
-    import core.growth.grow_kernels
-    import core.prediction_kernels  # noqa: F401
+    import core.growth.kernels.lists.grow
+    import core.prediction.kernels.routing  # noqa: F401
 
 
 def _load_kernels() -> None:
     """Have compiled code in memory before there is a training."""
-    from core.warm_up import run_usual_kernels
+    from core.warm_up.every_kernel import run_usual_kernels
 
     run_usual_kernels()
 

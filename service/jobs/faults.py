@@ -6,8 +6,8 @@ of the same shape, words and titles as the API's own (a test compares them).
 
 from typing import Any
 
-from core import errors as core
-from core.errors import CoreError, Fault
+from core.tables import errors as core
+from core.tables.errors import CoreError, Fault
 from service import errors
 from service.errors import ServiceError
 

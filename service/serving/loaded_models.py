@@ -6,15 +6,15 @@ from collections import OrderedDict
 from functools import cached_property, lru_cache
 from typing import Any
 
-from core.ensembles.forest_model import ForestModel
-from core.ensembles.forest_predictor import ForestPredictor
-from core.ensembles.forest_rules import ForestRule
-from core.ensembles.isolation_model import IsolationModel
-from core.ensembles.isolation_scores import IsolationPredictor
-from core.model import Model
+from core.ensembles.insight.rules import ForestRule
+from core.ensembles.isolation.model import IsolationModel
+from core.ensembles.isolation.scores import IsolationPredictor
+from core.ensembles.model import ForestModel
+from core.ensembles.prediction.predictor import ForestPredictor
 from core.rules.simplification import OrderedRules
-from core.schema import Schema
-from core.serialization import AnyModel, load
+from core.storage.serialization import AnyModel, load
+from core.tables.schema import Schema
+from core.tree.model import Model
 from service.errors import InvalidParameter, NotForThisModel
 from service.serving.kept import Kept
 from service.serving.loaded_record import LoadedRecord

@@ -4,9 +4,9 @@ from collections.abc import Callable, Hashable
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
-from core.json_scan import RecordScanner
-from core.record_reader import RecordReader
-from core.schema import Schema
+from core.records.json_scan import RecordScanner
+from core.records.reader import RecordReader
+from core.tables.schema import Schema
 from service.store.models import ModelRecord
 
 MADE_KEPT = 16

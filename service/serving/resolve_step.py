@@ -4,8 +4,8 @@ import math
 import re
 from collections.abc import Callable
 
-from core.errors import Fault
-from core.pruning.history import History
+from core.tables.errors import Fault
+from core.tree.history import History
 from service.errors import InvalidBody, InvalidParameter, StepNotFound
 
 FORMS = "a step's number, selected, full, leaves:7 or alpha:0.01"

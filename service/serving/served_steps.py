@@ -2,12 +2,12 @@
 
 from functools import lru_cache, partial
 
-from core.answers import Answering
-from core.model import Model
-from core.predictor import Predictor, TreePredictor
+from core.explanation.sentences import Sentences
+from core.prediction.answers import Answering
+from core.prediction.predictor import Predictor, TreePredictor
 from core.rules.difference import RuleDifference, rule_difference
-from core.sentences import Sentences
-from core.tree import TreeView
+from core.tree.model import Model
+from core.tree.tree import TreeView
 from service.serving.resolve_step import in_body, resolve_step
 
 STEPS_KEPT = 16

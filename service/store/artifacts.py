@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from core.schema import Attribute, Kind, Schema
-from core.table import MISSING_CODE, Column, Table, is_missing
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import MISSING_CODE, Column, Table, is_missing
 
 FORMAT = 1
 DAY_SECONDS = 24 * 3600.0

@@ -13,7 +13,7 @@ from sqlalchemy import Row, Select, exists, insert, select, update
 from sqlalchemy import delete as delete_from
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from core.summary import ColumnSummary
+from core.tables.summary import ColumnSummary
 from service.errors import DatasetInUse, DatasetNotFound
 from service.store import tables
 from service.store.artifacts import Artifacts, TemporaryFile

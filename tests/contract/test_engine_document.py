@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from core.config import Imbalance
-from core.ensemble_presets import COMMITTEES
+from core.config.committee_presets import COMMITTEES
+from core.config.options import Imbalance
 from core.ensembles.voting import VotingKind
 from tests.contract.test_readme import ROOT, blocks
 
@@ -28,7 +28,7 @@ def test_the_example_prints_what_it_shows(document: str, most_lines: int) -> Non
 
 def test_the_engine_loads_nothing_of_the_service() -> None:
     program = (
-        "import sys, core.facade\n"
+        "import sys, core.library.train\n"
         "found = {name.partition('.')[0] for name in sys.modules}"
         " & {'service', 'fastapi', 'sqlalchemy', 'pydantic', 'pyarrow', 'numba'}\n"
         "assert not found, found"

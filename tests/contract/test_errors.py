@@ -6,7 +6,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from core.errors import CoreError, Fault
+from core.tables.errors import CoreError, Fault
 from service.api.problems import KINDS, MEDIA_TYPE, PROBLEMS, install_problems, kind_of
 from service.api.schemas.common import Problem
 from service.app import create_app

@@ -7,16 +7,16 @@ from dataclasses import fields
 
 import numpy as np
 
-from core import training
-from core.config import Algorithm, TrainingConfig
-from core.growth.engine import Engine, grow_with
+from core.arithmetic.arrays import FloatArray
+from core.config.options import Algorithm, TrainingConfig
+from core.engine.engine import Engine, grow_with
 from core.growth.samples import Samples
 from core.growth.validation_gate import Trial
-from core.model import Model
-from core.preparation import Prepared
-from core.serialization import dump
-from core.table import FloatArray
-from core.tree import Tree
+from core.storage.serialization import dump
+from core.training import train as training
+from core.training.preparation import Prepared
+from core.tree.model import Model
+from core.tree.tree import Tree
 
 BOTH = (Engine.DEFINITION, Engine.KERNELS)
 
@@ -38,7 +38,7 @@ def grow(
 
 
 def train(prepared: Prepared, config: TrainingConfig) -> Model:
-    """`core.training.train`."""
+    """`core.training.train.train`."""
     by_definition, by_kernels = (training.train(prepared, config, engine=engine) for engine in BOTH)
     assert dump(by_definition) == dump(by_kernels)
     return by_definition

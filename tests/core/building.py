@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from core.config import (
+from core.config.options import (
     Algorithm,
     Categorical,
     Criterion,
@@ -16,12 +16,12 @@ from core.config import (
     Stopping,
 )
 from core.growth.samples import Samples
-from core.model import Model, training_ranges
-from core.pruning.history import Ledger
 from core.pruning.reduced_error import prune_by_validation, record_trials
-from core.schema import Attribute, Kind, Schema
-from core.table import Column, Table
-from core.target import ClassTarget, NumberTarget
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Column, Table
+from core.tables.target import ClassTarget, NumberTarget
+from core.tree.history import Ledger
+from core.tree.model import Model, training_ranges
 from tests.core.both_engines import grow
 
 GAIN = Criterion(CriterionKind.INFORMATION_GAIN)

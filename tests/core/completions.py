@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from core.schema import Kind
-from core.table import Table
-from core.tree import Tree
+from core.tables.schema import Kind
+from core.tables.table import Table
+from core.tree.tree import Tree
 
 MOST = 4_000
 

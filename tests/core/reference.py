@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.config import Algorithm, Categorical, CriterionKind, GainFilter, NumericKind
+from core.arithmetic.randomness import FOR_CUTS, key_of, path_key, root_key, uniform
+from core.config.options import Algorithm, Categorical, CriterionKind, GainFilter, NumericKind
 from core.growth.samples import Samples
-from core.randomness import FOR_CUTS, key_of, path_key, root_key, uniform
-from core.schema import Kind
 from core.splits.split import SplitKind
-from core.target import ClassTarget
-from core.tree import Tree
+from core.tables.schema import Kind
+from core.tables.target import ClassTarget
+from core.tree.tree import Tree
 
 TIE = 1e-12
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.config import (
+from core.config.options import (
     Algorithm,
     Categorical,
     ColumnDivision,
@@ -22,15 +22,15 @@ from core.config import (
     Stopping,
     TrainingConfig,
 )
-from core.division import Part
-from core.ensembles.forest_model import ForestModel
+from core.config.presets import resolve
 from core.ensembles.growing_forest import forest_of
+from core.ensembles.model import ForestModel
 from core.growth.samples import Samples
-from core.model import Model, training_ranges
-from core.preparation import prepare
-from core.presets import resolve
-from core.schema import Attribute, Kind
-from core.target import Task
+from core.tables.parts import Part
+from core.tables.schema import Attribute, Kind
+from core.tables.target import Task
+from core.training.preparation import prepare
+from core.tree.model import Model, training_ranges
 from tests.core.both_engines import grow, train
 from tests.core.building import GINI, SQUARED_ERROR, table_of
 from tests.golden_tables import PRINTED_ORDER, golden_table

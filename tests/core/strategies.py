@@ -10,13 +10,22 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from core.config import Algorithm, Categorical, Criterion, CriterionKind, GainFilter, Numeric, NumericKind, Stopping
+from core.config.options import (
+    Algorithm,
+    Categorical,
+    Criterion,
+    CriterionKind,
+    GainFilter,
+    Numeric,
+    NumericKind,
+    Stopping,
+)
 from core.growth.samples import Samples
-from core.schema import Attribute, Kind, Schema
 from core.splits.split import Split, SplitKind
-from core.table import Column, Table
-from core.target import ClassTarget, NumberTarget, Task
-from core.tree import LEAF, SPLIT_KINDS, Tree
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Column, Table
+from core.tables.target import ClassTarget, NumberTarget, Task
+from core.tree.tree import LEAF, SPLIT_KINDS, Tree
 
 NUMBERS = (-2.5, -1.0, 0.0, 0.1, 0.2, 0.3, 0.30000000000000004, 1.0, 7.0, 1e8, 1e8 + 1, 1e308)
 WEIGHTS = (1.0, 2.0, 0.5, 3.0, 0.1, 0.001, 1000.0, 1e-6, 1e6)

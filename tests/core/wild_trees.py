@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from core.missing.surrogates import Surrogate
-from core.schema import Attribute, Kind, Schema
 from core.splits.split import Cuts, Split, SplitKind, Term
-from core.table import Column, Table
-from core.target import Task
-from core.tree import LEAF, SPLIT_KINDS, Tree, TreeView
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Column, Table
+from core.tables.target import Task
+from core.tree.tree import LEAF, SPLIT_KINDS, Tree, TreeView
 
 MOST_NODES = 300
 KINDS = (Kind.NUMERIC, Kind.NUMERIC, Kind.ORDINAL, Kind.CATEGORICAL)

@@ -17,8 +17,8 @@ from urllib.parse import quote
 import httpx
 import numpy as np
 
-from core.schema import Attribute, Kind, Schema
-from core.table import Table
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table
 from service.jobs.processes import environment
 from service.settings import Settings
 from service.store.artifacts import Artifacts

@@ -3,22 +3,24 @@
 import importlib
 import pkgutil
 from itertools import product
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 import core
-from core.config import Algorithm, Categorical, Committee, FeatureShare
+from core.config.options import Algorithm, Categorical, Committee, FeatureShare
+from core.config.presets import resolve
+from core.engine.engine import Engine, grow_with
 from core.ensembles.growing import grow_committee
-from core.growth.engine import Engine, grow_with
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
-from core.prediction import predict
-from core.presets import resolve
-from core.schema import Attribute, Kind, Schema
-from core.table import Column, Table
-from core.target import ClassTarget, NumberTarget, Target
-from core.tree import TreeView
+from core.prediction.routing import predict
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Column, Table
+from core.tables.target import ClassTarget, NumberTarget, Target
+from core.tree.tree import TreeView
 
 CLASS_CRITERIA = [
     {"kind": "gini"},
@@ -86,15 +88,40 @@ def row_weights(*, weighted: bool) -> Any:
     return np.random.default_rng(9).uniform(0.1, 3.0, N_ROWS) if weighted else np.ones(N_ROWS)
 
 
-def never_called() -> list[str]:
-    """The kernels that the warm-up does not run, and that no other kernel uses."""
+def all_kernels() -> list[Any]:
+    """Every kernel there is, each once."""
     from numba.core.dispatcher import Dispatcher
 
-    from core.warm_up import run_every_kernel
+    modules = [name for _, name, _ in pkgutil.walk_packages(core.__path__, "core.") if ".kernels." in name]
+    found = {id(kernel): kernel for name in modules for kernel in vars(importlib.import_module(name)).values()}
+    return [kernel for kernel in found.values() if isinstance(kernel, Dispatcher)]
+
+
+def never_called() -> list[str]:
+    """The kernels that the warm-up does not run, and that no other kernel uses."""
+    from core.warm_up.every_kernel import run_every_kernel
 
     run_every_kernel()
-    modules = [name for _, name, _ in pkgutil.walk_packages(core.__path__, "core.") if name.endswith("_kernels")]
-    found = {id(kernel): kernel for name in modules for kernel in vars(importlib.import_module(name)).values()}
-    kernels = [kernel for kernel in found.values() if isinstance(kernel, Dispatcher)]
+    kernels = all_kernels()
     used_by_others = {name for kernel in kernels for name in kernel.py_func.__code__.co_names}
     return [k.__qualname__ for k in kernels if not k.signatures and k.__name__ not in used_by_others]
+
+
+def compiled_files() -> set[str]:
+    """The files of core that kernels' code stands in, and those of the functions and constants that it names."""
+    root = Path(core.__file__).parent
+    waiting, seen, files = [kernel.py_func for kernel in all_kernels()], set[int](), set[str]()
+    while waiting:
+        function = waiting.pop()
+        if id(function) in seen:
+            continue
+        seen.add(id(function))
+        files.add(function.__code__.co_filename)
+        named = [function.__globals__.get(name) for name in function.__code__.co_names]
+        waiting.extend(getattr(value, "py_func", value) for value in named if is_function_of_core(value))
+    return {Path(name).relative_to(root).as_posix() for name in files if Path(name).is_relative_to(root)}
+
+
+def is_function_of_core(value: Any) -> bool:
+    function = getattr(value, "py_func", value)
+    return isinstance(function, FunctionType) and function.__module__.startswith("core.")

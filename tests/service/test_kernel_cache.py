@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import core
 from service.jobs.processes import environment
 from service.kernel_cache import ABILITIES, MARK, KernelCache, chosen_processor, find_cache, kernel_sources, kernels_key
 from service.settings import Settings
@@ -16,7 +17,7 @@ from service.settings import Settings
 BOUNDING_SET_DROP, OVERRIDE_PERMISSIONS = 24, 1  # of prctl(2) and capabilities(7)
 
 USE_CACHE = """
-from core.compilation import KernelNotCompiled, forbid_compilation
+from core.compiler.permission import KernelNotCompiled, forbid_compilation
 from service.kernel_cache import find_cache
 from service.settings import Settings
 cache = find_cache(Settings())
@@ -24,7 +25,7 @@ cache.use()
 """
 ONE_KERNEL = """
 import numpy as np
-from core.splits.sorting_kernels import sortable_keys
+from core.arithmetic.kernels.sorting import sortable_keys
 values, keys = np.array([2.0, np.nan, -1.0]), np.empty(3, dtype=np.uint64)
 assert sortable_keys(values, values.view(np.uint64), np.zeros(3, dtype=np.int32), 0, 2, keys) == 2
 """
@@ -158,7 +159,7 @@ def test_a_process_that_must_not_compile_does_not(empty: Settings) -> None:
 
 LOADING = """
 import sys, time
-from core.compilation import forbid_compilation
+from core.compiler.permission import forbid_compilation
 from service.kernel_cache import compiled_code_is_ready
 from service.settings import Settings
 forbid_compilation()
@@ -196,22 +197,29 @@ def test_an_architecture_we_do_not_know_has_a_baseline_too(monkeypatch: pytest.M
     assert chosen_processor("baseline").variables == {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 
 
-def test_the_key_depends_on_every_source_of_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {"growth/grow_kernels.py", "compiled_kernels.py", "ties.py"} <= kernel_sources().keys()
-    # Modules whose plain functions are parts of kernels: `from core.splits import candidates`.
-    assert {
-        "splits/candidates.py",
-        "splits/linear.py",
-        "criteria/tails.py",
-        "pruning/tree_loops.py",
-    } <= kernel_sources().keys()
+def test_the_key_depends_on_every_file_whose_code_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = tmp_path / "core"
+    shutil.copytree(Path(core.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(core, "__file__", str(copy / "__init__.py"))
     processor = chosen_processor("baseline")
     before = kernels_key(processor)
     sources = kernel_sources()
-    for name in ("growth/grow_kernels.py", "ties.py"):
-        changed = {**sources, name: sources[name] + b"# another"}
-        monkeypatch.setattr("service.kernel_cache.kernel_sources", lambda changed=changed: changed)
-        assert kernels_key(processor) != before
+    assert files_of_compiled_code() <= sources.keys()
+    for name in sources:
+        path = copy / name
+        source = path.read_bytes()
+        path.write_bytes(source + b"\nANOTHER_CONSTANT = 1\n")
+        assert kernels_key(processor) != before, name
+        path.write_bytes(source)
+    assert kernels_key(processor) == before
+
+
+def files_of_compiled_code() -> set[str]:
+    """Where the code of all kernels stands, and of the plain functions that are compiled as their parts."""
+    program = "from tests.service.kernel_matrix import compiled_files\nprint(*compiled_files(), sep='\\n')"
+    return set(
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    )
 
 
 def test_code_with_checked_bounds_is_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from anyio import to_thread
 from fastapi import APIRouter
 
-from core.errors import RecordsDoNotFit
+from core.tables.errors import RecordsDoNotFit
 from service.api.bodies import StrictRoute
 from service.api.dependencies import AppSettings, Models
 from service.api.problems import documented
@@ -11,7 +11,7 @@ from service.api.routes.models import ModelRef
 from service.api.schemas.comparisons import AnyComparison, Comparison, ComparisonRequest, comparison_of
 from service.errors import ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
-from service.usecases import compare as comparing
+from service.usecases.predictions import compare as comparing
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predictions"])
 

@@ -4,27 +4,19 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from core.errors import EmptyTable, InvalidTable
+from core.tables.errors import EmptyTable, InvalidTable
 from service.api.bodies import StrictRoute
-from service.api.dependencies import (
-    WITH_ETAG,
-    AppDatabase,
-    AppSettings,
-    Files,
-    Paging,
-    ReadSession,
-    is_unchanged,
-    not_modified,
-    write_cursor,
-)
+from service.api.conditional import WITH_ETAG, is_unchanged, not_modified
+from service.api.dependencies import AppDatabase, AppSettings, Files, ReadSession
 from service.api.openapi import answers_with
+from service.api.paging import Paging, write_cursor
 from service.api.problems import documented
 from service.api.schemas.datasets import Dataset, DatasetListed, DatasetName, DatasetPage
 from service.api.uploads import DOCUMENTED_BODIES, read_table
 from service.errors import DatasetInUse, DatasetNotFound, InvalidFile
 from service.store import datasets
-from service.usecases import delete_dataset as deletion
-from service.usecases.import_dataset import import_dataset
+from service.usecases.datasets import delete_dataset as deletion
+from service.usecases.datasets.import_dataset import import_dataset
 
 UNNAMED = "dataset"
 

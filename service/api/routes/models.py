@@ -8,46 +8,35 @@ from typing import Annotated, Any, Literal
 from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from core import model as core
 from core.drawing.curve import curve_svg
 from core.drawing.dot import tree_dot
 from core.drawing.svg import tree_svg
 from core.drawing.text import tree_text
 from core.drawing.trees_curve import trees_curve_svg
-from core.record_schema import record_json_schema
+from core.records.schema import record_json_schema
+from core.tree import model as core
 from service.api.bodies import StrictRoute
-from service.api.dependencies import (
-    WITH_ETAG,
-    AppDatabase,
-    AppSettings,
-    Files,
-    Models,
-    Paging,
-    ReadSession,
-    is_unchanged,
-    not_modified,
-    page_of,
-    write_cursor,
-)
+from service.api.conditional import WITH_ETAG, is_unchanged, not_modified
+from service.api.dependencies import AppDatabase, AppSettings, Files, Models, ReadSession
+from service.api.paging import Paging, page_of, write_cursor
+from service.api.predicting.record_parameters import record_in
 from service.api.problems import documented
-from service.api.record_parameters import record_in
+from service.api.schemas.configuring.pruning import PruningEntry, PruningPage
 from service.api.schemas.differences import AnyDifference, PruningDifference, difference_of
 from service.api.schemas.evaluations import Evaluation
 from service.api.schemas.exports import ModelExport
 from service.api.schemas.importance import Importance
 from service.api.schemas.models import Model, ModelListed, ModelPage, ModelSchema, ModelStep, task_of
-from service.api.schemas.pruning import PruningEntry, PruningPage
 from service.api.schemas.trees import Tree, tree_of
 from service.errors import InvalidParameter, ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound, TooBusy
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import Loaded, LoadedIsolation, LoadedTrees, common_tree, one_tree
 from service.store import models
-from service.usecases import delete_model as deletion
-from service.usecases import draw_boundary as boundary
-from service.usecases.draw_boundary import plane_of
-from service.usecases.evaluation_json import curve_from_json
-from service.usecases.read_importance import AskedRows, read_falls
-from service.usecases.read_model import (
+from service.usecases.models import delete_model as deletion
+from service.usecases.models import draw_boundary as boundary
+from service.usecases.models.draw_boundary import plane_of
+from service.usecases.models.read_importance import AskedRows, read_falls
+from service.usecases.models.read_model import (
     Thresholds,
     as_reported,
     read_candidates,
@@ -55,6 +44,7 @@ from service.usecases.read_model import (
     read_evaluation,
     trees_curve,
 )
+from service.usecases.trainings.evaluation_json import curve_from_json
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 

@@ -8,15 +8,15 @@ from fastapi import APIRouter, Request, Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from core.errors import RecordsDoNotFit
-from core.record_reader import ReadRecord
-from core.records import EncodedRecords
-from service.api.batches import VARIES, Format, answer_batch, formats_of
+from core.records.reader import ReadRecord
+from core.records.records import EncodedRecords
+from core.tables.errors import RecordsDoNotFit
 from service.api.bodies import INLINE_BYTES, StrictRoute, refuse_nul
-from service.api.formats.options import query_parameters
 from service.api.openapi import answers_with, schema_named
-from service.api.prediction_bodies import PredictionBody, read_table, read_usual, scan_table
-from service.api.prediction_json import PredictionWriter
+from service.api.predicting.batches import VARIES, Format, answer_batch, formats_of
+from service.api.predicting.bodies import PredictionBody, read_table, read_usual, scan_table
+from service.api.predicting.formats.options import query_parameters
+from service.api.predicting.tree_json import PredictionWriter
 from service.api.problems import documented
 from service.api.routes.models import MODEL_REF, MODEL_REFS
 from service.api.schemas.predictions import (
@@ -31,7 +31,7 @@ from service.api.schemas.predictions import (
 from service.errors import ModelNotFound, ModelNotReady, NotAcceptable, StepNotFound
 from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import Loaded, LoadedModel
-from service.usecases.predict import Order, Predicted, order_of, predict_few, predict_table
+from service.usecases.predictions.predict import Order, Predicted, order_of, predict_few, predict_table
 
 INLINE_WORK = 10_000  # records that lack something times nodes; more is answered in a thread, so that nobody waits
 FEW_BYTES = 4 * 1024  # of a body that plain Python reads faster than NumPy and compiled code

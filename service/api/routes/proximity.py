@@ -6,27 +6,20 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
 
-from core.division import Part
-from core.errors import RecordsDoNotFit
+from core.tables.errors import RecordsDoNotFit
+from core.tables.parts import Part
 from service.api.bodies import StrictRoute
-from service.api.dependencies import (
-    AppDatabase,
-    AppSettings,
-    Files,
-    Models,
-    Paging,
-    is_unchanged,
-    not_modified,
-    write_cursor,
-)
+from service.api.conditional import is_unchanged, not_modified
+from service.api.dependencies import AppDatabase, AppSettings, Files, Models
+from service.api.paging import Paging, write_cursor
 from service.api.problems import documented
 from service.api.routes.models import READ_DATA, ModelRef, etag_of
 from service.api.schemas.proximity import Neighbours, NeighboursRequest, ProximityPage
 from service.errors import InvalidParameter, ModelNotFound, ModelNotReady, NotForThisModel, TooBusy
 from service.kernel_cache import compiled_code_is_ready
-from service.usecases.predict import encode
-from service.usecases.predict_forest import forest_order_of
-from service.usecases.read_proximity import read_neighbours, read_rows_page
+from service.usecases.models.read_proximity import read_neighbours, read_rows_page
+from service.usecases.predictions.predict import encode
+from service.usecases.predictions.predict_forest import forest_order_of
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 

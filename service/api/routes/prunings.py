@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Response
 
-from core.errors import InvalidConfig
+from core.tables.errors import InvalidConfig
 from service.api.bodies import StrictRoute
 from service.api.dependencies import AppDatabase, Models
 from service.api.openapi import answers_with
@@ -13,7 +13,7 @@ from service.api.schemas.models import Model
 from service.api.schemas.prunings import PruningRequest
 from service.api.schemas.trainings import Training
 from service.errors import DatasetNotFound, ModelNotFound, ModelNotReady, NotForThisModel, StepNotFound
-from service.usecases.prune_model import select_step, start_pruning
+from service.usecases.trainings.prune_model import select_step, start_pruning
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 

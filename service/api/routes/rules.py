@@ -6,7 +6,6 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
 
-from core.model import Model
 from core.rules.extraction import path_rule, path_rules
 from core.rules.markdown import rules_markdown
 from core.rules.matching import ordered_matches, path_matches
@@ -14,19 +13,13 @@ from core.rules.python_source import ordered_python, tree_python
 from core.rules.simplification import OrderedRules
 from core.rules.sql import case_sql, weighted_sql
 from core.rules.text import rules_text
-from core.tree import TreeView
+from core.tree.model import Model
+from core.tree.tree import TreeView
 from service.api.bodies import StrictRoute
-from service.api.dependencies import (
-    AppDatabase,
-    Files,
-    Models,
-    PageRequest,
-    Paging,
-    is_unchanged,
-    not_modified,
-    page_of,
-)
-from service.api.record_parameters import record_in
+from service.api.conditional import is_unchanged, not_modified
+from service.api.dependencies import AppDatabase, Files, Models
+from service.api.paging import PageRequest, Paging, page_of
+from service.api.predicting.record_parameters import record_in
 from service.api.routes.models import (
     READ_DATA,
     IndexQuery,
@@ -41,9 +34,9 @@ from service.api.schemas.models import ModelStep
 from service.api.schemas.rules import AnyRules, Rules, RulesPage, rules_of
 from service.errors import InvalidParameter
 from service.serving.loaded_models import LoadedForest, LoadedModel, one_tree
-from service.usecases.read_forest_rules import read_strongest
-from service.usecases.read_model import Thresholds, as_reported
-from service.usecases.read_rules import RecordToMatch, RulesStyle, read_record, read_simplified, refuse_numbers
+from service.usecases.models.read_forest_rules import read_strongest
+from service.usecases.models.read_model import Thresholds, as_reported
+from service.usecases.models.read_rules import RecordToMatch, RulesStyle, read_record, read_simplified, refuse_numbers
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 

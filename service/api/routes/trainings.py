@@ -4,16 +4,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from core.errors import InvalidConfig
+from core.tables.errors import InvalidConfig
 from service.api.bodies import StrictRoute
-from service.api.dependencies import AppDatabase, Paging, ReadSession, WriteSession, write_cursor
+from service.api.dependencies import AppDatabase, ReadSession, WriteSession
 from service.api.openapi import answers_with
+from service.api.paging import Paging, write_cursor
 from service.api.problems import documented
 from service.api.schemas.trainings import Training, TrainingPage, TrainingRequest
 from service.errors import DatasetNotFound, TrainingAlreadyEnded, TrainingNotEnded, TrainingNotFound
 from service.store import trainings
-from service.usecases.start_training import start_training
-from service.usecases.watch_training import watch_training
+from service.usecases.trainings.start_training import start_training
+from service.usecases.trainings.watch_training import watch_training
 
 POLL_SECONDS = 1
 

@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal, TypeVar, assert_never
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypeAliasType
 
-from core.comparison import PartingKind
-from core.parting_words import attribute_asked, parting_text
-from core.prediction import MissingPolicy
+from core.explanation.comparison import PartingKind
+from core.explanation.why_variants_differ import attribute_asked, parting_text
+from core.prediction.routing import MissingPolicy
 from service.api.schemas.common import Answer, Body, Flag
 from service.api.schemas.conditions import Condition, condition_of
 from service.api.schemas.models import ModelStep, NumberByTarget, Task, tree_task_of
 from service.api.schemas.predictions import Decided, Probabilities, Record, RecordColumns, Step
-from service.usecases.compare import Compared, Difference, Variant, Wish
+from service.usecases.predictions.compare import Compared, Difference, Variant, Wish
 
 MOST_VARIANTS = 10
 

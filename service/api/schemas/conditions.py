@@ -6,9 +6,9 @@ from typing import Annotated, Literal, assert_never
 from pydantic import ConfigDict, Field
 from typing_extensions import TypeAliasType
 
-from core import conditions as core
-from core.schema import Schema
 from core.splits.split import Term
+from core.tables.schema import Schema
+from core.tree import conditions as core
 from service.api.schemas.common import Answer
 
 OrMissing = Annotated[bool, Field(description="Whether a missing value satisfies it too.")]

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, FailFast, Field, RootModel, WithJsonSchema, model_validator
 from typing_extensions import TypeAliasType
 
-from core.inference import Declaration, has_control_characters
-from core.schema import Kind
-from core.summary import ColumnSummary
+from core.tables.raw_values import Declaration, has_control_characters
+from core.tables.schema import Kind
+from core.tables.summary import ColumnSummary
 from service.api.schemas.common import Answer, Body, Page
 from service.store.datasets import DatasetRecord, DatasetSummary
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal, assert_never
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from core.division import Part
-from core.model import Model
 from core.rules.extraction import Rule, path_rule
-from service.api.dependencies import PageRequest, page_of
+from core.tables.parts import Part
+from core.tree.model import Model
+from service.api.paging import PageRequest, page_of
 from service.api.schemas.common import Answer
 from service.api.schemas.models import ModelStep, Task, tree_task_of
 from service.api.schemas.rules import (
@@ -21,7 +21,7 @@ from service.api.schemas.rules import (
     number_rules,
 )
 from service.serving.loaded_models import LoadedModel
-from service.usecases.read_model import Difference
+from service.usecases.models.read_model import Difference
 
 
 class ComparedTree(ModelStep):

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from service.api.schemas.common import Answer
-from service.api.schemas.configuration import Configuration
+from service.api.schemas.configuring.configuration import Configuration
+from service.api.schemas.configuring.pruning import CrossValidationTable, PruningEntry
 from service.api.schemas.models import ModelAttribute, ModelStep, ShownTarget, attributes_of, shown_target
-from service.api.schemas.pruning import CrossValidationTable, PruningEntry
 from service.api.schemas.trees import Tree, tree_of
 from service.serving.loaded_models import LoadedModel
 

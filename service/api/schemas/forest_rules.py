@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from core.conditions import number_text
-from core.ensembles.forest_model import ForestModel
-from core.ensembles.forest_rules import ForestRule
+from core.ensembles.insight.rules import ForestRule
+from core.ensembles.model import ForestModel
 from core.rules.extraction import rule_text
+from core.tree.conditions import number_text
 from service.api.schemas.conditions import condition_of
 from service.api.schemas.models import ModelStep, Task, task_of
 from service.api.schemas.rules import (
@@ -19,7 +19,7 @@ from service.api.schemas.rules import (
     NumberRules,
     SharedRule,
 )
-from service.usecases.read_rules import RulesStyle
+from service.usecases.models.read_rules import RulesStyle
 
 
 def forest_rules_of(model: ForestModel, step: ModelStep, rules: Sequence[ForestRule], cursor: str | None) -> AnyRules:

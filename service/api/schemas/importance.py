@@ -4,14 +4,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from core.ensembles.importance import forest_impurity_decrease, forest_times_selected
-from core.importance import Fall, Measure, impurity_decrease, measure_of, times_selected
-from core.retraining import Retrained, UnseenRows
+from core.ensembles.insight.importance import forest_impurity_decrease, forest_times_selected
+from core.ensembles.insight.retraining import Retrained, UnseenRows
+from core.evaluation.importance import Fall, Measure, impurity_decrease, measure_of, times_selected
 from service.api.schemas.common import Answer
 from service.api.schemas.models import ModelStep
 from service.serving.loaded_models import LoadedForest, LoadedModel, common_tree
-from service.usecases.evaluation_json import retrained_from_json
-from service.usecases.read_importance import AskedRows
+from service.usecases.models.read_importance import AskedRows
+from service.usecases.trainings.evaluation_json import retrained_from_json
 
 
 class PermutationImportance(Answer):

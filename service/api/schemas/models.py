@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from core.config_json import from_json
-from core.model import Model as CoreModel
-from core.record_schema import example_record, record_json_schema
-from core.serialization import AnyModel
+from core.config.as_json import from_json
+from core.records.schema import example_record, record_json_schema
+from core.storage.serialization import AnyModel
+from core.tree.model import Model as CoreModel
 from service.api.schemas.common import Answer, Page
-from service.api.schemas.configuration import Configuration, Target
+from service.api.schemas.configuring.configuration import Configuration, Target
 from service.api.schemas.datasets import Cell
 from service.serving.loaded_models import Loaded, LoadedModel, common_tree
 from service.store.models import ModelRecord, ModelSummary

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, RootModel, model_validator
 from typing_extensions import TypeAliasType
 
-from core.explanation import Outcome
-from core.prediction import MissingPolicy
+from core.explanation.paths import Outcome
+from core.prediction.routing import MissingPolicy
 from service.api.schemas.common import Answer, Body, Flag, OneOf, WholeNumber
+from service.api.schemas.configuring.voting import VotingOptions
 from service.api.schemas.datasets import Cell
 from service.api.schemas.models import ModelStep, NumberByTarget
-from service.api.schemas.voting import VotingOptions
 
 Step = TypeAliasType("Step", Annotated[Annotated[WholeNumber, Field(ge=0)] | str, OneOf()])
 Record = TypeAliasType("Record", dict[str, Cell])

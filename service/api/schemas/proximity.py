@@ -4,13 +4,13 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from core.division import Part
-from core.prediction import MissingPolicy
+from core.prediction.routing import MissingPolicy
+from core.tables.parts import Part
 from service.api.schemas.common import Answer, Body, Flag, WholeNumber
 from service.api.schemas.models import ModelStep
 from service.api.schemas.predictions import Record
 from service.serving.loaded_models import LoadedForest
-from service.usecases.read_proximity import NearRow, RowsPage
+from service.usecases.models.read_proximity import NearRow, RowsPage
 
 MOST_NEIGHBOURS = 100
 ROW = "Where the row stands in its dataset, counted from 0."

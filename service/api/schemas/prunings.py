@@ -4,13 +4,13 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
-from core.errors import Fault
+from core.tables.errors import Fault
 from service.api.schemas.common import Body
-from service.api.schemas.configuration import PruningOptions
+from service.api.schemas.configuring.configuration import PruningOptions
 from service.api.schemas.predictions import Step
 from service.api.schemas.trainings import ModelName
 from service.errors import InvalidBody
-from service.usecases.prune_model import PruningOrder
+from service.usecases.trainings.prune_model import PruningOrder
 
 
 class PruningRequest(Body):

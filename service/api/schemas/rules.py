@@ -8,16 +8,16 @@ from typing import Annotated, Any, Literal, assert_never
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from core.model import Model
 from core.rules.evidence import class_evidence, number_evidence
 from core.rules.extraction import Rule
 from core.rules.matching import Match, MatchState
 from core.rules.text import conclusion, whole_text
+from core.tree.model import Model
 from service.api.schemas.common import Answer
 from service.api.schemas.conditions import Condition, condition_of
 from service.api.schemas.models import ModelStep, NumberByTarget, Task, tree_task_of
 from service.api.schemas.trees import Distribution, by_target
-from service.usecases.read_rules import RecordToMatch, RulesStyle
+from service.usecases.models.read_rules import RecordToMatch, RulesStyle
 
 RuleId = Annotated[str, Field(description="The same wherever the conditions are the same.")]
 Leaf = Annotated[int, Field(description="The leaf whose path the rule is, or was before it was simplified.")]

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from core.config_json import importance_from_json
+from core.config.as_json import importance_from_json
 from service.api.schemas.common import Answer, Body, Page, ProblemError, WholeNumber
-from service.api.schemas.configuration import (
+from service.api.schemas.configuring.configuration import (
     AlgorithmOptions,
     ClassWeights,
     Configuration,
@@ -24,7 +24,7 @@ from service.api.schemas.configuration import (
 from service.api.schemas.models import ModelParent, ValidationDatasetId
 from service.store.models import ID_PREFIX
 from service.store.trainings import TrainingRecord
-from service.usecases.start_training import TrainingOrder
+from service.usecases.trainings.start_training import TrainingOrder
 
 LARGEST_SEED = 2**63 - 1
 

@@ -7,12 +7,12 @@ import numpy as np
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from core.conditions import branch_condition, group_names
 from core.growth.best_split import Candidate
 from core.missing.surrogates import Surrogate
-from core.model import Model
 from core.splits import split as core
 from core.splits.split import SplitKind
+from core.tree.conditions import branch_condition, group_names
+from core.tree.model import Model
 from service.api.schemas.common import Answer
 from service.api.schemas.conditions import Condition, Weights, condition_of, weights_of
 from service.api.schemas.models import ModelStep, NumberByTarget, Task, tree_task_of

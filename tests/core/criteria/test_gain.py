@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.arithmetic.sums import sums_by
 from core.criteria.gain import above_average, better_half, gain_ratio, impurity_decrease, intrinsic_value
 from core.criteria.impurity import entropy, error_rate, gini
-from core.sums import sums_by
 from tests.golden_tables import golden_samples
 
 WATERMELON = [

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from core.config import Algorithm, Categorical, Criterion, CriterionKind
+from core.arithmetic.ties import TIE
+from core.config.options import Algorithm, Categorical, Criterion, CriterionKind
 from core.criteria.impurity import gini
 from core.criteria.objective import Objective
 from core.growth.best_split import objective_of
 from core.growth.samples import Samples
-from core.schema import Attribute, Kind, Schema
-from core.table import Table
-from core.target import NumberTarget, Task
-from core.ties import TIE
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table
+from core.tables.target import NumberTarget, Task
 
 
 def test_decrease_is_that_of_the_impurity():

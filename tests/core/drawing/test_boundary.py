@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.drawing.boundary import MOST_POINTS, boundary_svg, drawn_range
-from core.regions import Plane
+from core.drawing.regions import Plane
 from tests.core.building import cart, cart_for_numbers, model_of, samples_of
 
 SVG = "{http://www.w3.org/2000/svg}"

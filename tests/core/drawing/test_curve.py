@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.curve import CurvePoint, curve
-from core.division import Part
 from core.drawing.chart import HEIGHT, WIDTH
 from core.drawing.curve import curve_svg
-from core.pruning.history import CrossValidation
+from core.evaluation.curve import CurvePoint, curve
+from core.tables.parts import Part
+from core.tree.history import CrossValidation
 from tests.core.building import CUT, cart, cart_for_numbers, model_of, samples_of
 
 SVG = "{http://www.w3.org/2000/svg}"

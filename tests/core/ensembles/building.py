@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from core.config import Algorithm, Committee
+from core.config.options import Algorithm, Committee
+from core.engine.definition import grow
 from core.ensembles.forest import Forest
-from core.ensembles.forest_model import ForestModel
 from core.ensembles.growing_forest import forest_of
+from core.ensembles.model import ForestModel
 from core.ensembles.sampling import tree_samples
-from core.growth.grow import grow
 from core.growth.samples import Samples
-from core.model import training_ranges
-from core.target import ClassTarget
+from core.tables.target import ClassTarget
+from core.tree.model import training_ranges
 
 
 def committee_of(algorithm: Algorithm, n_trees: int) -> Committee:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from core.engine.definition import grow
 from core.ensembles.forest import narrowed
 from core.ensembles.growing_forest import forest_of
-from core.growth.grow import grow
-from core.tree import Tree
+from core.tree.tree import Tree
 from tests.core.building import c45, cart, cart_for_numbers, samples_of
 from tests.core.strategies import trainings
 

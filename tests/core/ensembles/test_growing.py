@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import (
+from core.arithmetic.randomness import path_key, root_key
+from core.config.as_json import chaid_from_json
+from core.config.options import (
     Algorithm,
     Categorical,
     Committee,
@@ -18,20 +20,18 @@ from core.config import (
     NumericKind,
     QuestTests,
 )
-from core.config_json import chaid_from_json
+from core.engine.definition import grow
+from core.engine.engine import Engine
 from core.ensembles.forest import Forest
 from core.ensembles.growing import grow_committee
 from core.ensembles.sampling import columns_of_tree, times_drawn, tree_samples, tree_seed
-from core.growth import quest
 from core.growth.best_split import node_samples
 from core.growth.column_draw import column_order
-from core.growth.engine import Engine
-from core.growth.grow import grow
 from core.growth.samples import Samples
-from core.randomness import path_key, root_key
-from core.schema import Attribute, Kind, Schema
-from core.table import Table
-from core.target import ClassTarget
+from core.methods.quest import quest
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table
+from core.tables.target import ClassTarget
 from tests.core.both_engines import assert_same_bytes
 from tests.core.building import c45, cart, id3, samples_of
 from tests.core.strategies import trainings

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.config import CriterionKind
+from core.config.options import CriterionKind
+from core.engine.definition import grow
 from core.ensembles.growing_forest import GrowingForest, MemberPart, forest_of, part_of_forest
-from core.growth.grow import grow
-from core.tree import Tree
+from core.tree.tree import Tree
 from tests.core.building import cart, samples_of
 from tests.core.ensembles.test_forest import assert_same_tree
 

@@ -7,17 +7,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import Algorithm, Categorical, Committee, Criterion, CriterionKind, FeatureShare, Numeric, NumericKind
+from core.config.options import (
+    Algorithm,
+    Categorical,
+    Committee,
+    Criterion,
+    CriterionKind,
+    FeatureShare,
+    Numeric,
+    NumericKind,
+)
+from core.engine.engine import Engine
 from core.ensembles.forest import Forest
 from core.ensembles.growing import grow_committee
-from core.growth.engine import Engine
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
-from core.schema import Attribute, Kind, Schema
-from core.table import Table
-from core.target import ClassTarget
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table
+from core.tables.target import ClassTarget
 from tests.core.both_engines import assert_same_bytes
-from tests.core.growth.test_fast_grow import CRITERIA, algorithms, generated
+from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA, algorithms, generated
 
 pytestmark = pytest.mark.bounds
 

@@ -7,13 +7,13 @@ from imblearn.under_sampling import ClusterCentroids, RandomUnderSampler
 from sklearn.cluster import KMeans
 from sklearn.neighbors import NearestNeighbors
 
-from core.config import ClusterUndersample, Oversample, Smote, Undersample
-from core.ensembles.imbalance import balanced
-from core.ensembles.synthetic import near_rows
+from core.config.options import ClusterUndersample, Oversample, Smote, Undersample
+from core.ensembles.balance.imbalance import balanced
+from core.ensembles.balance.synthetic import near_rows
 from core.growth.samples import Samples
-from core.schema import Attribute, Kind, Schema
-from core.table import Table
-from core.target import ClassTarget
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table
+from core.tables.target import ClassTarget
 
 SIZES = {0: 120, 1: 40, 2: 13}
 

@@ -5,15 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from core.config import Committee, FeatureShare
-from core.ensembles.sampling import (
-    columns_of_tree,
-    n_drawn,
-    n_features,
-    out_of_bag,
-    times_drawn,
-    tree_samples,
-)
+from core.config.options import Committee, FeatureShare
+from core.ensembles.sampling import columns_of_tree, n_drawn, n_features, out_of_bag, times_drawn, tree_samples
 from tests.core.building import cart, samples_of
 
 

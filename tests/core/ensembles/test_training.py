@@ -1,20 +1,20 @@
 import numpy as np
 import pytest
 
-from core.config import NoDivision, RandomDivision, TrainingConfig
-from core.division import Part
-from core.ensemble_presets import resolve_method
-from core.ensembles.forest_evaluation import evaluate_forest
-from core.ensembles.forest_predictor import average_of_trees
-from core.ensembles.isolation_evaluation import evaluate_isolation
-from core.ensembles.isolation_scores import IsolationPredictor
+from core.config.committee_presets import resolve_method
+from core.config.options import NoDivision, RandomDivision, TrainingConfig
+from core.engine.engine import Engine
+from core.ensembles.insight.evaluation import evaluate_forest
+from core.ensembles.isolation.evaluation import evaluate_isolation
+from core.ensembles.isolation.scores import IsolationPredictor
+from core.ensembles.prediction.predictor import average_of_trees
 from core.ensembles.training import prior_of, train_forest, train_isolation
-from core.evaluation import measure
-from core.growth.engine import Engine
-from core.prediction import MissingPolicy
-from core.preparation import prepare
-from core.serialization import UnknownFormatError, dump, load
-from core.target import Task
+from core.evaluation.evaluate import measure
+from core.prediction.routing import MissingPolicy
+from core.storage.serialization import UnknownFormatError, dump, load
+from core.tables.parts import Part
+from core.tables.target import Task
+from core.training.preparation import prepare
 from tests.core.building import samples_of, table_of
 
 ROWS = range(60)

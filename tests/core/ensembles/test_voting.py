@@ -14,7 +14,7 @@ from core.ensembles.voting import (
     vote,
     voting_faults,
 )
-from core.target import Task
+from core.tables.target import Task
 
 # Five trees, two records, classes a, b and c. Of the first record they say a, a, a, b and c, of the second always b.
 FIRST = [[0.6, 0.3, 0.1], [0.5, 0.25, 0.25], [0.4, 0.3, 0.3], [0.0, 1.0, 0.0], [0.1, 0.3, 0.6]]

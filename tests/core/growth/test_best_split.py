@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from core.config import Algorithm, Categorical, Criterion, CriterionKind, Numeric, NumericKind
+from core.arithmetic.sums import sums_by, weights_by
+from core.config.options import Algorithm, Categorical, Criterion, CriterionKind, Numeric, NumericKind
 from core.criteria.gain import impurity_decrease
 from core.criteria.impurity import entropy
 from core.growth.best_split import (
@@ -15,8 +16,7 @@ from core.growth.best_split import (
     objective_of,
     threshold_candidates,
 )
-from core.schema import Attribute, Kind
-from core.sums import sums_by, weights_by
+from core.tables.schema import Attribute, Kind
 from tests.core.building import GAIN, c45, cart, id3, samples_of
 from tests.core.strategies import trainings
 from tests.golden_tables import golden_samples

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import (
+from core.config.options import (
     Algorithm,
     BinsAs,
     Categorical,
@@ -22,17 +22,17 @@ from core.config import (
     Stopping,
     TanSchlimmer,
 )
-from core.growth.engine import Engine, grow_with
-from core.growth.fast_grow import grow_fast, is_supported
-from core.growth.grow import grow
+from core.config.presets import resolve
+from core.engine.definition import grow
+from core.engine.engine import Engine, grow_with
+from core.growth.kernels.lists.grow_fast import grow_fast, is_supported
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
-from core.presets import resolve
-from core.schema import Attribute, Kind, Schema
-from core.table import Table
-from core.target import ClassTarget, Task
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table
+from core.tables.target import ClassTarget, Task
 from tests.core.both_engines import assert_same_bytes
-from tests.core.growth.test_fast_grow import CRITERIA, generated, limits
+from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA, generated, limits
 
 pytestmark = pytest.mark.bounds
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.config import (
+from core.config.options import (
     Algorithm,
     BinsAs,
     Categorical,
@@ -18,16 +18,16 @@ from core.config import (
     Nunez,
     TanSchlimmer,
 )
+from core.engine.considered import candidates_by_node
 from core.growth import grow as definition
-from core.growth.considered import candidates_by_node
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
-from core.prediction import predict
-from core.schema import Attribute, Kind
+from core.prediction.routing import predict
 from core.splits.split import SplitKind
-from core.table import Table
-from core.target import NumberTarget, Task
-from core.tree import full_view
+from core.tables.schema import Attribute, Kind
+from core.tables.table import Table
+from core.tables.target import NumberTarget, Task
+from core.tree.tree import full_view
 from tests.core.both_engines import grow
 from tests.core.building import (
     GAIN,

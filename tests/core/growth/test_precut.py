@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.config import Numeric, NumericKind
+from core.config.options import Numeric, NumericKind
 from core.growth.precut import bin_cuts, equal_count_cuts
 
 NUMBERS = st.one_of(st.integers(-5, 5).map(float), st.floats(-1e6, 1e6), st.sampled_from([0.0, -0.0, 5e-324, -5e-324]))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import (
+from core.config.options import (
     Categorical,
     ColumnDivision,
     CriterionKind,
@@ -18,13 +18,13 @@ from core.config import (
     ReducedErrorPruning,
     TrainingConfig,
 )
-from core.growth.considered import candidates_by_node
-from core.preparation import prepare
-from core.presets import resolve
-from core.schema import Kind
-from core.serialization import dump, load
-from core.target import Task
-from core.tree import full_view
+from core.config.presets import resolve
+from core.engine.considered import candidates_by_node
+from core.storage.serialization import dump, load
+from core.tables.schema import Kind
+from core.tables.target import Task
+from core.training.preparation import prepare
+from core.tree.tree import full_view
 from tests.core.both_engines import grow, train
 from tests.core.building import samples_of, table_of
 from tests.core.strategies import crowded_samples

@@ -13,15 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from core.config import Algorithm, Criterion, CriterionKind, Stopping
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.config.options import Algorithm, Criterion, CriterionKind, Stopping
 from core.criteria.objective import Objective
+from core.engine.engine import Engine, grow_with
 from core.growth.best_split import node_samples, objective_of
-from core.growth.engine import Engine, grow_with
 from core.growth.samples import Samples
-from core.schema import Attribute, Kind, Schema
-from core.table import BoolArray, FloatArray, RowArray, Table
-from core.target import ClassTarget, NumberTarget
-from core.tree import Tree
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table
+from core.tables.target import ClassTarget, NumberTarget
+from core.tree.tree import Tree
 from tests.core.building import GAIN, GINI, SQUARED_ERROR, cart
 
 pytestmark = pytest.mark.bounds

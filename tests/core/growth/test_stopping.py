@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from core.config import Stopping
+from core.config.options import Stopping
 from core.criteria.impurity import gini
 from core.criteria.objective import Objective
 from core.growth.best_split import Candidate
 from core.growth.stopping import is_terminal, is_worth_it
 from core.splits.split import Split, SplitKind
-from core.target import Task
+from core.tables.target import Task
 
 
 @pytest.mark.parametrize(

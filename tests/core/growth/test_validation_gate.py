@@ -1,9 +1,9 @@
 import pytest
 from hypothesis import given, settings
 
-from core.pruning.history import Decision, Method
-from core.schema import Attribute, Kind
-from core.tree import TreeView
+from core.tables.schema import Attribute, Kind
+from core.tree.history import Decision, Method
+from core.tree.tree import TreeView
 from tests.core.both_engines import grow
 from tests.core.building import cart_for_numbers, id3, model_of, samples_of
 from tests.core.pruning.replay import accuracy_of, score_of

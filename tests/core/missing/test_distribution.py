@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.config import MissingStrategy
-from core.growth.considered import candidates_by_node
+from core.arithmetic.randomness import root_key
+from core.config.options import MissingStrategy
+from core.engine.considered import candidates_by_node
 from core.missing.distribution import drawn_branches
-from core.randomness import root_key
-from core.tree import full_view
+from core.tree.tree import full_view
 from tests.core.both_engines import grow
 from tests.core.building import id3
 from tests.golden_tables import golden_samples

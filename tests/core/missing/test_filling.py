@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.missing.filling import filled, filled_by_class, fills_of, weighted_median
-from core.schema import Attribute, Kind
+from core.tables.schema import Attribute, Kind
 from tests.core.building import table_of
 from tests.core.strategies import tables
 

@@ -4,11 +4,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from core.config import Algorithm, Categorical, Criterion, CriterionKind
-from core.growth.considered import candidates_by_node
+from core.config.options import Algorithm, Categorical, Criterion, CriterionKind
+from core.engine.considered import candidates_by_node
 from core.missing.fractional_weights import branch_shares, send_down, without_light_copies
-from core.prediction import visits
-from core.tree import full_view
+from core.prediction.routing import visits
+from core.tree.tree import full_view
 from tests.core.both_engines import grow
 from tests.golden_tables import golden_samples, row_numbers
 

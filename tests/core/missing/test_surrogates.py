@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import MissingStrategy
-from core.growth.considered import candidates_by_node
-from core.growth.grow import grow
+from core.config.options import MissingStrategy
+from core.engine.considered import candidates_by_node
+from core.engine.definition import grow
 from core.growth.samples import Samples
 from core.missing.surrogates import find_surrogates, followed
-from core.prediction import MissingPolicy, leaves_reached, predict
-from core.schema import Attribute, Kind
-from core.serialization import dump, load
+from core.prediction.routing import MissingPolicy, leaves_reached, predict
 from core.splits.split import Split, SplitKind
-from core.target import Task
-from core.tree import full_view
+from core.storage.serialization import dump, load
+from core.tables.schema import Attribute, Kind
+from core.tables.target import Task
+from core.tree.tree import full_view
 from tests.core.building import cart, cart_for_numbers, model_of, samples_of, table_of
 from tests.core.strategies import crowded_samples
 

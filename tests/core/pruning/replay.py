@@ -3,9 +3,9 @@
 import numpy as np
 
 from core.growth.samples import Samples
-from core.prediction import predict
-from core.target import ClassTarget
-from core.tree import TreeView
+from core.prediction.routing import predict
+from core.tables.target import ClassTarget
+from core.tree.tree import TreeView
 
 
 def accuracy_of(view: TreeView, samples: Samples) -> float:

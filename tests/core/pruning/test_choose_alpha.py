@@ -7,19 +7,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import AlphaRule, Choose, Cost, CostComplexityPruning, DatasetsDivision, NoDivision, TrainingConfig
-from core.division import Part
-from core.growth.grow import grow
+from core.config.options import (
+    AlphaRule,
+    Choose,
+    Cost,
+    CostComplexityPruning,
+    DatasetsDivision,
+    NoDivision,
+    TrainingConfig,
+)
+from core.config.presets import COSTS
+from core.engine.definition import grow
 from core.growth.samples import Samples
-from core.preparation import Prepared, take
-from core.presets import COSTS
 from core.pruning.choose_alpha import by_cross_validation, fold_of_rows, midpoints
 from core.pruning.cost_complexity import weakest_link_steps
-from core.pruning.history import CrossValidation, History, Method
-from core.serialization import dump, load
-from core.target import ClassTarget, Task
-from core.training import prune_again
-from core.tree import full_view
+from core.storage.serialization import dump, load
+from core.tables.parts import Part
+from core.tables.target import ClassTarget, Task
+from core.training.preparation import Prepared, take
+from core.training.train import prune_again
+from core.tree.history import CrossValidation, History, Method
+from core.tree.tree import full_view
 from tests.core.both_engines import train
 from tests.core.building import cart, cart_for_numbers
 from tests.core.pruning.replay import accuracy_of, score_of

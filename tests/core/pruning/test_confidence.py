@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, norm
 
-from core.config import Bound, ConfidencePruning
-from core.prediction import predict
-from core.presets import resolve
+from core.config.options import Bound, ConfidencePruning
+from core.config.presets import resolve
+from core.prediction.routing import predict
 from core.pruning.confidence import prune_by_confidence
-from core.pruning.history import Decision, Ledger, Method
-from core.schema import Attribute, Kind
-from core.serialization import dump, load
 from core.splits.split import SplitKind
-from core.target import Task
+from core.storage.serialization import dump, load
+from core.tables.schema import Attribute, Kind
+from core.tables.target import Task
+from core.tree.history import Decision, Ledger, Method
 from tests.core.both_engines import grow
 from tests.core.building import model_of, samples_of
 from tests.core.strategies import crowded_samples

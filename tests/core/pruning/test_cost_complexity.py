@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from core.config import Cost
-from core.growth.grow import grow
+from core.config.options import Cost
+from core.engine.definition import grow
 from core.pruning.cost_complexity import node_costs, tie_of, weakest_link_steps
-from core.pruning.history import Decision, History, Ledger, Method, Steps
-from core.target import Task
-from core.tree import LEAF, Tree, TreeView, full_view
+from core.tables.target import Task
+from core.tree.history import Decision, History, Ledger, Method, Steps
+from core.tree.tree import LEAF, Tree, TreeView, full_view
 from tests.core.building import cart, samples_of
 from tests.core.strategies import trainings
 

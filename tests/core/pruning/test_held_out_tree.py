@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.growth.grow import grow
-from core.prediction import predict
+from core.engine.definition import grow
+from core.prediction.routing import predict
 from core.pruning.held_out_tree import HeldOutTree
-from core.tree import TreeView, full_view
+from core.tree.tree import TreeView, full_view
 from tests.core.strategies import trainings
 
 pytestmark = pytest.mark.bounds

@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import Algorithm, Categorical, OnTie, ReducedErrorPruning
+from core.config.options import Algorithm, Categorical, OnTie, ReducedErrorPruning
 from core.growth.samples import Samples
-from core.pruning.history import Decision, Method
-from core.target import Task
-from core.tree import TreeView
+from core.tables.target import Task
+from core.tree.history import Decision, Method
+from core.tree.tree import TreeView
 from tests.core.building import CUT, KEEP, SQUARED_ERROR, cart_for_numbers, id3, model_of, samples_of
 from tests.core.pruning.replay import accuracy_of, measure_of, score_of
 from tests.core.strategies import trainings

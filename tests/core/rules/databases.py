@@ -6,8 +6,8 @@ from typing import Any
 import psycopg
 
 from core.rules.sql import identifier
-from core.schema import Schema
-from core.table import Table, is_missing
+from core.tables.schema import Schema
+from core.tables.table import Table, is_missing
 
 
 def definition(schema: Schema) -> str:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.conditions import Above, AtMost, Between, IsOneOf
 from core.rules import description_length
 from core.rules.description_length import Coverage, condition_bits, log2_choices, numbers_of_values, shortest_subset
-from core.schema import Attribute, Kind
+from core.tables.schema import Attribute, Kind
+from core.tree.conditions import Above, AtMost, Between, IsOneOf
 from tests.core.building import table_of
 
 KINDS = {"size": Attribute("size", Kind.ORDINAL, ("S", "M", "L", "XL"))}

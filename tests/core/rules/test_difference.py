@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.prediction import MissingPolicy, leaves_reached
+from core.prediction.routing import MissingPolicy, leaves_reached
 from core.rules.difference import rule_difference
 from core.rules.extraction import path_rules
 from tests.core.building import CUT, id3, model_of

@@ -6,7 +6,7 @@ from scipy import stats
 
 from core.rules.evidence import class_evidence, number_evidence
 from core.rules.extraction import path_rules
-from core.schema import Attribute, Kind
+from core.tables.schema import Attribute, Kind
 from tests.core.building import cart_for_numbers, id3, model_of, samples_of
 
 KINDS = {"a": Attribute("a", Kind.CATEGORICAL, ("u", "v", "empty"))}

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.conditions import holds
-from core.config import BinsAs, ConfidencePruning, Numeric, NumericKind
+from core.config.options import BinsAs, ConfidencePruning, Numeric, NumericKind
 from core.growth.precut import with_cuts
-from core.prediction import MissingPolicy, leaves_reached
+from core.prediction.routing import MissingPolicy, leaves_reached
 from core.pruning.confidence import prune_by_confidence
-from core.pruning.history import Ledger
 from core.rules.extraction import path_rules, rule_text
 from core.rules.simplification import covered
-from core.schema import Attribute, Kind
-from core.target import Task
+from core.tables.schema import Attribute, Kind
+from core.tables.target import Task
+from core.tree.conditions import holds
+from core.tree.history import Ledger
 from tests.core.both_engines import grow
 from tests.core.building import CUT, cart, id3, model_of, samples_of
 from tests.core.completions import complete_records

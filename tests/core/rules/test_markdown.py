@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from core.rules.extraction import path_rules
 from core.rules.markdown import escaped, rules_markdown
-from core.target import Task
+from core.tables.target import Task
 from tests.core.building import cart_for_numbers, id3, model_of, samples_of
 from tests.core.rules.wild_models import wild_model
 

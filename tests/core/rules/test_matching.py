@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.conditions import AtMost, IsOneOf
-from core.prediction import MissingPolicy, leaves_reached
+from core.prediction.routing import MissingPolicy, leaves_reached
 from core.rules.extraction import Rule, path_rules
 from core.rules.matching import Match, MatchState, ordered_matches, path_matches
 from core.rules.simplification import OrderedRules
-from core.table import Table
+from core.tables.table import Table
+from core.tree.conditions import AtMost, IsOneOf
 from tests.core.building import table_of
 from tests.core.rules.wild_models import decided, wild_model
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.growth.held_out import labels_of
-from core.prediction import MissingPolicy, predict
+from core.prediction.routing import MissingPolicy, predict
 from core.rules.extraction import path_rules
 from core.rules.python_source import ordered_python, tree_python
 from core.rules.simplification import OrderedRules
-from core.target import Task
+from core.tables.target import Task
 from tests.core.building import c45, model_of, samples_of
 from tests.core.rules.databases import rows_of
 from tests.core.rules.wild_models import wild_model

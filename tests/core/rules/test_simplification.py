@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.conditions import Above, AtMost, Between, IsOneOf, holds
 from core.criteria.binomial import upper_limits
 from core.growth.held_out import labels_of
 from core.growth.samples import Samples
-from core.prediction import predict
+from core.prediction.routing import predict
 from core.rules.extraction import path_rules, rule_id, rule_text
 from core.rules.simplification import CF, OrderedRules, _Candidates, simplified_rules
-from core.schema import Attribute, Kind
-from core.target import Task
+from core.tables.schema import Attribute, Kind
+from core.tables.target import Task
+from core.tree.conditions import Above, AtMost, Between, IsOneOf, holds
 from tests.core.building import CUT, c45, cart, id3, model_of, samples_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
 from tests.core.strategies import trainings

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.prediction import MissingPolicy, predict
+from core.prediction.routing import MissingPolicy, predict
 from core.rules.extraction import path_rules
 from core.rules.simplification import OrderedRules
 from core.rules.sql import as_float, case_sql, identifier, literal, number, summed, weighted_sql
-from core.target import Task
+from core.tables.target import Task
 from tests.core.building import c45, model_of, samples_of
 from tests.core.rules.databases import in_postgres, in_sqlite
 from tests.core.rules.wild_models import NASTY, decided, wild_model

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from core.model import Model
-from core.prediction import MissingPolicy, leaves_reached
-from core.pruning.history import Ledger
-from core.schema import Attribute, Schema
-from core.table import Table
-from core.target import Task
-from core.tree import Tree, TreeView
+from core.prediction.routing import MissingPolicy, leaves_reached
+from core.tables.schema import Attribute, Schema
+from core.tables.table import Table
+from core.tables.target import Task
+from core.tree.history import Ledger
+from core.tree.model import Model
+from core.tree.tree import Tree, TreeView
 from tests.core.wild_trees import wild_schema, wild_table, wild_tree
 
 NASTY = (

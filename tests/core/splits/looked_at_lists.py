@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from core.splits import block_kernels as blocks
-from core.splits.look_kernels import doubt_of_floats, doubt_of_units, n_lines_of, score_undivided
-from core.splits.numeric_kernels import ENTROPY, MOST_LANES
+from core.criteria.kernels.impurity import ENTROPY
+from core.growth.kernels.bounds import block_sums as blocks
+from core.growth.kernels.bounds.bound import doubt_of_floats, doubt_of_units, n_lines_of, score_undivided
+from core.splits.kernels.numeric import MOST_LANES
 
 SCALES = st.sampled_from([(1.0, 1.0), (0.2, 1.0), (1e-9, 1.0), (1e-3, 1e3)])  # the lightest and the heaviest row
 
@@ -31,7 +32,7 @@ def lists(draw: st.DrawFn) -> tuple[Any, int, Any, Any]:
 
 
 def by_row(row_bits: int) -> tuple[Any, Any]:
-    """`block_kernels.by_row` for Python: an entry's weight is found by its row."""
+    """`growth.kernels.bounds.block_sums.by_row` for Python: an entry's weight is found by its row."""
     return np.uint32(0), np.uint32((1 << row_bits) - 1)
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.arithmetic.sums import sums_by
 from core.splits.candidates import (
     DistinctValues,
     at_random,
@@ -15,7 +16,6 @@ from core.splits.candidates import (
     found_before,
     midpoint,
 )
-from core.sums import sums_by
 from tests.golden_tables import golden_samples
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

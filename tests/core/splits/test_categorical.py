@@ -20,7 +20,7 @@ from core.splits.categorical import (
     searched_groupings,
     splitting_directions,
 )
-from core.target import Task
+from core.tables.target import Task
 
 CLASSES = [Objective(Task.CLASSIFICATION, impurity) for impurity in (entropy, gini, error_rate)]
 NUMBERS = Objective(Task.REGRESSION, squared_error, 1e-12)

@@ -10,7 +10,7 @@ from core.criteria.impurity import entropy, gini, squared_error
 from core.criteria.objective import Objective
 from core.splits.candidates import midpoints_at_changes
 from core.splits.numeric import best_cut, best_cuts, both_sides
-from core.target import ClassTarget, NumberTarget, Task
+from core.tables.target import ClassTarget, NumberTarget, Task
 from tests.core.strategies import NUMBERS, WEIGHTS
 from tests.golden_tables import golden_samples
 

@@ -5,7 +5,7 @@ from core.criteria.impurity import gini
 from core.criteria.objective import Objective
 from core.splits.categorical import best_one_vs_rest, best_two_groups
 from core.splits.rare_categories import search_with_rare_as_one
-from core.target import Task
+from core.tables.target import Task
 
 BY_GINI = Objective(Task.CLASSIFICATION, gini)
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from pydantic import TypeAdapter
 
-import service.api.batches as batches
-import service.usecases.predict_forest as predict_forest
+import service.api.predicting.batches as batches
+import service.usecases.predictions.predict_forest as predict_forest
 from service.api.schemas.predictions import Predictions
 from tests.service.api.trained import Workshop, places
 

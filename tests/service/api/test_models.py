@@ -267,7 +267,7 @@ async def test_numbers_of_every_size_survive_the_way_through_storage(workshop: W
 async def test_few_requests_may_wait_for_datasets_to_be_read(
     workshop: Workshop, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.usecases.read_model.MOST_WAITING", 0)
+    monkeypatch.setattr("service.usecases.models.read_model.MOST_WAITING", 0)
     answer = await workshop.client.get(f"{model}/tree", params={"candidates": True})
     assert answer.status_code == 503
     assert answer.json()["type"] == "/problems/too_busy"

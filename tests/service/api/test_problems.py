@@ -7,7 +7,7 @@ from fastapi import APIRouter, FastAPI
 from sqlalchemy import text
 from starlette.exceptions import HTTPException
 
-from core.errors import Fault, InvalidTable
+from core.tables.errors import Fault, InvalidTable
 from service.api.bodies import StrictRoute
 from service.api.dependencies import WriteSession
 from service.api.problems import KINDS, pointer

@@ -14,7 +14,7 @@ from service.settings import Settings
 from service.store import jobs
 from service.store.jobs import Job
 from service.store.transactions import Database
-from service.usecases.run_training import run_training
+from service.usecases.trainings.run_training import run_training
 from tests.service.store.orders import claim
 
 CART = {"kind": "cart"}

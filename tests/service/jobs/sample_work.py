@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from core.errors import Fault, InvalidConfig
+from core.tables.errors import Fault, InvalidConfig
 from service.jobs import child
 from service.jobs.child import Report
 from service.store import trainings

@@ -1,6 +1,6 @@
 import pytest
 
-from core.errors import CoreError, Fault, InvalidConfig
+from core.tables.errors import CoreError, Fault, InvalidConfig
 from service.api.problems import PROBLEMS, kind_of
 from service.errors import StoreUnavailable
 from service.jobs.faults import CALLERS_FAULTS, problem_of

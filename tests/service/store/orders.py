@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select, update
 
-from core.schema import Attribute, Kind, Schema
-from core.summary import summarize
-from core.table import Table
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.summary import summarize
+from core.tables.table import Table
 from service.store import datasets, jobs, models, tables, trainings
 from service.store.artifacts import Artifacts
 from service.store.datasets import DatasetRecord

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.schema import Attribute, Kind, Schema
-from core.table import Table
+from core.tables.schema import Attribute, Kind, Schema
+from core.tables.table import Table
 from service.store.artifacts import Artifacts, read_table, table_digest, write_table
 from tests.service.store.orders import melons
 

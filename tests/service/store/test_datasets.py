@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Text, func, select, type_coerce
 
-from core.summary import summarize
+from core.tables.summary import summarize
 from service.errors import DatasetInUse, DatasetNotFound
 from service.store import datasets, jobs, models, tables
 from service.store.artifacts import Artifacts

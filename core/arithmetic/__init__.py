@@ -1,0 +1,1 @@
+"""Numbers that come out the same everywhere: ties, sums in row order, repeatable chance, sorting."""

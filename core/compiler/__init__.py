@@ -1,0 +1,1 @@
+"""How Python becomes machine code, and nothing about trees."""

@@ -1,0 +1,232 @@
+"""The compiled twin of `class_moments` and of its tests: of all columns with an order at once, eight in lanes.
+
+What is known of a node's columns stands in one list, class by class, and for eight columns after the other:
+
+    | class 0                                                        | class 1 ...
+    | columns 0 to 7                                | columns 8 to 15 ...
+    | centre  weight  sum  squares  mean  deviation |                         each of eight numbers
+
+`numbers[row * width:]` are a row's values, NaN where missing; the width is a multiple of eight. Rows come class after
+class, `Grouped`, each class in row order: so its sums are those of the definition, and stay in the processor meanwhile.
+"""
+
+import numpy as np
+from numba import int64, types, uint64
+
+from core.arithmetic.ties import TIE
+from core.compiler.compile import compiled
+from core.compiler.eight_lanes import WIDTH, in_lanes
+from core.compiler.row_sums import over_rows
+
+CENTRE, WEIGHT, SUM, SQUARES, MEAN, DEVIATION = (WIDTH * place for place in range(6))
+SHIFT, VARIATION = SUM, SQUARES  # what becomes of them once all rows are added up
+OF_CLASS = 6 * WIDTH
+WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN, FIRST_CENTRE, STATISTIC, BETWEEN_DEGREES, WITHIN_DEGREES = (
+    WIDTH * place for place in range(9)
+)
+OF_TEST = 9 * WIDTH
+TOGETHER = 3  # blocks of eight columns that one pass over the rows adds up: their sums stay in the processor
+
+
+def adding(formula, *places):
+    """The kernel of a formula for `TOGETHER` blocks of eight columns, and the one for a single block."""
+    return over_rows(*places, blocks=TOGETHER, apart=OF_CLASS)(formula), over_rows(*places)(formula)
+
+
+@in_lanes(types.void)
+def begin(moments, nan, weight):
+    """Nothing is known yet of a class but its weight."""
+    moments.put(CENTRE, nan)
+    moments.put(WEIGHT, weight)
+
+
+@in_lanes(types.uint64)
+def take_centre(values, moments):
+    """The first known values are the centres; which are known now."""
+    centre = moments(CENTRE)
+    centre = centre.where(centre.is_known(), values(0))
+    moments.put(CENTRE, centre)
+    return centre.is_known().as_bits()
+
+
+def of_complete(values, weight, moments):
+    """What a row without missing values adds."""
+    apart = values - moments(CENTRE)
+    moved = weight * apart
+    return moved, moved * apart
+
+
+def of_known(values, weight, moments):
+    """What is known of a row adds."""
+    known, apart = values.is_known(), values - moments(CENTRE)
+    moved = weight * apart
+    return weight.where(known), moved.where(known), (moved * apart).where(known)
+
+
+def of_distances(values, weight, moments):
+    """The distance of a row from the mean of its class."""
+    apart = (values - moments(CENTRE) - moments(SHIFT)).size()
+    return ((weight * apart).where(values.is_known()),)
+
+
+complete_blocks, complete_block = adding(of_complete, SUM, SQUARES)
+known_blocks, known_block = adding(of_known, WEIGHT, SUM, SQUARES)
+distance_blocks, distance_block = adding(of_distances, DEVIATION)
+
+
+@in_lanes(types.void)
+def begin_test(tests, zero):
+    """No class is looked at yet."""
+    for place in (WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN):
+        tests.put(place, zero)
+
+
+@in_lanes(types.void)
+def forget_centre(tests, nan):
+    """No class has a centre yet."""
+    tests.put(FIRST_CENTRE, nan)
+
+
+@in_lanes(types.void)
+def take_first_centre(moments, tests):
+    """Means are told from the centre of the first class that has one."""
+    centre = tests(FIRST_CENTRE)
+    tests.put(FIRST_CENTRE, centre.where(centre.is_known(), moments(CENTRE)))
+
+
+@in_lanes(types.void)
+def finish_class(moments, tests):
+    """From sums to mean and variation; add the class to the analysis of variance."""
+    weight, total, centre = moments(WEIGHT), moments(SUM), moments(CENTRE)
+    zero, one = weight.all(0.0), weight.all(1.0)
+    has_weight = weight > zero
+    shift = total / weight.where(has_weight, one)
+    variation = moments(SQUARES) - total * shift
+    variation = variation.where(variation > zero)
+    mean = (centre - tests(FIRST_CENTRE) + shift).where(centre.is_known())
+    moments.put(SHIFT, shift)
+    moments.put(VARIATION, variation)
+    moments.put(MEAN, mean)
+    tests.add(WHOLE, weight)
+    tests.add(GROUPS, one.where(has_weight))
+    tests.add(MOMENT, weight * mean)
+    tests.add(WITHIN, variation)
+
+
+@in_lanes(types.void)
+def add_between(moments, tests):
+    """How far the mean of a class is from that of all."""
+    apart = moments(MEAN) - tests(MOMENT) / tests(WHOLE)
+    tests.add(BETWEEN, moments(WEIGHT) * (apart * apart))
+
+
+@in_lanes(types.void)
+def add_class_of_levene(moments, tests):
+    """Add a class to Levene's test: what its distances vary by counts as at least TIE of their squares."""
+    weight, deviation, variation = moments(WEIGHT), moments(DEVIATION), moments(VARIATION)
+    zero, one = weight.all(0.0), weight.all(1.0)
+    varied, least = variation - deviation * deviation / weight.where(weight > zero, one), variation * weight.all(TIE)
+    tests.add(WHOLE, weight)
+    tests.add(GROUPS, one.where(weight > zero))
+    tests.add(MOMENT, deviation)
+    tests.add(WITHIN, varied.where(varied > least, least))
+
+
+@in_lanes(types.void)
+def add_between_of_levene(moments, tests):
+    """How far the mean distance of a class is from that of all."""
+    weight = moments(WEIGHT)
+    apart = moments(DEVIATION) / weight - tests(MOMENT) / tests(WHOLE)
+    tests.add(BETWEEN, (weight * (apart * apart)).where(weight > weight.all(0.0)))
+
+
+@in_lanes(types.void)
+def finish_test(tests):
+    """F and its degrees of freedom; what varies within counts as at least TIE of the whole."""
+    between, within, whole, groups = tests(BETWEEN), tests(WITHIN), tests(WHOLE), tests(GROUPS)
+    zero, one = whole.all(0.0), whole.all(1.0)
+    least = whole.all(TIE) * (between + within)
+    within = within.where(within > least, least)
+    between_degrees, within_degrees = groups - one, whole - groups
+    can_differ = (between_degrees > zero) & (within_degrees > zero) & (between > zero)
+    statistic = between / between_degrees / (within / within_degrees)
+    tests.put(STATISTIC, statistic.where(can_differ))
+    tests.put(BETWEEN_DEGREES, between_degrees.where(between_degrees > zero))
+    tests.put(WITHIN_DEGREES, within_degrees.where(within_degrees > zero))
+
+
+@compiled
+def add_up_moments(numbers, width, has_missing, grouped, class_weights, moments):
+    """The moments of all classes and columns but for the deviations, as sums about the centres."""
+    n_blocks, rows, weights = width // WIDTH, grouped.rows, grouped.weights
+    for k in range(class_weights.shape[0]):
+        start, end, b = grouped.starts[k], grouped.starts[k + 1], 0
+        take_centres(numbers, width, rows, start, end, moments, k, 0.0 if has_missing else class_weights[k])
+        while b < n_blocks:
+            at, n_together = (k * n_blocks + b) * OF_CLASS, together(b, n_blocks)
+            if has_missing and n_together > 1:
+                known_blocks(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            elif has_missing:
+                known_block(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            elif n_together > 1:
+                complete_blocks(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            else:
+                complete_block(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            b += n_together
+
+
+@compiled
+def take_centres(numbers, width, rows, start, end, moments, k, weight):
+    """Begin with a class: its weight, and its first known value of every column."""
+    n_blocks, whole = width // WIDTH, uint64((1 << WIDTH) - 1)
+    for b in range(n_blocks):
+        at, known, i = (k * n_blocks + b) * OF_CLASS, uint64(0), start
+        begin(at, moments, np.nan, weight)
+        while i < end and known != whole:
+            known = take_centre((int64(rows[i]) * width + b * WIDTH, at), numbers, moments)
+            i += 1
+
+
+@compiled
+def together(b, n_blocks):
+    """How many blocks are added up at once, from one on."""
+    return TOGETHER if b + TOGETHER <= n_blocks else 1
+
+
+@compiled
+def test_means(width, class_weights, moments, tests):
+    """Finish the moments, and put F and its degrees of freedom into `tests`."""
+    n_blocks = width // WIDTH
+    for b in range(n_blocks):
+        begin_test(b * OF_TEST, tests, 0.0)
+        forget_centre(b * OF_TEST, tests, np.nan)
+        for k in range(class_weights.shape[0]):
+            take_first_centre(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests)
+        for k in range(class_weights.shape[0]):
+            finish_class(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests)
+        for k in range(class_weights.shape[0]):
+            add_between(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests)
+        finish_test(b * OF_TEST, tests)
+
+
+@compiled
+def test_spread(numbers, width, grouped, class_weights, moments, tests):
+    """`levene_tests` of all columns, whose moments are known: F and its degrees of freedom into `tests`."""
+    n_blocks, rows, weights = width // WIDTH, grouped.rows, grouped.weights
+    for k in range(class_weights.shape[0]):
+        start, end, b = grouped.starts[k], grouped.starts[k + 1], 0
+        while b < n_blocks:
+            at, n_together = (k * n_blocks + b) * OF_CLASS, together(b, n_blocks)
+            if n_together > 1:
+                distance_blocks(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            else:
+                distance_block(rows, weights, start, end, numbers, width, b * WIDTH, moments, at)
+            b += n_together
+    for b in range(n_blocks):
+        begin_test(b * OF_TEST, tests, 0.0)
+        for k in range(class_weights.shape[0]):
+            at = (k * n_blocks + b) * OF_CLASS
+            add_class_of_levene((at, b * OF_TEST), moments, tests)
+        for k in range(class_weights.shape[0]):
+            add_between_of_levene(((k * n_blocks + b) * OF_CLASS, b * OF_TEST), moments, tests)
+        finish_test(b * OF_TEST, tests)

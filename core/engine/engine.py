@@ -1,0 +1,116 @@
+"""Which code grows a tree: the plain definition, or compiled kernels that give the same tree."""
+
+from enum import StrEnum
+
+from core.arithmetic.arrays import FloatArray
+from core.config.options import Algorithm
+from core.engine.definition import best_split
+from core.growth.column_draw import ColumnDraw
+from core.growth.grow import ChooseSplit, grow
+from core.growth.kernels.lists.grow_fast import grow_fast, is_supported
+from core.growth.samples import Samples
+from core.growth.validation_gate import Trial, validated
+from core.methods.chaid.search import ChaidSearch
+from core.methods.oblique import grow as oblique_grow
+from core.methods.quest import grow as quest_grow
+from core.tables.progress import Watch, nobody, part_of
+from core.tables.target import Task
+from core.tree.tree import Tree
+
+SMALL_ROWS = 500  # up to here the definition is always quick enough
+GROWING = 0.9  # the part of the work that grows a tree whose splits are tried on validation rows then, about
+# What a first training by kernels waits for the compiler, about: one of QUEST, of linear tests, of everything else.
+QUEST_COMPILE_SECONDS, LINEAR_COMPILE_SECONDS, COMPILE_SECONDS = 17.0, 40.0, 90.0
+# What the definition takes to grow a full tree of one cell (a row of a column), about, and how much more with copies;
+# QUEST tests all columns of a node at once, and its trees have hardly more nodes with copies.
+CLASS_SECONDS, NUMBER_SECONDS, COPIES, QUEST_SECONDS = 8e-5, 1e-4, 2.5, 2e-5
+
+
+class Engine(StrEnum):
+    """How to choose: by the size of the data, or one of the two wherever it can."""
+
+    AUTO = "auto"
+    AUTO_COLD = "auto_cold"  # as auto, while the kernels are not compiled yet
+    DEFINITION = "definition"
+    KERNELS = "kernels"
+
+
+def grow_with(
+    engine: Engine,
+    samples: Samples,
+    algorithm: Algorithm,
+    *,
+    validation: Samples | None,
+    seed: int,
+    costs: FloatArray | None = None,
+    draw: ColumnDraw | None = None,
+    threads: int = 1,
+    watch: Watch = nobody,
+) -> tuple[Tree, list[Trial]]:
+    """The tree by the engine that was asked for; and, where there are validation rows, the splits tried on them.
+
+    What the kernels cannot do, the definition does, on one thread.
+    """
+    if validation is None:
+        return grown_with(engine, samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch), []
+    growing, trying = part_of(watch, 0.0, GROWING), part_of(watch, GROWING, 1.0)
+    tree = grown_with(engine, samples, algorithm, seed=seed, draw=draw, threads=threads, watch=growing)
+    return validated(tree, validation, costs=costs, watch=trying)
+
+
+def grown_with(
+    engine: Engine,
+    samples: Samples,
+    algorithm: Algorithm,
+    *,
+    seed: int,
+    draw: ColumnDraw | None,
+    threads: int,
+    watch: Watch,
+) -> Tree:
+    """The full tree."""
+    choose: ChooseSplit = best_split
+    if prefers_kernels(engine, samples):
+        if oblique_grow.is_supported(samples, algorithm) and draw is None:
+            return oblique_grow.grow_multivariate(samples, algorithm, seed=seed, watch=watch)
+        if quest_grow.is_supported(algorithm) and draw is None:
+            return quest_grow.grow_quest(samples, algorithm, watch=watch)
+        if is_supported(samples, algorithm):
+            return grow_fast(samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch)
+        if algorithm.chaid is not None:
+            choose = ChaidSearch(samples, algorithm).best_split
+    return grow(samples, algorithm, seed=seed, draw=draw, choose=choose, watch=watch)
+
+
+def prefers_kernels(engine: Engine, samples: Samples, n_trees: int = 1) -> bool:
+    """Whether the kernels are to grow a tree of these samples, or so many trees, if they can."""
+    match engine:
+        case Engine.AUTO:
+            return n_trees * len(samples) > SMALL_ROWS
+        case Engine.AUTO_COLD:
+            is_worth = n_trees * definition_seconds(samples) > COMPILE_SECONDS
+            return is_worth and prefers_kernels(Engine.AUTO, samples, n_trees)
+        case _:
+            return engine is Engine.KERNELS
+
+
+def for_trees(engine: Engine, samples: Samples, algorithm: Algorithm, n_trees: int) -> Engine:
+    """The engine for a training that grows so many trees of these samples: many are worth waiting for a compiler."""
+    is_worth = n_trees * definition_seconds(samples, algorithm) > compile_seconds(algorithm)
+    return Engine.AUTO if engine is Engine.AUTO_COLD and is_worth else engine
+
+
+def compile_seconds(algorithm: Algorithm) -> float:
+    """How long the compiler takes over what grows such a tree, about."""
+    if algorithm.quest is not None:
+        return QUEST_COMPILE_SECONDS
+    return COMPILE_SECONDS if algorithm.linear is None else LINEAR_COMPILE_SECONDS
+
+
+def definition_seconds(samples: Samples, algorithm: Algorithm | None = None) -> float:
+    """How long the definition would take, about: rather too long, for a tree that nothing stops early."""
+    n_cells = len(samples) * len(samples.attributes.schema)
+    if algorithm is not None and algorithm.quest is not None:
+        return n_cells * QUEST_SECONDS
+    cell = CLASS_SECONDS if samples.target.task is Task.CLASSIFICATION else NUMBER_SECONDS
+    return n_cells * cell * (COPIES if samples.attributes.has_missing else 1.0)

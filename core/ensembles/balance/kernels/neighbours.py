@@ -1,0 +1,45 @@
+"""The compiled twin of `neighbours.nearest`: a sum that is too large already is not finished."""
+
+from numba import int64
+
+from core.compiler.compile import compiled
+
+INFINITY = float("inf")
+
+
+@compiled
+def squared_distance(a, b, penalties, limit):
+    """`neighbours.squared_distances` of two points; anything from the limit on where it is not less."""
+    apart, n_known, n = 0.0, int64(0), penalties.shape[0]
+    for column in range(n):
+        one, other, penalty = a[column], b[column], penalties[column]
+        if one == one and other == other:
+            n_known += 1
+            if penalty != penalty:
+                apart += (one - other) * (one - other)
+            elif one != other:
+                apart += penalty
+            if apart >= limit:  # what is known too little is only farther
+                return apart
+    return apart * (n / n_known) if n_known > 0 else INFINITY
+
+
+@compiled
+def nearest(points, others, penalties, but_itself, found, apart):
+    """`neighbours.nearest`: `found[point, :]` gets the nearest of the others; `apart` is memory for their distances."""
+    n = found.shape[1]
+    for i in range(points.shape[0]):
+        n_found = 0
+        for j in range(others.shape[0]):
+            if n == 0 or (but_itself and i == j):
+                continue
+            limit = apart[n - 1] if n_found == n else INFINITY
+            distance = squared_distance(points[i], others[j], penalties, limit)
+            if n_found == n and distance >= limit:
+                continue
+            place = n_found if n_found < n else n - 1
+            while place > 0 and apart[place - 1] > distance:  # equals stay before it
+                apart[place], found[i, place] = apart[place - 1], found[i, place - 1]
+                place -= 1
+            apart[place], found[i, place] = distance, j
+            n_found = min(n_found + 1, n)

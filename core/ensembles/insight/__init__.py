@@ -1,0 +1,1 @@
+"""What many trees tell besides answers: how good they are, why they answer so, and what they rely on."""

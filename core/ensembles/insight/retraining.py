@@ -1,0 +1,190 @@
+"""What an attribute is worth if others may take its place: how much worse models are that are trained without it.
+
+Its values are handed out at random among the rows that train, and among those that validate, and all is trained again.
+What others tell as well is then learnt from those, so falls are smaller than those of a model that relies on it. Rows
+that measure are never trained on, and stay as they are. Hooker, Mentch and Zhou 2021: permute and relearn.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from core.arithmetic.arrays import FloatArray
+from core.config.options import Committee, TrainingConfig
+from core.engine.engine import Engine, prefers_kernels
+from core.ensembles.insight import evaluation
+from core.ensembles.insight.importance import worth_of
+from core.ensembles.insight.out_of_bag import judge_out_of_bag
+from core.ensembles.prediction.predictor import ForestPredictor
+from core.ensembles.sampling import leaves_rows_out
+from core.ensembles.training import train_forest
+from core.evaluation.evaluate import answers_to, as_trained
+from core.evaluation.importance import Fall, fall_from, with_shuffled
+from core.growth.samples import Samples
+from core.prediction.predictor import Predictor
+from core.pruning.choose_alpha import fold_of_rows
+from core.tables.parts import Part
+from core.tables.progress import Watch, nobody, part_of
+from core.training.preparation import Prepared, take
+from core.training.train import Report, costs_of, train
+
+MOST_FOLDS = 5
+TRAINING = 0.9  # the part of the work that trains, about; the rest asks
+STAGES: Mapping[str, tuple[float, float]] = {"growing": (0.0, 0.7), "pruning": (0.7, 1.0)}  # of a training, about
+
+
+class UnseenRows(StrEnum):
+    """Which rows measure: those kept aside, else training rows, each answered by what was trained without it."""
+
+    TEST = "test"
+    OUT_OF_BAG = "out_of_bag"
+    CROSS_VALIDATION = "cross_validation"
+
+
+@dataclass(frozen=True, slots=True)
+class Retrained:
+    """What each attribute is worth, in their order, and by which rows that was measured."""
+
+    rows: UnseenRows
+    falls: tuple[Fall, ...]
+
+
+def falls_when_retrained(
+    prepared: Prepared, config: TrainingConfig, *, engine: Engine = Engine.AUTO, threads: int = 1, watch: Watch = nobody
+) -> Retrained | None:
+    """For each attribute, how far the measure falls when all is trained again without what it tells.
+
+    That takes a training for every attribute and repeat, and five times that where folds are left out. `watch` hears
+    how much is done, from 0 to 1, and may raise to end it. None where nobody asked for it, and where there is no
+    measure: no row can be asked, or the target of those that can does not vary.
+    """
+    if config.importance is None:
+        return None
+    repeats, n_columns = range(config.importance.repeats), len(prepared.train.attributes.schema)
+    n_trainings = 1 + n_columns * len(repeats)
+    watches = (part_of(watch, n / n_trainings, (n + 1) / n_trainings) for n in range(n_trainings))
+    retrainer = Retrainer(prepared, config, engine_for(prepared, config, n_trainings, engine), threads)
+    whole = retrainer.worth_after(prepared, next(watches))
+    if whole is None:
+        return None
+    falls = []
+    for column in range(n_columns):
+        shuffles = (without(prepared, column, config.seed, repeat) for repeat in repeats)
+        falls.append(fall_from(whole, [retrainer.worth_after(one, next(watches)) for one in shuffles]))
+    return Retrained(retrainer.rows, tuple(falls))
+
+
+def engine_for(prepared: Prepared, config: TrainingConfig, n_trainings: int, engine: Engine) -> Engine:
+    """The engine for so many trainings: kernels grow many small trees sooner, and may be worth waiting for."""
+    n_trees = config.ensemble.n_trees if isinstance(config.ensemble, Committee) else 1
+    return Engine.KERNELS if prefers_kernels(engine, prepared.train, n_trainings * n_trees) else engine
+
+
+def without(prepared: Prepared, column: int, seed: int, repeat: int) -> Prepared:
+    """The rows with a column in random order, in each of the parts that a training looks at."""
+    parts = dict(prepared.parts)
+    for part in (Part.TRAIN, Part.VALIDATION):
+        if (samples := parts[part]) is not None:
+            parts[part] = replace(samples, attributes=with_shuffled(samples.attributes, column, seed, repeat))
+    return replace(prepared, parts=parts)
+
+
+@dataclass(frozen=True)
+class Retrainer:
+    """Trains as a configuration says, on changed rows, and asks rows of `prepared` that were not among them."""
+
+    prepared: Prepared
+    config: TrainingConfig
+    engine: Engine
+    threads: int
+
+    @property
+    def rows(self) -> UnseenRows:
+        """Which rows are asked: those of the test part where it has any."""
+        if self.prepared.parts[Part.TEST] is not None:
+            return UnseenRows.TEST
+        committee = self.config.ensemble
+        if isinstance(committee, Committee) and leaves_rows_out(committee, len(self.prepared.train)):
+            return UnseenRows.OUT_OF_BAG
+        return UnseenRows.CROSS_VALIDATION
+
+    def worth_after(self, changed: Prepared, watch: Watch) -> float | None:
+        """How good the answers to rows that were not trained on are; None where that cannot be told."""
+        asked, answers = self._asked(changed, watch)
+        return None if asked is None else worth_of(answers, asked, costs_of(self.prepared, self.config))
+
+    def _asked(self, changed: Prepared, watch: Watch) -> tuple[Samples | None, FloatArray]:
+        """The rows that can be asked, and what is answered."""
+        match self.rows:
+            case UnseenRows.TEST:
+                test = self.prepared.parts[Part.TEST]
+                assert test is not None
+                return test, self._answers(changed, test, watch)
+            case UnseenRows.OUT_OF_BAG:
+                return self._out_of_bag(changed, watch)
+            case UnseenRows.CROSS_VALIDATION:
+                return self._left_out(changed, watch)
+
+    def _answers(self, changed: Prepared, asked: Samples, watch: Watch) -> FloatArray:
+        """What a model trained on changed rows answers some others."""
+        report, asking = _reporting(part_of(watch, 0.0, TRAINING)), part_of(watch, TRAINING, 1.0)
+        if self.config.ensemble is None:
+            model = train(changed, self.config, report, engine=self.engine, threads=self.threads)
+            predictor, records = Predictor(model.view(model.history.selected)), as_trained(model, asked)
+            return answers_to(predictor, records.attributes, kernels=self._kernels, watch=asking)
+        forest = train_forest(changed, self.config, report, engine=self.engine, threads=self.threads)
+        records = as_trained(forest, asked)
+        return evaluation.answers_to(
+            ForestPredictor(forest.forest),
+            records.attributes,
+            kernels=self._kernels,
+            threads=self.threads,
+            watch=asking,
+        )
+
+    def _out_of_bag(self, changed: Prepared, watch: Watch) -> tuple[Samples | None, FloatArray]:
+        """Each training row is answered by the trees that it was not drawn for."""
+        committee, report = self.config.ensemble, _reporting(part_of(watch, 0.0, TRAINING))
+        assert isinstance(committee, Committee)
+        forest = train_forest(changed, self.config, report, engine=self.engine, threads=self.threads)
+        judged = judge_out_of_bag(
+            forest,
+            ForestPredictor(forest.forest),
+            self.prepared.train,
+            committee,
+            seed=self.config.seed,
+            kernels=self._kernels,
+            watch=part_of(watch, TRAINING, 1.0),
+        )
+        return take(self.prepared.train, judged.rows), judged.answers
+
+    def _left_out(self, changed: Prepared, watch: Watch) -> tuple[Samples | None, FloatArray]:
+        """Each training row is answered by a model trained without its fold; a single row by none."""
+        train_rows, n_folds = self.prepared.train, min(MOST_FOLDS, len(self.prepared.train))
+        if n_folds < 2:
+            return None, np.empty((0, 0))
+        fold_of, found = fold_of_rows(train_rows.target, n_folds, self.config.seed), list[FloatArray]()
+        for fold in range(n_folds):
+            others = replace(
+                changed, parts={**changed.parts, Part.TRAIN: take(changed.train, np.flatnonzero(fold_of != fold))}
+            )
+            asked = take(train_rows, np.flatnonzero(fold_of == fold))
+            assert asked is not None
+            found.append(self._answers(others, asked, part_of(watch, fold / n_folds, (fold + 1) / n_folds)))
+        return take(train_rows, np.argsort(fold_of, kind="stable")), np.concatenate(found)
+
+    @property
+    def _kernels(self) -> bool:
+        return prefers_kernels(self.engine, self.prepared.train)
+
+
+def _reporting(watch: Watch) -> Report:
+    """What a training tells of its stages, as one number."""
+
+    def report(stage: str, progress: float) -> None:
+        start, end = STAGES[stage]
+        watch(start + progress * (end - start))
+
+    return report

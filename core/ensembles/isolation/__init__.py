@@ -1,0 +1,1 @@
+"""Isolation forests: rows unlike the others."""

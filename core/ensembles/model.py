@@ -1,0 +1,61 @@
+"""A trained forest: all that is needed to read it, predict with it and look at each of its trees."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from core.arithmetic.arrays import FloatArray
+from core.config.options import MissingStrategy
+from core.ensembles.forest import Forest
+from core.missing.filling import Fills
+from core.tables.schema import Schema
+from core.tables.target import Task
+from core.tree.history import Ledger
+from core.tree.model import Model, Range, Trained
+
+
+@dataclass(frozen=True)
+class ForestModel(Trained):
+    """The fields that `Model` has too mean the same; many trees stand in place of one and its pruning.
+
+    `prior` is what one would answer without any tree: the share of each class in the training rows, or the mean of each
+    target.
+    """
+
+    task: Task
+    target: str | tuple[str, ...]
+    classes: tuple[str, ...]
+    attributes: Schema
+    ranges: tuple[Range, ...]
+    forest: Forest
+    prior: FloatArray
+    missing: MissingStrategy = MissingStrategy.WEIGHTED
+    fills: Fills = ()
+
+    def __len__(self) -> int:
+        return len(self.forest)
+
+    @property
+    def costs(self) -> FloatArray | None:
+        """`[actual, predicted]` of wrong answers; None when all cost the same."""
+        return self.forest.costs
+
+    def member(self, number: int) -> Model:
+        """One of the trees as a model of its own, never pruned: whatever reads a tree reads it too."""
+        return Model(
+            task=self.task,
+            target=self.target,
+            classes=self.classes,
+            attributes=self.attributes,
+            ranges=self.ranges,
+            history=Ledger(self.forest.tree(number)).finished(),
+            missing=self.missing,
+            fills=self.fills,
+        )
+
+    @cached_property
+    def median_leaf_weight(self) -> float:
+        """Half of the leaves of all trees have at most this training weight."""
+        weights = [self.forest.tree(number) for number in range(len(self))]
+        return float(np.median(np.concatenate([tree.weight[tree.size == 1] for tree in weights])))

@@ -1,0 +1,1 @@
+"""What many trees answer, for one record or many."""

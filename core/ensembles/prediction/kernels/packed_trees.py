@@ -1,0 +1,135 @@
+"""The compiled twin of `ensembles.prediction.predictor.average_of_trees` for one record, down trees as `packed_trees`
+has them.
+
+Many trees are on their way at a time: the record passes the tests of a line in each of them, and asks for the line that
+it needs next there. What the kernel is given are addresses: unpacking arrays would take longer than the trees.
+"""
+
+from numba import int64, uint64
+
+from core.compiler.compile import ask_for, compiled, inlined, making_arrays, numbers_at, shorts_at, wholes_at
+from core.ensembles.prediction.kernels.levels import levels_of_record
+from core.ensembles.prediction.levels import Levels
+from core.ensembles.prediction.packed_trees import (
+    ANSWERS,
+    BEFORE,
+    BLOCK_LEVELS,
+    COLUMN_BITS,
+    DEPTH,
+    LEAF_BIT,
+    N_ADDRESSES,
+    N_ANSWERS,
+    N_COLUMNS,
+    N_OUTPUTS,
+    N_TESTS,
+    N_TREES,
+    START,
+    TESTS,
+    TREES_IN_FLIGHT,
+    WORD_BYTES,
+)
+
+OUTPUTS_AT_ONCE = 4
+PLACE = uint64((1 << 32) - 1)  # the part of a test that tells where its first branch leads
+ANSWER = uint64((1 << LEAF_BIT) - 1)  # of a leaf's key
+
+
+@making_arrays
+def levels_at(table):
+    """The levels whose arrays are written down in a table of addresses and lengths, in the order of their fields."""
+    return Levels(
+        numbers_at(table[0], table[1]),
+        wholes_at(table[2], table[3]),
+        numbers_at(table[4], table[5]),
+        numbers_at(table[6], table[7]),
+        numbers_at(table[8], table[9]),
+        wholes_at(table[10], table[11]),
+        shorts_at(table[12], table[13]),
+        wholes_at(table[14], table[15]),
+    )
+
+
+@inlined
+def go_down(tests, place, n_tests, column_mask, of_record):
+    """Where a record comes to in so many tests."""
+    for _ in range(n_tests):
+        test = uint64(tests[place])
+        key = test >> uint64(32)
+        place = (test & PLACE) + uint64(uint64(of_record[key & column_mask]) > key)
+    return place
+
+
+@compiled
+def reach_leaves(table, tests, begin, end, of_record, reached):
+    """Send a record down some trees, to the places of their leaves."""
+    column_mask, n_trees = (uint64(1) << uint64(table[COLUMN_BITS])) - uint64(1), uint64(table[N_TREES])
+    start, depth, address = wholes_at(table[START], n_trees), wholes_at(table[DEPTH], n_trees), uint64(table[TESTS])
+    deepest = int64(0)
+    for tree in range(begin, end):
+        place = go_down(tests, uint64(start[tree]), BLOCK_LEVELS + 1, column_mask, of_record)
+        ask_for(address + place * uint64(WORD_BYTES))
+        reached[tree - begin] = int64(place)
+        deepest = max(deepest, depth[tree])
+    for _ in range(BLOCK_LEVELS + 1, deepest, BLOCK_LEVELS):
+        for i in range(end - begin):
+            place = go_down(tests, uint64(reached[i]), BLOCK_LEVELS, column_mask, of_record)
+            ask_for(address + place * uint64(WORD_BYTES))
+            reached[i] = int64(place)
+
+
+@compiled
+def find_answers(table, tests, begin, end, reached):
+    """The rows of the answers of leaves, instead of their places."""
+    n_trees, n_outputs, address = uint64(table[N_TREES]), uint64(table[N_OUTPUTS]), uint64(table[ANSWERS])
+    before, column_bits = wholes_at(table[BEFORE], n_trees), uint64(table[COLUMN_BITS])
+    for tree in range(begin, end):
+        key = uint64(tests[uint64(reached[tree - begin])]) >> uint64(32)
+        told = (key & ANSWER) >> column_bits
+        row = told + uint64(before[tree]) * uint64(told >= n_outputs)
+        ask_for(address + row * n_outputs * uint64(WORD_BYTES))
+        reached[tree - begin] = int64(row)
+
+
+@compiled
+def add_answers(answers, n_outputs, rows, n, sums):
+    """Add the answers of so many rows, in their order, to the sums: a few outputs side by side."""
+    last = n_outputs - uint64(1)
+    for k in range(uint64(0), n_outputs, uint64(OUTPUTS_AT_ONCE)):
+        second, third, fourth = min(k + uint64(1), last), min(k + uint64(2), last), min(k + uint64(3), last)
+        a, b, c, d = sums[k], sums[second], sums[third], sums[fourth]
+        for i in range(n):
+            row = uint64(rows[i]) * n_outputs
+            a += answers[row + k]
+            b += answers[row + second]
+            c += answers[row + third]
+            d += answers[row + fourth]
+        sums[k], sums[second], sums[third], sums[fourth] = a, b, c, d
+
+
+@compiled
+def average_packed(address, desk):
+    """The mean answer to the record on a desk, written behind its values; False, and nothing, where it lacks one.
+
+    `address` is that of a table of addresses and sizes. Behind the answer there is room on the desk for what is found
+    on the way.
+    """
+    table = wholes_at(address, N_ADDRESSES)
+    n_columns, n_trees, n_outputs = table[N_COLUMNS], uint64(table[N_TREES]), uint64(table[N_OUTPUTS])
+    cells, sums = numbers_at(desk, n_columns), numbers_at(desk + WORD_BYTES * n_columns, n_outputs)
+    of_record = wholes_at(desk + WORD_BYTES * (n_columns + int64(n_outputs)), n_columns)
+    places = wholes_at(desk + WORD_BYTES * (2 * n_columns + int64(n_outputs)), n_columns)
+    reached = wholes_at(desk + WORD_BYTES * (3 * n_columns + int64(n_outputs)), TREES_IN_FLIGHT)
+    if not levels_of_record(levels_at(table), cells, uint64(table[COLUMN_BITS]), of_record, places):
+        return False
+    tests = wholes_at(table[TESTS], table[N_TESTS])
+    answers = numbers_at(table[ANSWERS], table[N_ANSWERS] * int64(n_outputs))
+    for k in range(n_outputs):
+        sums[k] = 0.0
+    for begin in range(uint64(0), n_trees, uint64(TREES_IN_FLIGHT)):
+        end = min(begin + uint64(TREES_IN_FLIGHT), n_trees)
+        reach_leaves(table, tests, begin, end, of_record, reached)
+        find_answers(table, tests, begin, end, reached)
+        add_answers(answers, n_outputs, reached, end - begin, sums)
+    for k in range(n_outputs):
+        sums[k] /= n_trees
+    return True

@@ -1,0 +1,226 @@
+"""A forest laid out for walking down: all trees one after the other, each as `core.tree.layout` has it.
+
+The places of a tree begin where its nodes do, and siblings stand side by side: branch v of the node at place p leads to
+place first[p] + v, and a leaf leads to itself. Of leaves there is one number besides, that of their answer in a table:
+leaves of a single class all have the same one, and in a tree grown to the end there are no others.
+"""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.criteria.impurity import shares
+from core.ensembles.forest import AnyArray, Forest, weights_of
+from core.ensembles.prediction.levels import Levels, all_levels, levels_of, thresholds_of_codes
+from core.ensembles.shape import Shape
+from core.splits.split import SplitKind
+from core.tables.target import Task
+from core.tree.layout import FOUND_BY, LOOKUP, THRESHOLD
+from core.tree.tree import SPLIT_KINDS
+
+# A test is where its first branch leads, and a key: the level of its threshold, then the column, in the lowest bits.
+# The level of a value, moved as far, is above the key just when it is above the threshold's.
+TEST = np.dtype([("first", np.uint32), ("key", np.uint32)])
+KEY_BITS = 32
+
+NodeArray = NDArray[np.integer[Any]]
+
+
+class ForestNodes(NamedTuple):
+    """What stands at each place. What only other tests than thresholds need is empty where there are no others.
+
+    addresses   of `tests` and `answer_of` in memory
+    start       by tree: its first place; then how many there are       depth       by tree: the most tests of a path
+    tests       first, and the level of the threshold with the column in its last `column_bits`; high in leaves
+    share       r_v, as in the trees
+    answer_of   of leaves: a row of `answers`, which are never -0.0     n_branches  0 in a leaf
+    kind        how a branch is found, as in `core.tree.layout`         missing     the branch of a missing value, or -1
+    lookup      at `lookup_start` and on: code -> branch
+    cuts        levels, moved as in keys, from `cuts_start[c]` to `cuts_start[c + 1]`, c the entry of `cuts_of`
+    """
+
+    addresses: NDArray[np.uint64]
+    start: RowArray
+    depth: RowArray
+    column_bits: int
+    tests: NDArray[np.void]
+    share: FloatArray
+    answer_of: NDArray[np.uint32]
+    answers: FloatArray
+    n_branches: NDArray[np.uint32]
+    kind: NDArray[np.uint8]
+    missing: NDArray[np.int32]
+    lookup_start: NDArray[np.int64]
+    lookup: NDArray[np.int32]
+    cuts_of: NDArray[np.uint32]
+    cuts_start: RowArray
+    cuts: NDArray[np.uint32]
+
+
+class ForestLayout:
+    """The places of a forest whose tests each ask for one attribute."""
+
+    def __init__(self, forest: Forest) -> None:
+        self.forest, self.shape = forest, Shape(forest.start, forest.columns["size"])
+
+    @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The columns that tests read; where tests are told by column, it is by their places here.
+
+        The first column where no tree has a test: leaves compare a value too, whatever it is.
+        """
+        return tuple(np.unique(self.forest.columns["column"][~self.shape.is_leaf]).tolist()) or (0,)
+
+    @cached_property
+    def thresholds(self) -> tuple[FloatArray, ...]:
+        """By tested column, all numbers that its values are compared with; of categories, those between codes."""
+        columns, found = self.forest.columns, []
+        found_by = self._found_by(np.arange(self.forest.n_nodes))
+        for column in self.tested:
+            is_here = columns["column"] == column
+            codes = self.forest.n_codes[is_here & (found_by == LOOKUP)]
+            if len(codes):
+                found.append(thresholds_of_codes(int(codes.max())))
+                continue
+            cuts = [of_kind[column] or () for of_kind in self.forest.cuts if of_kind]
+            asked = columns["threshold"][is_here & (found_by == THRESHOLD)]
+            found.append(np.unique(np.concatenate([asked.astype(np.float64), *map(np.array, cuts)])))
+        return tuple(found)
+
+    @cached_property
+    def levels(self) -> Levels:
+        """The same, to look values up in."""
+        return all_levels(self.thresholds)
+
+    @property
+    def column_bits(self) -> int:
+        """How many bits tell a column."""
+        return max(0, len(self.tested) - 1).bit_length()
+
+    @property
+    def suits_keys(self) -> bool:
+        """Whether every test fits into its key, with a level left that no value is above."""
+        n_levels = 1 << max(0, KEY_BITS - self.column_bits)
+        return self.forest.n_nodes < 1 << 32 and max(map(len, self.thresholds), default=0) + 2 < n_levels
+
+    @property
+    def order(self) -> NDArray[np.uint32]:
+        """The node at each place; nodes of all trees are counted through."""
+        return self.shape.by_parent
+
+    @cached_property
+    def only_thresholds(self) -> bool:
+        """Whether all tests compare a value with a threshold."""
+        kinds = self.forest.columns["kind"]
+        return bool((kinds <= SPLIT_KINDS.index(SplitKind.THRESHOLD)).all())
+
+    @cached_property
+    def nodes(self) -> ForestNodes:
+        """All places."""
+        (answer_of, answers), tests = self._leaf_answers(), self._tests()
+        return ForestNodes(
+            addresses=np.array([each.__array_interface__["data"][0] for each in (tests, answer_of)], dtype=np.uint64),
+            start=self.forest.start.astype(np.int64),
+            depth=self.shape.depths,
+            column_bits=self.column_bits,
+            tests=tests,
+            share=self._shares()[self.order],
+            answer_of=answer_of,
+            answers=answers,
+            **self._other_tests(),
+        )
+
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers an answer has: one for each class, or target."""
+        return int(self.forest.columns["values"].shape[1])
+
+    def answers(self, nodes: NodeArray) -> FloatArray:
+        """What nodes answer as leaves: class shares, or means; those of their parents where they received nothing."""
+        behind = np.where(self.weights(nodes) > 0, nodes, self.shape.parent[nodes])
+        values = self.forest.columns["values"][behind].astype(np.float64)
+        return shares(values) if self.forest.task is Task.CLASSIFICATION else values
+
+    def weights(self, nodes: NodeArray) -> FloatArray:
+        """The training weight of nodes."""
+        weight = self.forest.columns.get("weight")
+        if weight is None:
+            return weights_of(self.forest.columns["values"][nodes].astype(np.float64))
+        return weight[nodes].astype(np.float64)
+
+    def _found_by(self, nodes: NodeArray) -> NDArray[np.uint8]:
+        """How the branch of a value is found; leaves count as thresholds."""
+        kind = self.forest.columns["kind"][nodes]
+        return np.where(kind < 0, THRESHOLD, FOUND_BY[kind]).astype(np.uint8)
+
+    def _tests(self) -> NDArray[np.void]:
+        columns, order, shift = self.forest.columns, self.order, self.column_bits
+        is_leaf, column = self.shape.is_leaf[order], columns["column"][order]
+        tests = np.empty(len(order), dtype=TEST)
+        tests["first"] = np.where(is_leaf, np.arange(len(order)), self.shape.first_child[order])
+        key = np.full(len(order), (1 << KEY_BITS) - (1 << shift), dtype=np.uint32)
+        is_threshold = ~is_leaf & (self._found_by(order) == THRESHOLD)
+        threshold = columns["threshold"][order].astype(np.float64)
+        for place, (tested, of_column) in enumerate(zip(self.tested, self.thresholds, strict=True)):
+            is_here = column == tested
+            is_compared = is_here & is_threshold
+            key[is_compared] = levels_of(threshold[is_compared], of_column) << np.uint32(shift)
+            key[is_here] |= np.uint32(place)
+        tests["key"] = key
+        return tests
+
+    def _shares(self) -> FloatArray:
+        """r_v of every node."""
+        share = self.forest.columns.get("share")
+        if share is not None:
+            return share.astype(np.float64)
+        weight = self.weights(np.arange(self.forest.n_nodes))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = weight / weight[self.shape.parent]
+        share[self.forest.start[:-1]] = 1.0
+        return share
+
+    def _leaf_answers(self) -> tuple[NDArray[np.uint32], FloatArray]:
+        """For each place of a leaf the row of its answer, and the answers: first those of a single class."""
+        is_leaf = self.shape.is_leaf[self.order]
+        answers = self.answers(self.order[is_leaf]) + 0.0  # a sum that begins with 0 is never -0.0
+        n_outputs = answers.shape[1]
+        is_single = (answers == 1.0).any(axis=1) & (self.forest.task is Task.CLASSIFICATION)
+        rows = np.where(is_single, answers.argmax(axis=1), n_outputs + np.cumsum(~is_single) - 1)
+        answer_of = np.zeros(len(is_leaf), dtype=np.uint32)
+        answer_of[is_leaf] = rows
+        return answer_of, np.concatenate([np.eye(n_outputs), answers[~is_single]])
+
+    def _other_tests(self) -> dict[str, AnyArray]:
+        """What tests other than thresholds need."""
+        forest, order = self.forest, self.order[:0] if self.only_thresholds else self.order
+        column = np.searchsorted(np.array(self.tested, dtype=np.int64), np.maximum(forest.columns["column"][order], 0))
+        kind_of_tree = np.repeat(forest.member.astype(np.int64), np.diff(forest.start))[order]
+        cuts = [self._cuts(of_kind[tested] if of_kind else None, place) for of_kind in forest.cuts
+                for place, tested in enumerate(self.tested)]  # fmt: skip
+        return {
+            "n_branches": self.shape.n_children[order].astype(np.uint32),
+            "kind": self._found_by(order),
+            "missing": self._missing_branches(order),
+            "lookup_start": forest.code_start[order],
+            "lookup": forest.branch_of.astype(np.int32),
+            "cuts_of": (kind_of_tree * len(self.tested) + column).astype(np.uint32),
+            "cuts_start": np.cumsum([0, *map(len, cuts), 0], dtype=np.int64),
+            "cuts": np.concatenate([np.empty(0, dtype=np.uint32), *cuts]),
+        }
+
+    def _cuts(self, cuts: tuple[float, ...] | None, place: int) -> NDArray[np.uint32]:
+        """The levels of cuts that were found before growth, moved as those of values are."""
+        levels = levels_of(np.array(cuts or (), dtype=np.float64), self.thresholds[place])
+        return levels << np.uint32(self.column_bits)
+
+    def _missing_branches(self, order: AnyArray) -> NDArray[np.int32]:
+        """The branch of its own that a missing value takes; -1 where it has none."""
+        kind = self.forest.columns["kind"][order]
+        is_merged = (kind >= 0) & np.array([each.is_merged for each in SPLIT_KINDS])[kind]
+        branches = np.full(len(order), -1, dtype=np.int32)
+        branches[is_merged] = self.forest.branch_of[self.forest.code_start[1:][order][is_merged] - 1]
+        return branches

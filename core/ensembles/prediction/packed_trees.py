@@ -1,0 +1,118 @@
+"""Trees of thresholds for one record at a time: few lines of memory lie on a path from the root to a leaf.
+
+One record goes down all trees, and meets each test once: the time is that of bringing lines of memory near. A test has
+8 bytes, as in `ensembles.prediction.layout`, and a line has room for eight: children stand side by side, as a pair, and
+pairs below nodes of two levels, that have the same node above them, are a block.
+
+    the first line of a tree      root -   1 2   3 4   5 6        1, 2 below the root; 3, 4 below 1; 5, 6 below 2
+    another                         7 8   9 10  11 12   - -       7, 8 below 3; 9, 10 below 7; 11, 12 below 8
+
+Blocks have room for 4, 2 or 1 pairs, and those of a tree stand by size, the largest first: so each lies within one
+line. A leaf leads to itself, as no level is above its key, and there the key tells its answer too.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.arithmetic.arrays import RowArray
+from core.ensembles.prediction.layout import TEST, ForestLayout
+from core.ensembles.prediction.levels import Levels
+from core.ensembles.shape import Shape
+
+LINE_BYTES = 64
+BLOCK_LEVELS = 2  # of nodes whose children share a line
+LINE_PAIRS = 1 << BLOCK_LEVELS
+LEAF_BIT = 31  # of a key, above every level
+
+TREES_IN_FLIGHT = 128
+WORD_BYTES = 8
+
+# What the kernel finds in its table, after the addresses and lengths of the arrays of `Levels`.
+FIRST = 2 * len(Levels._fields)
+COLUMN_BITS, N_COLUMNS, N_TREES, N_OUTPUTS, N_TESTS, N_ANSWERS = range(FIRST, FIRST + 6)
+TESTS, START, DEPTH, BEFORE, ANSWERS = range(FIRST + 6, FIRST + 11)
+N_ADDRESSES = FIRST + 11
+
+
+class PackedTrees(NamedTuple):
+    """The tests of all trees.
+
+    tests   from the beginning of a line on: where the first branch leads, and the key; a leaf's is told in its answer's
+            place. A tree's root comes first, and nobody comes to where blocks are not full
+    start   by tree: its root
+    before  by tree: how many rows before its own are of other trees, in those answers that are not of a single class
+    """
+
+    tests: NDArray[np.void]
+    start: RowArray
+    before: RowArray
+
+
+def suits_packing(layout: ForestLayout) -> bool:
+    """Whether a forest is of thresholds only, and levels and answers fit into keys, below the bit of a leaf."""
+    if not layout.only_thresholds:
+        return False
+    most = max(layout.n_outputs + layout.forest.n_nodes, *(len(of_column) + 1 for of_column in layout.thresholds))
+    return most < 1 << max(0, LEAF_BIT - layout.column_bits)
+
+
+def packed_trees(layout: ForestLayout) -> PackedTrees:
+    """The trees of a forest that suits packing."""
+    shape, order = layout.shape, layout.order
+    answers, before = _answers_in_tree(layout)
+    pair, start = _pairs(shape)
+    place = 2 * pair[shape.parent] + shape.branch
+    place[shape.start[:-1]] = start
+    key = layout.nodes.tests["key"].astype(np.int64)
+    is_leaf = shape.is_leaf[order]
+    key[is_leaf] = 1 << LEAF_BIT | answers[is_leaf] << layout.column_bits
+    tests = _whole_lines(2 * LINE_PAIRS * (-(-(int(place.max()) + 1) // (2 * LINE_PAIRS))))
+    tests["first"][place] = np.where(shape.is_leaf, place, 2 * pair)
+    tests["key"][place[order]] = key
+    return PackedTrees(tests, start, before)
+
+
+def _answers_in_tree(layout: ForestLayout) -> tuple[RowArray, RowArray]:
+    """By place of `layout`, the answer of a leaf as its tree tells it; and by tree, how many rows stand before its own.
+
+    An answer of a single class is told by the class. The others stand tree by tree, and are counted from there.
+    """
+    nodes = layout.nodes
+    is_own = layout.shape.is_leaf[layout.order] & (nodes.answer_of >= layout.n_outputs)
+    before = np.append(0, np.cumsum(is_own))[nodes.start[:-1]]
+    told = nodes.answer_of.astype(np.int64) - np.where(is_own, np.repeat(before, np.diff(nodes.start)), 0)
+    return told, before
+
+
+def _pairs(shape: Shape) -> tuple[RowArray, RowArray]:
+    """By node, the pair of its children, counted through all trees; and by tree, the place of its root."""
+    n_nodes, roots, n_of_tree = len(shape.size), shape.start[:-1], np.diff(shape.start)
+    above, top = np.flatnonzero(~shape.is_leaf), np.arange(n_nodes)
+    for level in range(1, BLOCK_LEVELS):
+        climbs = shape.depth % BLOCK_LEVELS >= level
+        top[climbs] = shape.parent[top[climbs]]  # the node that a block hangs from
+    n_pairs = np.bincount(top[above], minlength=n_nodes)
+    room = np.where(n_pairs > 0, 1 << np.ceil(np.log2(np.maximum(n_pairs, 1))).astype(np.int64), 0)
+    room[roots] = LINE_PAIRS
+    room_of_tree = np.add.reduceat(room, roots)
+    lines = -(-room_of_tree // LINE_PAIRS)
+    start, skipped = LINE_PAIRS * (np.cumsum(lines) - lines), np.cumsum(room_of_tree) - room_of_tree
+    by_size = np.lexsort((-room, np.repeat(np.arange(len(roots)), n_of_tree)))
+    first = np.empty(n_nodes, dtype=np.int64)
+    first[by_size] = np.cumsum(room[by_size]) - room[by_size]
+    first += np.repeat(start - skipped, n_of_tree)
+    first[roots] += 1  # after the root itself
+    in_turn = above[np.lexsort((shape.depth[above], top[above]))]
+    of_block = top[in_turn]
+    pair = np.zeros(n_nodes, dtype=np.int64)
+    pair[in_turn] = first[of_block] + np.arange(len(in_turn)) - (np.cumsum(n_pairs) - n_pairs)[of_block]
+    return pair, 2 * start
+
+
+def _whole_lines(n_tests: int) -> NDArray[np.void]:
+    """Tests that begin where a line of memory does."""
+    memory = np.zeros(n_tests * TEST.itemsize + LINE_BYTES, dtype=np.uint8)
+    begin = -int(memory.__array_interface__["data"][0]) % LINE_BYTES
+    return memory[begin : begin + n_tests * TEST.itemsize].view(TEST)

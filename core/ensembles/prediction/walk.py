@@ -1,0 +1,238 @@
+"""Records down all trees of a forest by compiled kernels: the answers of `ensembles.prediction.predictor`'s
+definitions, bit for bit.
+
+Importing this module compiles nothing; calling it does, unless compiled code is found on disk.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.arithmetic.arrays import BoolArray, FloatArray
+from core.ensembles.prediction.layout import ForestLayout
+from core.ensembles.prediction.levels import FIRST_CODE
+from core.ensembles.voting import TreeAnswers, average
+from core.prediction.block_walk import COPY, as_numbers
+from core.prediction.routing import Ends, MissingPolicy
+from core.tables.table import Table
+from core.tree.layout import IN_FLIGHT
+
+BLOCK_ROWS = 8_192  # that stand near the processor while all trees come by
+MOST_COPIES = 16_384  # of the rows of a tile; rows with more holes go down one by one
+ROOM = 1_024  # for the leaves of a record to begin with
+POLICIES = tuple(MissingPolicy)
+
+
+class WaitingRoom(NamedTuple):
+    """What a record needs that goes down many branches: leaves with weights, and places that wait."""
+
+    places: NDArray[np.uint32]
+    weights: FloatArray
+    waiting: NDArray[np.uint32]
+    waiting_weights: FloatArray
+
+    def larger(self) -> "WaitingRoom":
+        """Twice as much; what stood there is gone."""
+        return waiting_room(2 * len(self.places))
+
+
+class BlockRoom(NamedTuple):
+    """What a block of rows needs: tiles of levels, marks of rows without a value, and copies of such rows."""
+
+    tiles: NDArray[np.uint32]
+    is_open: BoolArray
+    has_open: BoolArray
+    is_open_here: BoolArray
+    is_other: BoolArray
+    reached: NDArray[np.uint32]
+    slots: NDArray[np.uint32]
+    copies: NDArray[np.void]
+    holes: NDArray[np.uint32]
+    of_row: NDArray[np.uint32]
+
+
+class ForestWalk:
+    """A forest whose tests each ask for one attribute, ready for kernels."""
+
+    def __init__(self, layout: ForestLayout) -> None:
+        self._layout, self._levels, self._nodes = layout, layout.levels, layout.nodes
+        self._only_thresholds, self._n_trees = layout.only_thresholds, len(layout.forest)
+
+    def average(self, table: Table, policy: MissingPolicy, threads: int) -> FloatArray:
+        """`ensembles.prediction.predictor.average_of_trees`; blocks of rows are shared out among the threads."""
+        from core.ensembles.prediction.kernels.predictor import average_block
+
+        if policy is MissingPolicy.LAST_NODE:  # inner nodes answer, and kernels know the answers of leaves only
+            return self._average_of_blocks(table, policy)
+        sums = np.zeros((table.n_rows, self._nodes.answers.shape[1]))
+
+        def answer(start: int) -> None:
+            rows = slice(start, start + BLOCK_ROWS)
+            columns, of_block = self._columns(table, rows), sums[rows]
+            room, waiting = self._room(len(of_block)), waiting_room(ROOM)
+            while not average_block(
+                addresses(columns),
+                self._levels,
+                self._nodes,
+                self._only_thresholds,
+                POLICIES.index(policy),
+                room,
+                waiting,
+                of_block,
+            ):
+                waiting = waiting.larger()
+
+        in_threads(answer, range(0, table.n_rows, BLOCK_ROWS), threads)
+        return sums
+
+    def _average_of_blocks(self, table: Table, policy: MissingPolicy) -> FloatArray:
+        """The same from all that the trees say."""
+        averages = [np.empty((0, self._nodes.answers.shape[1]))]
+        for start in range(0, table.n_rows, BLOCK_ROWS):
+            rows = np.arange(start, min(start + BLOCK_ROWS, table.n_rows))
+            averages.append(average(self.by_tree(table.take(rows), policy).answers))
+        return np.concatenate(averages)
+
+    def running_sums(self, table: Table, policy: MissingPolicy, counted: Iterable[BoolArray]) -> Iterator[FloatArray]:
+        """`ensembles.prediction.predictor.running_sums`; all rows stay as levels in memory."""
+        from core.ensembles.prediction.kernels.predictor import add_tree, read_rows
+
+        room, waiting = self._room(table.n_rows), waiting_room(ROOM)
+        columns = self._columns(table, slice(None))
+        read_rows(addresses(columns), np.uint64(table.n_rows), self._levels, self._nodes, room)
+        sums, added = (np.zeros((table.n_rows, self._nodes.answers.shape[1])) for _ in range(2))
+        code, only_thresholds = POLICIES.index(policy), self._only_thresholds
+        for tree, counts in enumerate(counted):
+            added[:] = 0.0
+            while not add_tree(self._nodes, tree, only_thresholds, code, room, waiting, counts, added):
+                waiting, added = waiting.larger(), np.zeros_like(added)
+            sums += added
+            yield sums
+
+    def by_tree(self, table: Table, policy: MissingPolicy) -> TreeAnswers:
+        """`ensembles.prediction.predictor.answers_by_tree`."""
+        from core.ensembles.prediction.kernels.predictor import reach_block
+
+        nodes, layout = self._nodes, self._layout
+        answers = np.empty((self._n_trees, table.n_rows, nodes.answers.shape[1]))
+        weights = np.empty((self._n_trees, table.n_rows))
+        for start in range(0, table.n_rows, BLOCK_ROWS):
+            n_rows = min(BLOCK_ROWS, table.n_rows - start)
+            rows, room = slice(start, start + n_rows), self._room(n_rows)
+            columns = self._columns(table, rows)
+            reached = np.zeros((self._n_trees, len(room.is_open)), dtype=np.uint32)
+            reach_block(addresses(columns), n_rows, self._levels, nodes, self._only_thresholds, room, reached)
+            places = reached[:, :n_rows]
+            answers[:, rows] = nodes.answers[nodes.answer_of[places]]
+            weights[:, rows] = layout.weights(layout.order[places].ravel()).reshape(places.shape)
+            for row in np.flatnonzero(room.is_open[:n_rows]).tolist():
+                ends = self._ends(np.array([column[row] for column in columns]), POLICIES.index(policy))
+                answers[:, start + row] = ends.total(layout.answers(ends.nodes))
+                weights[:, start + row] = ends.total(layout.weights(ends.nodes)[:, None])[:, 0]
+        return TreeAnswers(answers, weights)
+
+    def leaves(self, table: Table) -> tuple[NDArray[np.uint32], BoolArray]:
+        """`[tree, row]`: the place of the leaf that a row comes to, and which rows meet a value without a branch.
+
+        What stands there for the latter means nothing.
+        """
+        from core.ensembles.prediction.kernels.predictor import reach_block
+
+        places = np.empty((self._n_trees, table.n_rows), dtype=np.uint32)
+        is_open = np.empty(table.n_rows, dtype=np.bool_)
+        for start in range(0, table.n_rows, BLOCK_ROWS):
+            n_rows = min(BLOCK_ROWS, table.n_rows - start)
+            rows, room = slice(start, start + n_rows), self._room(n_rows)
+            columns = self._columns(table, rows)
+            reached = np.zeros((self._n_trees, len(room.is_open)), dtype=np.uint32)
+            reach_block(addresses(columns), n_rows, self._levels, self._nodes, self._only_thresholds, room, reached)
+            places[:, rows] = reached[:, :n_rows]
+            is_open[rows] = room.is_open[:n_rows]
+        return places, is_open
+
+    def one(self, cells: Sequence[float], policy: MissingPolicy) -> tuple[float, ...]:
+        """`ensembles.prediction.predictor.average_of_trees` of one record, whatever it lacks; NaN where a value is
+        missing.
+        """
+        from core.ensembles.prediction.kernels.predictor import average_record
+
+        if policy is MissingPolicy.LAST_NODE:
+            ends = self.ends(cells, policy)
+            return tuple(average(ends.total(self._layout.answers(ends.nodes))).tolist())
+        values, answer, waiting = self._values(cells), np.empty(self._nodes.answers.shape[1]), waiting_room(ROOM)
+        code = POLICIES.index(policy)
+        while not average_record(values, self._levels, self._nodes, self._only_thresholds, code, waiting, answer):
+            waiting = waiting.larger()
+        return tuple(answer.tolist())
+
+    def ends(self, cells: Sequence[float], policy: MissingPolicy) -> Ends:
+        """The leaves that answer a record, tree by tree; nodes are counted through all trees."""
+        return self._ends(self._values(cells), POLICIES.index(policy))
+
+    def possible_ends(self, cells: Sequence[float]) -> Ends:
+        """The leaves that a record comes to if every branch is taken where a value is missing."""
+        from core.ensembles.prediction.kernels.predictor import EVERY_BRANCH
+
+        return self._ends(self._values(cells), EVERY_BRANCH)
+
+    def _ends(self, values: FloatArray, policy: int) -> Ends:
+        from core.ensembles.prediction.kernels.predictor import ends_of_record
+
+        starts, waiting = np.empty(self._n_trees + 1, dtype=np.int64), waiting_room(ROOM)
+        while not ends_of_record(values, self._levels, self._nodes, self._only_thresholds, policy, waiting, starts):
+            waiting = waiting.larger()
+        nodes = self._layout.order[waiting.places[: starts[-1]]].astype(np.int64)
+        return Ends(starts, nodes, waiting.weights[: starts[-1]])
+
+    def _values(self, cells: Sequence[float]) -> FloatArray:
+        """The cells that tests read."""
+        return np.array([cells[column] for column in self._layout.tested], dtype=np.float64)
+
+    def _columns(self, table: Table, rows: slice) -> list[FloatArray]:
+        """The columns that tests read, of some rows."""
+        return [as_numbers(table.columns[column][rows]) for column in self._layout.tested]
+
+    def _room(self, n_rows: int) -> BlockRoom:
+        """Room for a block of so many rows, in whole tiles."""
+        n_tiles, n_columns = -(-n_rows // IN_FLIGHT), len(self._layout.tested)
+        return BlockRoom(
+            tiles=np.full(n_tiles * n_columns * IN_FLIGHT, FIRST_CODE << self._nodes.column_bits, dtype=np.uint32),
+            is_open=np.zeros(n_tiles * IN_FLIGHT, dtype=np.bool_),
+            has_open=np.zeros(n_tiles, dtype=np.bool_),
+            is_open_here=np.zeros(IN_FLIGHT, dtype=np.bool_),
+            is_other=np.zeros(IN_FLIGHT, dtype=np.bool_),
+            reached=np.empty(IN_FLIGHT, dtype=np.uint32),
+            slots=np.empty(IN_FLIGHT, dtype=np.uint32),
+            copies=np.empty(MOST_COPIES, dtype=COPY),
+            holes=np.empty(MOST_COPIES + 1, dtype=np.uint32),
+            of_row=np.zeros(n_columns, dtype=np.uint32),
+        )
+
+
+def waiting_room(n: int) -> WaitingRoom:
+    """Room for so many leaves of a record."""
+    return WaitingRoom(np.empty(n, dtype=np.uint32), np.empty(n), np.empty(n, dtype=np.uint32), np.empty(n))
+
+
+def addresses(columns: list[FloatArray]) -> NDArray[np.uint64]:
+    """Where columns are in memory."""
+    return np.array([address_of(cells) for cells in columns], dtype=np.uint64)
+
+
+def address_of(values: NDArray[Any]) -> int:
+    """Where an array begins in memory."""
+    return int(values.__array_interface__["data"][0])
+
+
+def in_threads(work: Callable[[int], None], items: Sequence[int], threads: int) -> None:
+    """Do the work of every item, some at the same time."""
+    if threads == 1 or len(items) == 1:
+        for item in items:
+            work(item)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, items):
+            pass

@@ -1,0 +1,90 @@
+"""Who is above whom in the trees of a forest, for all of them at once; nodes are counted through all trees."""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.arithmetic.arrays import BoolArray, RowArray
+from core.ensembles.forest import AnyArray
+
+TOP_LEVELS = 6  # that are laid out level by level
+
+
+class Shape:
+    """What follows from the sizes of subtrees."""
+
+    def __init__(self, start: RowArray, size: AnyArray) -> None:
+        self.start, self.size = start, size.astype(np.int64)
+
+    @cached_property
+    def is_leaf(self) -> BoolArray:
+        return self.size == 1
+
+    @property
+    def parent(self) -> NDArray[np.int32]:
+        """The node above; a root's own is itself."""
+        return self._family[0]
+
+    @property
+    def n_children(self) -> NDArray[np.int32]:
+        """How many nodes are right below each node."""
+        return self._family[1]
+
+    @property
+    def branch(self) -> NDArray[np.int32]:
+        """Which of its parent's children each node is."""
+        return self._family[2]
+
+    @cached_property
+    def _family(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """Parents, numbers of children, and which of them a node is.
+
+        Found child after child, of all nodes that have so many: the next begins where the one before ends.
+        """
+        parent, n_children = np.arange(len(self.size), dtype=np.int32), np.zeros(len(self.size), dtype=np.int32)
+        branch, above = np.zeros(len(self.size), dtype=np.int32), np.flatnonzero(self.size > 1)
+        child = above + 1
+        while len(above):
+            parent[child], branch[child] = above, n_children[above]
+            n_children[above] += 1
+            after = child + self.size[child]
+            has_more = after < above + self.size[above]
+            above, child = above[has_more], after[has_more]
+        return parent, n_children, branch
+
+    @cached_property
+    def first_child(self) -> RowArray:
+        """The place of each node's first child in `by_parent`; what stands there for a leaf means nothing.
+
+        Children stand in the order of their parents: those of the first levels, which every record passes, level by
+        level, so that few lines of memory hold all of them; the others depth first, near to where their paths go on.
+        """
+        above, tree = np.flatnonzero(self.size > 1), np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        turn = tree[above] * (TOP_LEVELS + 1) + np.minimum(self.depth[above], TOP_LEVELS)
+        above = above[np.argsort(turn, kind="stable")]
+        places, n_children = np.zeros(len(self.size), dtype=np.int64), self.n_children[above]
+        places[above] = np.cumsum(n_children, dtype=np.int64) - n_children + 1 + tree[above]  # roots stand there too
+        return places
+
+    @cached_property
+    def by_parent(self) -> NDArray[np.uint32]:
+        """The node at each place: a tree's root first, and siblings side by side."""
+        places = self.first_child[self.parent] + self.branch
+        places[self.start[:-1]] = self.start[:-1]
+        order = np.empty(len(places), dtype=np.uint32)
+        order[places] = np.arange(len(places))
+        return order
+
+    @cached_property
+    def depth(self) -> RowArray:
+        """How many tests lead to each node."""
+        nodes = np.arange(len(self.size))
+        begins = np.bincount(nodes + 1, minlength=len(nodes) + 1)
+        ends = np.bincount(nodes + self.size, minlength=len(nodes) + 1)
+        return np.cumsum(begins - ends)[:-1]
+
+    @property
+    def depths(self) -> RowArray:
+        """By tree, how many tests its longest path has."""
+        return np.maximum.reduceat(self.depth, self.start[:-1])

@@ -1,0 +1,139 @@
+"""Which attributes a tree relies on: how often it asks them, what they tell apart, and what it loses without them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.randomness import shuffled, stream
+from core.evaluation.evaluate import answers_to, as_trained, measure
+from core.evaluation.measures import ClassificationMeasures, Measures
+from core.growth.samples import Samples
+from core.prediction.predictor import Predictor
+from core.tables.progress import Watch, nobody, watched
+from core.tables.table import Table
+from core.tables.target import Task
+from core.tree.model import Model
+from core.tree.tree import TreeView
+
+
+class Measure(StrEnum):
+    """What is asked whether it falls."""
+
+    ACCURACY = "accuracy"
+    MEAN_COST = "mean_cost"  # of answers, where wrong ones have costs: it rises
+    R2 = "r2"
+
+
+def measure_of(model: Model) -> Measure:
+    """What a model's answers are judged by."""
+    if model.task is not Task.CLASSIFICATION:
+        return Measure.R2
+    return Measure.ACCURACY if model.tree.costs is None else Measure.MEAN_COST
+
+
+def times_selected(view: TreeView, n_columns: int) -> RowArray:
+    """`[column]`: how many nodes ask the attribute, alone or in a sum."""
+    columns, _, _ = _asked(view)
+    return np.bincount(columns, minlength=n_columns)
+
+
+def impurity_decrease(view: TreeView, n_columns: int) -> FloatArray:
+    """`[column]`: the attribute's part of all that the tree takes from the impurity of its root.
+
+        N_t H(t) - sum_v N_v H(v)       summed over the nodes t that ask the attribute; in the end all parts sum to 1
+
+    N is the weight of a node, H its impurity, v its children. Attributes that are asked in one sum share alike. All
+    are 0 where the tree takes nothing away. Breiman, Friedman, Olshen and Stone 1984.
+    """
+    tree, (columns, nodes, parts) = view.tree, _asked(view)
+    impurities = tree.weight * tree.impurity
+    below = np.flatnonzero(view.is_visible)[1:]
+    left_over = np.bincount(tree.parent[below], impurities[below], minlength=len(tree))
+    taken = np.maximum(impurities - left_over, 0.0)  # never less than 0 but for rounding
+    by_column: FloatArray = np.bincount(columns, parts * taken[nodes], minlength=n_columns).astype(np.float64)
+    total = by_column.sum()
+    return by_column / total if total > 0 else by_column
+
+
+def _asking(view: TreeView) -> RowArray:
+    return np.flatnonzero(view.is_visible & ~view.is_leaf)
+
+
+def _asked(view: TreeView) -> tuple[RowArray, RowArray, FloatArray]:
+    """The attributes that nodes ask, each with the node, and with its part of what that node tells."""
+    nodes = _asking(view)
+    if not view.tree.has_linear_tests:
+        return view.tree.column[nodes], nodes, np.ones(len(nodes))
+    of_nodes = [view.tree.split(node).columns for node in nodes.tolist()]
+    lengths = np.array([len(columns) for columns in of_nodes], dtype=np.int64)
+    columns = np.array([column for columns in of_nodes for column in columns], dtype=np.int64)
+    return columns, np.repeat(nodes, lengths), 1 / np.repeat(lengths, lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """By how much a measure falls when an attribute tells nothing: the mean over some repeats, and their spread."""
+
+    mean: float
+    spread: float
+
+
+def falls_when_shuffled(
+    model: Model, step: int, samples: Samples, *, repeats: int, seed: int, kernels: bool, watch: Watch = nobody
+) -> list[Fall] | None:
+    """For each attribute, how far the measure falls when its values are handed out to the rows at random.
+
+    The values stay the same, missing ones among them, and nothing but their order changes: what the attribute told of
+    a row is lost. Breiman 2001. None where there is no measure: the target of these rows does not vary.
+    """
+    records, predictor = as_trained(model, samples), Predictor(model.view(step))
+    asked = columns_read(predictor.view)
+    falls = [Fall(0.0, 0.0)] * len(model.attributes)  # an attribute that nobody asks changes nothing
+
+    def measured(table: Table) -> float | None:
+        answers = answers_to(predictor, table, kernels=kernels, watch=nobody)
+        return worth(measure(model, answers, records))
+
+    whole = measured(records.attributes)
+    if whole is None:
+        return None
+    for column in watched(asked, watch):
+        shuffles = (with_shuffled(records.attributes, column, seed, repeat) for repeat in range(repeats))
+        falls[column] = fall_from(whole, [measured(table) for table in shuffles])
+    return falls
+
+
+def fall_from(whole: float, after: Sequence[float | None]) -> Fall:
+    """From a measure to what is left of it in some repeats."""
+    lost = np.array([whole - (left or 0.0) for left in after])
+    return Fall(float(lost.mean()), float(lost.std()))
+
+
+def worth(measures: Measures) -> float | None:
+    """The measure as a number of which more is better; None where the target does not vary."""
+    if not isinstance(measures, ClassificationMeasures):
+        return measures.r2
+    return measures.accuracy if measures.mean_cost is None else -measures.mean_cost
+
+
+def columns_read(view: TreeView) -> list[int]:
+    """The attributes that can change an answer: those that nodes ask, and those that stand in for them."""
+    tree, asking = view.tree, _asking(view)
+    columns, _, _ = _asked(view)
+    stand_ins = {one.split.column for node in asking.tolist() for one in tree.surrogates_of(node)}
+    return sorted({*columns.tolist(), *stand_ins})
+
+
+def shuffled_order(n_rows: int, column: int, seed: int, repeat: int) -> RowArray:
+    """Whose value of a column each row is given; another order for every repeat."""
+    return shuffled(np.arange(n_rows), stream(seed, f"permutation {repeat} of column {column}"))
+
+
+def with_shuffled(table: Table, column: int, seed: int, repeat: int) -> Table:
+    """The table with one column in random order."""
+    columns = list(table.columns)
+    columns[column] = columns[column][shuffled_order(table.n_rows, column, seed, repeat)]
+    return Table(table.schema, tuple(columns))

@@ -1,0 +1,102 @@
+"""What the values that a record lacks could still change, in a sentence or two."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from core.explanation.answered_record import AnsweredRecord
+from core.explanation.tree_words import TreeWords
+from core.explanation.what_if import WhatIf, most_telling, telling_values, what_if
+from core.explanation.wording import is_or_are, listed
+from core.prediction.predictor import Predictor
+from core.prediction.routing import MissingPolicy
+from core.splits.split import Split
+from core.tables.schema import Schema
+
+MOST_WORK = 2_000  # telling values times paths; beyond this it is not said which value would change what
+
+Tests = dict[int, list[Split]]
+
+
+class Outlook:
+    """What can be said about the holes of records that one tree answers."""
+
+    def __init__(self, schema: Schema, predictor: Predictor, words: TreeWords) -> None:
+        self._schema, self._predictor, self._words = schema, predictor, words
+        self._view, self._tree = predictor.view, predictor.view.tree
+
+    def sentences(self, record: AnsweredRecord, label: int | None) -> str:
+        """Whether any value could change the answer, and which would change it most; `label` is None for numbers."""
+        if record.is_decided:
+            return self.decided(record.holes, label)
+        considered = self._considered(record)
+        if considered is None:
+            return "Knowing more could change the answer."
+        able = [one for one in considered if one.changes(record.answer, label).any()]
+        told = [self._most(able, *most_telling(able, record.answer, label))] if able else []
+        by_themselves = {one.telling.column for one in able}
+        others = [self._words.name(column) for column in record.holes if column not in by_themselves]
+        if others:
+            nothing = f"{others[0]} would not" if len(others) == 1 else f"None of {listed(others)} would"
+            told.append(f"{nothing} change {'it' if able else 'the answer'} by itself.")
+        return " ".join(told if able else [*told, "Several together could."])
+
+    def decided(self, holes: Iterable[int], label: int | None) -> str:
+        """That no value of these columns could change the answer."""
+        names = [self._words.name(column) for column in holes]
+        stays = "" if label is None else f" {self._words.class_name(label)}"
+        return f"Whatever {listed(names)} {is_or_are(names)}, the answer stays{stays}."
+
+    def asked(self, record: AnsweredRecord) -> Tests:
+        """The tests that a record could meet, by column: those on its paths, or all where another way may be taken.
+
+        A missing value that has a branch of its own would take another one if it were known.
+        """
+        if record.policy is not MissingPolicy.WEIGHTED or (self._tree.missing_branch >= 0).any():
+            return self._all_tests
+        return self.met(record)
+
+    def met(self, record: AnsweredRecord) -> Tests:
+        """The tests on a record's paths that a missing value has no branch for, by column."""
+        nodes = dict.fromkeys(node for leaf, _ in record.reached for node, _ in self._words.way(leaf))
+        splits = (self._tree.split(node) for node in nodes)
+        return by_column(split for split in splits if split.missing_branch < 0)
+
+    def _most(self, able: list[WhatIf], attribute: int, place: int) -> str:
+        """Which value is worth asking for, and why."""
+        chosen, words = able[attribute], self._words
+        condition = chosen.telling.condition(chosen.like(place), place)
+        known = "whatever it is" if condition is None else f"with {words.condition(condition)}"
+        labels = chosen.labels
+        answer = words.numbers(chosen.answers[place]) if labels is None else words.class_name(labels[place])
+        most = "could change it" if len(able) == 1 else "could change it most"
+        return f"{words.name(chosen.telling.column)} {most}: {known} the answer would be {answer}."
+
+    def _considered(self, record: AnsweredRecord) -> list[WhatIf] | None:
+        """What each value that is not known would make of the answer; None where there are too many to try, or sums."""
+        asked, work, considered = self.asked(record), 0, []
+        for column in record.holes:
+            if column not in asked:
+                continue
+            attribute, splits = self._schema[column], asked[column]
+            work += (len(attribute.categories) or 2) * len(splits) * len(record.reached)
+            if work > MOST_WORK or any(split.terms for split in splits):  # what a sum asks of one value, others decide
+                return None
+            telling = telling_values(column, attribute, splits)
+            considered.append(what_if(self._predictor, record.cells, telling, record.policy))
+        return considered
+
+    @cached_property
+    def _all_tests(self) -> Tests:
+        """Every test of the tree and every stand-in."""
+        inner = [node for node in self._view.nodes if not self._view.is_leaf[node]]
+        stand_ins = (surrogate.split for node in inner for surrogate in self._tree.surrogates_of(node))
+        return by_column([*map(self._tree.split, inner), *stand_ins])
+
+
+def by_column(splits: Iterable[Split]) -> Tests:
+    """Tests by the column that they ask for."""
+    tests: Tests = {}
+    for split in splits:
+        for column in split.columns:
+            tests.setdefault(column, []).append(split)
+    return tests

@@ -1,0 +1,71 @@
+"""What a first look sees of a list by Gini: eight blocks, or eight cuts, at once.
+
+The score of a side, sum_k L_k^2 / L, changes by no more than a class weight does.
+"""
+
+from itertools import product
+
+from numba import types
+
+from core.compiler.eight_lanes import EIGHT, in_lanes
+from core.growth.kernels.bounds.block_sums import LANE
+
+
+@in_lanes(types.uint64)
+def high_blocks(first, second, third, t0, t1, t2, enough, least):
+    """Which of eight blocks may have a cut that scores more than enough and leaves so much on both sides.
+
+    Scores are convex: no cut of a block exceeds all its corners, where of each class either all or nothing goes left.
+    The last corner, all of the block, is the first of the next one. An empty side scores nothing.
+    """
+    whole, high = t0 + t1 + t2, None
+    corners = [
+        [(left, left * left, (total - left) * (total - left)) for left in (lefts(0), lefts(1))]
+        for lefts, total in ((first, t0), (second, t1), (third, t2))
+    ]
+    for a, c, e in list(product(*corners))[:-1]:
+        left, squares_left, squares_right = a[0] + c[0] + e[0], a[1] + c[1] + e[1], a[2] + c[2] + e[2]
+        # squares_left / left + squares_right / right > enough, without a division
+        is_high = squares_right * left > (whole - left) * (enough * left - squares_left)
+        high = is_high if high is None else high | is_high
+    before, after = first(0) + second(0) + third(0), first(1) + second(1) + third(1)
+    return (high & (after >= least) & (whole - before >= least)).as_bits()
+
+
+def score_of_sides(a, c, e, t0, t1, t2):
+    """In lanes: the weight on both sides of a cut, and its score."""
+    r0, r1, r2 = t0 - a, t1 - c, t2 - e
+    left, right = a + c + e, r0 + r1 + r2  # not the whole less the left: squares and sum have to be of the same numbers
+    return left, right, (a * a + c * c + e * e) / left + (r0 * r0 + r1 * r1 + r2 * r2) / right
+
+
+@in_lanes(types.float32)
+def best_before_blocks(first, second, third, is_new, t0, t1, t2, least, one):
+    """The highest score of a cut before one of eight blocks that leaves so much, more than nothing, on both sides."""
+    left, right, score = score_of_sides(first(0), second(0), third(0), t0, t1, t2)
+    return score.where((left >= least) & (right >= least) & (is_new(0) >= one)).largest()
+
+
+@in_lanes(types.UniTuple(EIGHT[types.float32], 2))
+def higher_of_eight(words, sure, possible, t0, t1, t2, surely, perhaps):
+    """`best_of_eight` of words with nothing before them: in each lane the higher of the scores so far and this one."""
+    word = words(0)
+    a, c, e, is_new = word.part(0, LANE), word.part(LANE, LANE), word.part(2 * LANE, LANE), word.has_last_bit()
+    left, right, score = score_of_sides(a, c, e, t0, t1, t2)
+    return tuple(
+        score.where((left >= least) & (right >= least) & is_new).larger(highest)
+        for least, highest in ((surely, sure), (perhaps, possible))
+    )
+
+
+@in_lanes(types.UniTuple(types.float32, 2))
+def best_of_eight(words, a, c, e, t0, t1, t2, surely, perhaps):
+    """The highest scores of a cut before one of eight entries that leaves the first, and the second, on both sides.
+
+    A word is what entries weigh between a, c, e and the cut, and says in its last bit whether the value is new.
+    """
+    word = words(0)
+    a, c, e = a + word.part(0, LANE), c + word.part(LANE, LANE), e + word.part(2 * LANE, LANE)
+    left, right, score = score_of_sides(a, c, e, t0, t1, t2)
+    sure = score.where((left >= surely) & (right >= surely) & word.has_last_bit())
+    return sure.largest(), score.where((left >= perhaps) & (right >= perhaps) & word.has_last_bit()).largest()

@@ -1,0 +1,269 @@
+"""First looks at the lists of a node, and the search of what they leave; see `growth.kernels.bounds.bound`."""
+
+import numpy as np
+from numba import int64, uint64
+
+from core.arithmetic.ties import TIE
+from core.compiler.compile import compiled
+from core.criteria.kernels.impurity import ENTROPY, GINI
+from core.growth.kernels.bounds.block_sums import (
+    LONGEST_OF_WORDS,
+    MOST_ENTRIES,
+    SHORT,
+    by_row,
+    fill_lefts,
+    fill_lefts_of_few,
+    fill_units,
+    fill_units_of_few,
+    fill_words,
+    n_blocks_of,
+)
+from core.growth.kernels.bounds.bound import (
+    best_between_blocks,
+    best_in_blocks,
+    best_of_all,
+    doubt_of_floats,
+    doubt_of_units,
+    mark_high,
+    score_undivided,
+)
+from core.growth.kernels.bounds.rescan import (
+    scan_high_counts,
+    scan_high_counts_by_entropy,
+    scan_high_weights,
+    scan_high_weights_by_entropy,
+    sum_to_high,
+)
+from core.growth.kernels.bounds.weight_marks import by_marks, by_marks_and_class, fill_kinds, has_kinds
+from core.splits.kernels.numeric import NO_CUT, last_place, ratio, score_of_whole
+
+SHORTEST_COUNTED, SHORTEST_WEIGHED = 48, 16  # entries of a list that gets a first look
+MOST_AT_ONCE = 4096  # rows of a node whose lists are all looked at before any is searched
+MOST = 1e300  # no gain is larger
+SOME = 0.5  # units: more than nothing, since weights are whole units
+
+
+@compiled
+def weigh_entries(problem, rules, work, rows, row_start, n_rows, figures, path, n_path):
+    """Find what entries weigh in units, if rows do not count one; whether their marks tell it."""
+    is_told, most = has_kinds(n_path, n_rows), figures[0]
+    if work.units.shape[0] > 0:
+        most = heaviest_class(figures, rules.n_classes)
+    if is_told:
+        fill_kinds(path, n_path, n_rows, most, work.kind_weights, work.kind_units, work.scale)
+    elif work.units.shape[0] > 0:
+        fill = problem.weights, problem.classes, rows, row_start, n_rows, most, work.units, work.scale
+        if has_few_weighed(rules, n_rows):
+            fill_units_of_few(*fill)
+        else:
+            fill_units(*fill)
+    if work.units.shape[0] > 0:
+        work.scale[1] = doubt_of_units(work.scale[1], figures[0] * work.scale[0], rules.criterion)
+    return is_told
+
+
+@compiled
+def heaviest_class(figures, n_classes):
+    """What the heaviest class of a node weighs."""
+    most = 0.0
+    for k in range(n_classes):
+        most = max(most, figures[1 + k])
+    return most
+
+
+@compiled
+def has_look(rules, work, n):
+    """Whether a list of n entries gets a first look: there is room for it only where that is of use."""
+    shortest = SHORTEST_COUNTED if rules.is_counted else SHORTEST_WEIGHED
+    return n >= shortest and n < MOST_ENTRIES and work.highs.shape[0] > 0
+
+
+@compiled
+def has_words(rules, n_rows, n):
+    """Whether all cuts of a list of n entries are looked at one by one: a few blocks would save less than they take."""
+    return has_few_weighed(rules, n_rows) and n <= LONGEST_OF_WORDS and rules.criterion == GINI and not rules.needs_all
+
+
+@compiled
+def look_at(problem, rules, work, entries, start, n, lefts, has_few, is_told):
+    """Add up a list's blocks in `lefts`; what its best cut surely gains, times the node's weight."""
+    if has_few:
+        n_blocks = fill_lefts_of_few(entries, start, n, problem.shift, work.units, work.block_words, lefts)
+    else:
+        by, units = units_of_entries(problem, work, is_told)
+        n_blocks = fill_lefts(entries, start, n, problem.shift, by, units, lefts)
+    undivided, known = score_undivided(lefts, n_blocks, rules.criterion)
+    unit, doubt = unit_and_doubt(rules, work, known)
+    best = best_between_blocks(lefts, n_blocks, rules.min_leaf * unit + doubt, rules.criterion)
+    return (best - undivided - doubt) / unit
+
+
+@compiled
+def units_of_entries(problem, work, is_told):
+    """By what of an entry its units are found, and where: by marks and class if these tell them, else by its row."""
+    if is_told:
+        return by_marks_and_class(problem.shift), work.kind_units
+    return by_row(problem.shift), work.units
+
+
+@compiled
+def weights_of_entries(problem, work, is_told):
+    """The same for its weight."""
+    if is_told:
+        return by_marks(problem.shift), work.kind_weights
+    return by_row(problem.shift), problem.weights
+
+
+@compiled
+def has_few_weighed(rules, n_rows):
+    """Whether a node has weights, and so few rows that all of them fit into one word in small units."""
+    return not rules.is_counted and n_rows <= SHORT
+
+
+@compiled
+def unit_and_doubt(rules, work, known):
+    """How many units a weight of 1 has, and how many a gain may be wrong by where so many are known."""
+    by_floats = doubt_of_floats(known, rules.criterion)
+    return (1.0, by_floats) if rules.is_counted else (work.scale[0], work.scale[1] + by_floats)
+
+
+@compiled
+def look_closer(problem, rules, work, entries, start, n, lefts, bar, is_told):
+    """After `look_at`: what the best cut of a list surely gains and what it gains at the most, times the node's weight.
+
+    Only what exceeds the bar is looked for.
+    """
+    n_blocks = n_blocks_of(n)
+    undivided, known = score_undivided(lefts, n_blocks, rules.criterion)
+    unit, doubt = unit_and_doubt(rules, work, known)
+    least = rules.min_leaf * unit
+    n_high = mark_high(lefts, n_blocks, bar * unit - doubt, least - doubt, rules.criterion, work.highs)
+    if n_high == 0:
+        return NO_CUT, NO_CUT
+    by, units = units_of_entries(problem, work, is_told)
+    surely, possibly = best_in_blocks(
+        entries,
+        start,
+        n,
+        problem.shift,
+        by,
+        units,
+        lefts,
+        n_blocks,
+        work.highs,
+        n_high,
+        least + doubt,
+        max(least - doubt, SOME),
+        rules.criterion,
+        work.words,
+    )
+    return bounds_of_gain(surely, possibly, undivided, least, unit, doubt)
+
+
+@compiled
+def bounds_of_gain(surely, possibly, undivided, least, unit, doubt):
+    """From the highest scores: what a list's best cut surely gains and what it gains at the most."""
+    if possibly == 0.0 and least - doubt > SOME:
+        return NO_CUT, NO_CUT
+    # What weighs less than half a unit gains less than the doubt.
+    return (surely - undivided - doubt) / unit, (max(possibly, undivided) - undivided + doubt) / unit
+
+
+@compiled
+def look_at_all_cuts(problem, rules, work, entries, start, n):
+    """`look_at` and `look_closer` at once, where the list has words."""
+    t0, t1, t2 = fill_words(entries, start, n, problem.shift, work.units, work.block_words)
+    known = t0 + t1 + t2
+    undivided = ratio(t0 * t0 + t1 * t1 + t2 * t2, known)
+    unit, doubt = unit_and_doubt(rules, work, known)
+    least = rules.min_leaf * unit
+    surely, possibly = best_of_all(work.block_words, n, t0, t1, t2, least + doubt, max(least - doubt, SOME))
+    return bounds_of_gain(surely, possibly, undivided, least, unit, doubt)
+
+
+@compiled
+def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
+    """Look at all lists of a node, then closer at those that may have its best cut; what that surely gains, and where.
+
+    `work.surely[i]` is what the best cut of list i surely gains, `work.possibly[i]` what it gains at the most, if that
+    counts. Where every list's best cut is needed all are searched anyway, and none is looked at closer.
+    """
+    most, first, n_lists = NO_CUT, -1, problem.lengths.shape[0]
+    n_rows = lengths[at, n_lists]
+    has_few = has_few_weighed(rules, n_rows)
+    for i in range(n_lists):
+        start, n = starts[at, i], lengths[at, i]
+        if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, n):
+            if has_words(rules, n_rows, n):
+                work.surely[i], work.possibly[i] = look_at_all_cuts(problem, rules, work, lists[i], start, n)
+            else:
+                work.surely[i] = look_at(problem, rules, work, lists[i], start, n, work.lefts[i], has_few, is_told)
+            if work.surely[i] > most:
+                first, most = i, work.surely[i]
+    if rules.needs_all:
+        work.possibly[:] = MOST
+        return most, first
+    strongest = first
+    for step in range(n_lists if first >= 0 else 0):
+        i = first if step == 0 else step - int64(step <= first)
+        start, n = starts[at, i], lengths[at, i]
+        if not work.is_drawn[problem.list_slots[i]] or not has_look(rules, work, n):
+            continue
+        if has_words(rules, n_rows, n):
+            if work.possibly[i] > most:  # it will be searched
+                fill_lefts_of_few(lists[i], start, n, problem.shift, work.units, work.block_words, work.lefts[i])
+        else:
+            surely, work.possibly[i] = look_closer(
+                problem, rules, work, lists[i], start, n, work.lefts[i], most, is_told
+            )
+            work.surely[i] = max(work.surely[i], surely)
+            if surely > most:
+                strongest, most = i, surely
+    return most, strongest
+
+
+@compiled
+def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar, is_told):
+    """`scan_list` after `look_at`: only blocks are searched that a first look leaves."""
+    n_blocks, least = n_blocks_of(n), rules.min_leaf - TIE
+    unit, doubt = unit_and_doubt(rules, work, score_undivided(lefts, n_blocks, rules.criterion)[1])
+    n_high = mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, rules.criterion, work.highs)
+    if n_high == 0:
+        return NO_CUT, uint64(0)
+    if rules.is_counted:
+        return scan_counts(problem, rules, work, entries, start, n, lefts, totals, n_high, bar)
+    return scan_weighed(problem, rules, work, entries, start, n, totals, n_high, bar, is_told)
+
+
+@compiled
+def scan_counts(problem, rules, work, entries, start, n, lefts, totals, n_high, bar):
+    """`scan_in_blocks` where every row counts one, once the high blocks are marked."""
+    whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, int64(0))
+    least, tolerance = uint64(max(1.0, np.ceil(rules.min_leaf - TIE))), rules.tolerance * known
+    given = entries, start, n, problem.shift, work.counts, work.left_counts, lefts, work.highs, n_high
+    if rules.criterion == ENTROPY:
+        is_small = n < rules.small_logs.shape[0]
+        logs, unit = (
+            rules.small_logs if is_small else rules.large_logs,
+            rules.small_unit if is_small else rules.large_unit,
+        )
+        score, place = scan_high_counts_by_entropy(*given, logs, unit, least, tolerance, whole + bar)
+    else:
+        score, place = scan_high_counts(*given, rules.reciprocal, least, tolerance, whole + bar)
+    return (score - whole, place) if place else (NO_CUT, place)
+
+
+@compiled
+def scan_weighed(problem, rules, work, entries, start, n, totals, n_high, bar, is_told):
+    """`scan_in_blocks` where weights are added up, once the high blocks are marked."""
+    shift, least = problem.shift, rules.min_leaf - TIE
+    by, weights = weights_of_entries(problem, work, is_told)
+    sum_to_high(entries, start, n, shift, by, weights, work.highs, n_high, work.blocks, totals)
+    whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, int64(0))
+    last, tolerance = last_place(entries, start, n, by_row(shift)[1], problem.weights, least), rules.tolerance * known
+    given = entries, start, n, shift, by, totals, work.blocks, work.highs, n_high, weights
+    if rules.criterion == ENTROPY:
+        score, place = scan_high_weights_by_entropy(*given, work.left, work.before, least, last, tolerance, whole + bar)
+    else:
+        score, place = scan_high_weights(*given, least, last, tolerance, whole + bar)
+    return (score - whole, place) if place else (NO_CUT, place)

@@ -1,0 +1,1 @@
+"""Many trees by kernels, from one table that is prepared once."""

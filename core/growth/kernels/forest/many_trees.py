@@ -1,0 +1,215 @@
+"""Many trees by compiled kernels, of samples of the same rows: columns are coded and sorted once for all of them.
+
+One tree is one task, grown from start to end by one thread in that thread's own room. What trees share is only read:
+each takes its rows' entries from the sorted lists, in one pass that keeps their order.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.arithmetic.arrays import FloatArray
+from core.config.options import Algorithm, MissingStrategy
+from core.criteria.objective import Objective
+from core.growth.best_first import best_first
+from core.growth.best_split import IMPURITIES, objective_for
+from core.growth.kernels.inputs.coding import NumberColumns, number_columns
+from core.growth.kernels.inputs.columns import Column, Weighing, columns_of, weighing_of
+from core.growth.kernels.lists.assemble import assembled
+from core.growth.kernels.lists.grow_fast import CODING, POLL_SECONDS, SORTING, as_kernels_grow
+from core.growth.kernels.lists.problem import SORTED, problem_of
+from core.growth.kernels.lists.rules import has_small, rules_of
+from core.growth.kernels.lists.scratch import work_for
+from core.growth.kernels.lists.threads import GrowthEnded, Rooms
+from core.growth.kernels.node.finished import FinishedNodes, finished_nodes
+from core.growth.kernels.node.kept import NodeRoom, room_for_nodes
+from core.growth.kernels.ranks.trees import (
+    RankedRoom,
+    RankedTable,
+    grow_by_ranks,
+    is_ranked,
+    ranked_table,
+    tolerance_of,
+)
+from core.growth.samples import Samples
+from core.growth.tree_sample import TreeSample
+from core.tables.progress import Watch, nobody, part_of
+from core.tree.tree import Tree
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The samples of all trees as the kernels take them; `problem` has the lists of all rows.
+
+    `numbers` are the columns where nodes can be finished by a kernel, and `ranked` is there where trees grow by ranks.
+    """
+
+    samples: Samples
+    algorithm: Algorithm
+    max_leaves: int | None
+    columns: list[Column]
+    weighing: Weighing
+    problem: Any
+    numbers: NumberColumns | None
+    ranked: RankedTable | None
+
+
+class Room:
+    """What a thread works in, one tree after the other; `apart` is where nodes of small subtrees are kept."""
+
+    def __init__(self, work: Any, progress: FloatArray, ranked: RankedRoom) -> None:
+        self.work, self.progress, self.ranked = work, progress, ranked
+        self.apart: NodeRoom | None = None
+
+
+def grow_many(
+    samples: Samples,
+    algorithm: Algorithm,
+    trees: Sequence[int],
+    sample_of: Callable[[int], TreeSample],
+    keep: Callable[[int, Tree | FinishedNodes], None],
+    *,
+    has_repeats: bool,
+    has_draws: bool,
+    threads: int = 1,
+    watch: Watch = nobody,
+) -> None:
+    """Grow these trees and hand each to `keep`, in any order and from any thread.
+
+    `growth.kernels.lists.grow_fast.is_supported` has to say that the kernels can. `has_repeats` tells that rows may
+    weigh several times as much in a sample as in `samples`, `has_draws` that nodes draw columns. `watch` hears how much
+    is done several times a second, and may raise to end growth.
+    """
+    from core.growth.kernels.lists.grow import DONE, STOP  # compiles: never in a process that answers requests
+
+    max_leaves, algorithm = algorithm.stopping.max_leaves, as_kernels_grow(algorithm)
+    is_counting = not has_repeats and algorithm.missing is not MissingStrategy.SURROGATE
+    weighing = weighing_of(samples, is_counting=is_counting)
+    told_of_columns = part_of(watch, 0.0, CODING / len(trees))
+    columns = columns_of(samples, algorithm, weighing, told_of_columns, has_draws=has_draws)
+    progress, done = np.zeros((threads, 3)), list[int]()
+    rooms = Rooms(
+        Room(
+            work_for(samples, algorithm, columns, weighing, has_draws=has_draws), progress[thread], RankedRoom(samples)
+        )
+        for thread in range(threads)
+    )
+
+    def share() -> Shared:
+        problem = problem_of(samples, algorithm, columns, weighing, threads, progress[0])
+        is_finished_here = max_leaves is None and has_small(samples, algorithm, columns)
+        numbers = number_columns(samples) if is_finished_here else None
+        ranked = None
+        if numbers is not None and has_draws and is_ranked(samples, weighing):
+            ranked = ranked_table(samples, numbers, problem)
+        return Shared(samples, algorithm, max_leaves, columns, weighing, problem, numbers, ranked)
+
+    def grow(tree: int, shared: Shared) -> None:
+        with rooms.one() as room:
+            room.progress[DONE] = 0.0
+            keep(tree, grow_sample(shared, sample_of(tree), room))
+            done.append(tree)
+
+    def told() -> float:
+        """How much is done: sorting takes as long as a part of one tree."""
+        growing = float(progress[:, DONE].sum()) / float(samples.weights.sum())
+        sorting = SORTING * float(progress[0, SORTED])
+        return min(1.0, (CODING + sorting + (1 - CODING - SORTING) * min(len(done) + growing, len(trees))) / len(trees))
+
+    with ThreadPoolExecutor(threads) as pool:  # the kernels hold no lock, so this thread can say how far they are
+        try:
+            sharing = pool.submit(share)
+            while not wait([sharing], POLL_SECONDS).done:
+                watch(told())
+            growing = [pool.submit(grow, tree, sharing.result()) for tree in trees]
+            while wait(growing, POLL_SECONDS).not_done:
+                watch(told())
+        except BaseException:
+            progress[:, STOP] = 1.0
+            pool.shutdown(cancel_futures=True)
+            raise
+    for each in growing:
+        each.result()
+    watch(1.0)
+
+
+def grow_sample(shared: Shared, sample: TreeSample, room: Room) -> Tree | FinishedNodes:
+    """The tree of some of the rows, or its finished nodes; rows are named by their numbers among all."""
+    from core.growth.kernels.lists.grow import STOP, grow_piece, root_piece
+
+    samples, algorithm, numbers = shared.samples, shared.algorithm, shared.numbers
+    objective = objective_of(shared, sample)
+    keeps_small = numbers is not None and sample.draw is not None
+    rules = rules_of(
+        samples,
+        algorithm,
+        objective,
+        shared.columns,
+        shared.weighing,
+        sample.seed,
+        sample.draw,
+        keeps_small=keeps_small,
+    )
+    if shared.ranked is not None:
+        return grow_by_ranks(shared.ranked, sample, rules, room.ranked, room.progress)
+    problem = problem_of_rows(shared, sample)
+    root, figures = root_piece(problem, rules, room.work)
+    apart = room.apart or room_for_nodes(2 * len(samples) if keeps_small else 0, len(figures))
+    *nodes, _, marks, results, _ = grow_piece(problem, rules, room.work, root, figures, 0, room.progress, *apart)
+    room.apart = marks, results
+    del problem  # its lists take a third of all memory, and nobody needs them any more
+    if room.progress[STOP]:
+        raise GrowthEnded
+    if numbers is not None:
+        return finished_nodes(samples, numbers, rules[0], nodes, room.apart)
+    tree = assembled(samples, algorithm, objective, shared.columns, *nodes)
+    return tree if shared.max_leaves is None else best_first(tree, shared.max_leaves, objective.tolerance)
+
+
+def objective_of(shared: Shared, sample: TreeSample) -> Objective:
+    """What the tree of some of the rows maximises."""
+    if shared.ranked is None:
+        return objective_for(shared.algorithm, shared.samples.target.take(sample.rows), sample.weights)
+    impurity = IMPURITIES[shared.algorithm.criterion.kind]
+    return Objective(shared.samples.target.task, impurity, tolerance_of(shared.ranked, sample))
+
+
+def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:
+    """The fields of the kernels' `Problem` for some of the rows."""
+    from core.compiler.growing_arrays import room_for
+    from core.growth.kernels.forest.sample import take_lists
+
+    lists, lengths, _, slots, _, _, classes, numbers, _, missing, has_missing, *coded = shared.problem
+    codes, in_codes, bits, in_bits, _, shift, values, _ = coded
+    rows, n_rows = sample.rows, len(sample.rows)
+    numbering = np.zeros(len(shared.samples), dtype=np.uint32)
+    numbering[rows] = np.arange(1, n_rows + 1)
+    room = room_for(n_rows, has_missing)
+    # One entry more: what is not taken is written too, and then overwritten.
+    taken, n_taken = np.empty((len(lists), room + 1), dtype=np.uint32), np.zeros(len(lists), dtype=np.int64)
+    distinct = np.zeros(len(lists), dtype=np.bool_)
+    take_lists(lists, lengths, numbering, shift, taken, n_taken, distinct)
+    return (
+        taken,
+        n_taken,
+        distinct,
+        slots,
+        np.arange(room, dtype=np.uint32),
+        n_rows,
+        classes[rows],
+        numbers[rows],
+        sample.weights.copy() if has_missing else sample.weights,
+        missing[rows],
+        has_missing,
+        codes[rows],
+        in_codes,
+        bits[rows],
+        in_bits,
+        rows.astype(np.uint32),
+        shift,
+        np.ascontiguousarray(values[:, rows]) if values.size else values,
+        np.empty(0),  # rows weigh as often as they were drawn, which no entry tells
+    )

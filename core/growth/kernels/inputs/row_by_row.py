@@ -1,0 +1,40 @@
+"""A table with its columns side by side, row by row: what a kernel needs of a row stands in few lines of memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.arithmetic.arrays import FloatArray
+from core.growth.kernels.inputs.coding import NumberColumns
+from core.tables.table import Column
+
+BLOCK_ROWS = 1024
+LINE = 64  # bytes of memory that come together
+
+
+def row_by_row(columns: Sequence[Column], n_rows: int, width: int, kind: type) -> Any:
+    """The columns side by side, and 0 up to a width; some rows of all columns at a time, so that they stay near."""
+    table: Any = in_lines((n_rows, width), kind)
+    table[:, len(columns) :] = 0
+    for start in range(0, n_rows if columns else 0, BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        for place, values in enumerate(columns):
+            table[rows, place] = values[rows]
+    return table.ravel()
+
+
+def numbers_row_by_row(columns: NumberColumns, n_rows: int, width: int) -> tuple[FloatArray, bool]:
+    """The same of numbers, by a kernel, and whether any is missing."""
+    from core.growth.kernels.inputs.copy_row_by_row import put_row_by_row
+
+    table = in_lines((n_rows, width), np.float64).ravel()
+    return table, bool(put_row_by_row(columns.addresses, n_rows, width, table))
+
+
+def in_lines(shape: tuple[int, int], kind: type) -> Any:
+    """An array that begins where a line of the processor's cache does, so that rows of whole lines touch no others."""
+    n = shape[0] * shape[1]
+    room: Any = np.empty(n + LINE, dtype=kind)
+    start = -room.ctypes.data % LINE // room.itemsize
+    return room[start : start + n].reshape(shape)

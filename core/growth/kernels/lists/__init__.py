@@ -1,0 +1,1 @@
+"""One tree from sorted lists of rows."""

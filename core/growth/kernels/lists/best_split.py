@@ -1,0 +1,355 @@
+"""The compiled twin of `dialects.best_split`: the best cut of every list, and the winner among all candidates."""
+
+from math import log2
+
+import numpy as np
+from numba import int64, uint32, uint64
+
+from core.arithmetic.ties import TIE
+from core.compiler.compile import compiled
+from core.criteria.kernels.impurity import ERROR, GINI, SQUARED
+from core.growth.kernels.bounds.search import (
+    MOST,
+    MOST_AT_ONCE,
+    has_look,
+    look_at,
+    look_at_lists,
+    scan_in_blocks,
+    weigh_entries,
+)
+from core.growth.kernels.lists.coded_columns import ORDERED
+from core.growth.kernels.lists.named_cuts import best_place, count_allowed
+from core.growth.kernels.lists.pairs import fill_pairs, scan_pairs
+from core.growth.kernels.lists.release8 import choose_in_sequence, figures_of_threshold, ratios_of_categories
+from core.growth.kernels.node.state import ABOVE_AVERAGE, BETTER_HALF, NO_FILTER, NUNEZ, TAN_SCHLIMMER
+from core.growth.kernels.node.sums import impurity_of
+from core.splits.kernels.candidates import DISTANT_VALUES, EVERY_GAP
+from core.splits.kernels.numeric import (
+    LITTLE,
+    NO_CUT,
+    gain_of_sides,
+    information,
+    scan_counts_entropy,
+    scan_counts_gini,
+    scan_numbers,
+    scan_outputs,
+    scan_weights,
+    score_of_whole,
+    sum_blocks,
+)
+
+SURELY = 1e-3  # of a tie: what rounding takes of the largest gain there can be
+
+
+@compiled
+def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain):
+    """The best cut of one list by the criterion: its gain times the node's weight, and its place; 0 for none."""
+    if n < 2:
+        return NO_CUT, uint64(0)
+    n_outputs = problem.numbers.shape[1]
+    if rules.criterion == ERROR or not (rules.criterion == SQUARED or rules.is_counted):
+        sum_blocks(entries, start, n, problem.shift, problem.weights, work.blocks, totals)
+    whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, n_outputs)
+    tolerance, least = rules.tolerance * known, rules.min_leaf - TIE
+    bar = whole + bar_gain if bar_gain > NO_CUT else NO_CUT
+    if rules.criterion == SQUARED:
+        if work.pairs.shape[0] > 0:
+            score, place = scan_pairs(
+                entries, start, n, problem.shift, totals[0], totals[1], work.pairs, least, tolerance, bar
+            )
+        elif n_outputs == 1:
+            score, place = scan_numbers(
+                entries,
+                start,
+                n,
+                problem.shift,
+                totals[0],
+                totals[1],
+                problem.weights,
+                problem.numbers,
+                figures[1],
+                rules.is_unit,
+                least,
+                tolerance,
+                bar,
+            )
+        else:
+            score, place = scan_outputs(
+                entries,
+                start,
+                n,
+                problem.shift,
+                totals,
+                work.left,
+                problem.weights,
+                problem.numbers,
+                figures[1:],
+                least,
+                tolerance,
+                bar,
+            )
+    elif rules.is_counted and rules.criterion != ERROR:
+        counted = uint64(max(1.0, np.ceil(least)))
+        if rules.criterion == GINI:
+            score, place = scan_counts_gini(
+                entries,
+                start,
+                n,
+                problem.shift,
+                work.counts,
+                work.left_counts,
+                rules.reciprocal,
+                counted,
+                tolerance,
+                bar,
+            )
+        else:
+            is_small = n < rules.small_logs.shape[0]
+            score, place = scan_counts_entropy(
+                entries,
+                start,
+                n,
+                problem.shift,
+                work.counts,
+                work.left_counts,
+                rules.small_logs if is_small else rules.large_logs,
+                rules.small_unit if is_small else rules.large_unit,
+                counted,
+                tolerance,
+                bar,
+            )
+    else:
+        score, place = scan_weights(
+            entries,
+            start,
+            n,
+            problem.shift,
+            totals,
+            work.left,
+            problem.weights,
+            rules.criterion,
+            least,
+            tolerance,
+            bar,
+            work.before,
+            work.blocks,
+        )
+    return (score - whole, place) if place else (NO_CUT, place)
+
+
+@compiled
+def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures, key, path, n_path):
+    """Every list's best cut, as a candidate in its slot; the largest gain found. The key names the node's draws.
+
+    The path to the node tells what entries with marks weigh; see `growth.kernels.bounds.weight_marks`.
+
+    Where only the best counts, a list is left as soon as it cannot have more than the best so far. So where lists get a
+    first look, all are looked at before, and the most promising one comes first; else the one that was best in the node
+    before, often the parent.
+    """
+    best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
+    strongest = strongest_list(problem, work.gains)
+    surely, is_small = NO_CUT, lengths[at, n_lists] <= MOST_AT_ONCE
+    is_told = weigh_entries(
+        problem, rules, work, rows, starts[at, n_lists], lengths[at, n_lists], figures, path, n_path
+    )
+    if work.pairs.shape[0] > 0:
+        fill_pairs(problem, rows, starts[at, n_lists], lengths[at, n_lists], figures[1], work.pairs)
+    if is_small:
+        surely, first = look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told)
+        strongest = first if first >= 0 else strongest
+    most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # when children are pure
+    for step in range(n_lists):
+        i = strongest if step == 0 else step - int64(step <= strongest)
+        slot = problem.list_slots[i]
+        work.gains[slot], work.scores[slot] = NO_CUT, NO_CUT
+        if slot > first_pure or not work.is_drawn[slot]:
+            continue
+        start, n = starts[at, i], lengths[at, i]
+        entries = lists[i]
+        if rules.way == EVERY_GAP:
+            bar = NO_CUT if rules.needs_all or best == NO_CUT else (best - 2.0 * rules.tolerance) * weight
+            if has_look(rules, work, n):
+                lefts = work.lefts[i] if is_small else work.long_lefts
+                if not is_small:
+                    work.surely[i] = look_at(problem, rules, work, entries, start, n, lefts, is_small, is_told)
+                    work.possibly[i] = MOST
+                    surely = max(surely, work.surely[i])
+                bar = work.surely[i] if rules.needs_all else max(bar, surely)
+                if work.possibly[i] <= bar:
+                    continue
+                gain, place = scan_in_blocks(
+                    problem, rules, work, entries, start, n, lefts, work.totals[i], bar, is_told
+                )
+            else:
+                gain, place = scan_list(problem, rules, work, entries, start, n, figures, work.totals[i], bar)
+        else:
+            gain, place = best_place(problem, rules, work, i, entries, start, n, figures, key)
+        if place:
+            work.gains[slot] = gain / weight
+            work.scores[slot] = work.gains[slot]
+            work.details[slot, 0], work.details[slot, 1], work.details[slot, 3] = i, place, 0
+            best = max(best, work.gains[slot])
+            if work.gains[slot] >= most and not rules.needs_all:
+                first_pure = min(first_pure, slot)
+            if rules.is_ratio:
+                left, right = float(place - uint64(start)), float(uint64(start + n) - place)
+                if not rules.is_counted:
+                    left, right = weigh_sides(problem, rules, entries, start, place, n, work.left)
+                elif information(left, right) < LITTLE:
+                    count_sides(problem, rules, work, entries, start, place, n)
+                if information(left, right) < LITTLE:
+                    work.gains[slot] = gain_of_sides(work.left, rules.n_classes, left, right) * (left + right) / weight
+                    work.scores[slot] = work.gains[slot]
+                if rules.way == DISTANT_VALUES:
+                    figures_of_threshold(rules, work, slot, left, right, weight)
+                else:
+                    if rules.is_corrected and rules.way == EVERY_GAP:
+                        work.n_allowed[slot] = count_allowed(problem, rules, entries, start, n)
+                    figure_ratio(rules, work, slot, left, right, weight)
+    return best
+
+
+@compiled
+def strongest_list(problem, gains):
+    """The list with the largest gain."""
+    strongest = 0
+    for i in range(1, problem.lengths.shape[0]):
+        if gains[problem.list_slots[i]] > gains[problem.list_slots[strongest]]:
+            strongest = i
+    return int64(strongest)
+
+
+@compiled
+def figure_ratio(rules, work, slot, left, right, weight):
+    """A threshold's gain ratio, after `best_split.with_correction` if it is to pay for being chosen among many."""
+    if rules.is_corrected:
+        work.gains[slot] -= log2(work.n_allowed[slot]) / weight
+        if work.gains[slot] <= TIE:
+            work.gains[slot] = NO_CUT
+            return
+    work.scores[slot] = work.gains[slot] / information(left, right)
+
+
+@compiled
+def weigh_sides(problem, rules, entries, start, place, n, sums):
+    """The weight on each side of a cut; its class weights go to `sums`, those of the left first."""
+    row_mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
+    left, right, weights, classes, n_classes = 0.0, 0.0, problem.weights, problem.classes, rules.n_classes
+    for k in range(2 * n_classes):
+        sums[k] = 0.0
+    for i in range(start, place):
+        row = entries[i] & row_mask
+        left += weights[row]
+        sums[classes[row]] += weights[row]
+    for i in range(place, start + n):
+        row = entries[i] & row_mask
+        right += weights[row]
+        sums[n_classes + classes[row]] += weights[row]
+    return left, right
+
+
+@compiled
+def count_sides(problem, rules, work, entries, start, place, n):
+    """`weigh_sides` where rows count one: the entries of the shorter side, and what is left of the node's."""
+    sums, n_classes, shift = work.left, rules.n_classes, uint32(problem.shift)
+    mask = (uint32(1) << (uint32(31) - shift)) - uint32(1)
+    is_left = 2 * int64(place - uint64(start)) <= n
+    begin, end = (uint64(start), place) if is_left else (place, uint64(start + n))
+    here, there = (0, n_classes) if is_left else (n_classes, 0)
+    for k in range(n_classes):
+        sums[here + k] = 0.0
+    for i in range(begin, end):
+        sums[here + int64((entries[i] >> shift) & mask)] += 1.0
+    for k in range(n_classes):
+        sums[there + k] = work.counts[k] - sums[here + k]
+
+
+@compiled
+def winner(problem, rules, work, figures):
+    """The slot of the node's split, when every candidate stands in its own; -1 when there is none."""
+    if rules.way == DISTANT_VALUES:
+        ratios_of_categories(problem, rules, work, figures[0])
+        return choose_in_sequence(work.gains, work.scores, rules.is_in_average)
+    if rules.is_corrected:
+        correct_coded(problem, rules, work, figures[0])
+    weigh_costs(rules, work.gains, work.scores)
+    return choose(work.gains, work.scores, rules, work.passes)
+
+
+@compiled
+def correct_coded(problem, rules, work, weight):
+    """Let the thresholds between levels pay for being chosen among many."""
+    for j in range(problem.codes.shape[1]):
+        a = problem.coded[j]
+        slot, first, n_levels = rules.coded_slots[a], rules.coded_starts[a], work.n_held[a]
+        if rules.coded_kinds[a] == ORDERED and work.gains[slot] > NO_CUT:
+            levels = work.level_weights[first : first + n_levels]
+            work.n_allowed[slot] = count_allowed_levels(levels, rules.min_leaf - TIE)
+            left, right = 0.0, 0.0
+            for v in range(n_levels):
+                if work.held[first + v] <= work.details[slot, 1]:
+                    left += levels[v]
+                else:
+                    right += levels[v]
+            figure_ratio(rules, work, slot, left, right, weight)
+
+
+@compiled
+def count_allowed_levels(weights, least):
+    """How many gaps between levels that the node holds leave enough weight on both sides when they are cut."""
+    last, behind = weights.shape[0], 0.0
+    while last > 0 and behind < least:
+        last -= 1
+        behind += weights[last]
+    n, passed = 0, 0.0
+    for v in range(min(last + 1, weights.shape[0])):
+        n += weights[v] > 0.0 and passed > 0.0 and passed >= least
+        passed += weights[v]
+    return n
+
+
+@compiled
+def weigh_costs(rules, gains, scores):
+    """`cost_gain`: gains weighed against what the attributes cost."""
+    for slot in range(gains.shape[0]):
+        if gains[slot] > NO_CUT and rules.cost_kind == TAN_SCHLIMMER:
+            scores[slot] = max(gains[slot], 0.0) ** 2 / rules.slot_costs[slot]
+        elif gains[slot] > NO_CUT and rules.cost_kind == NUNEZ:
+            scores[slot] = (2.0 ** max(gains[slot], 0.0) - 1.0) / (rules.slot_costs[slot] + 1.0) ** rules.cost_power
+
+
+@compiled
+def choose(gains, scores, rules, passes):
+    """The winner among the slots with a split: the first within a tie of the largest score that passes the filter."""
+    n, average = 0, 0.0
+    for c in range(gains.shape[0]):
+        if gains[c] > NO_CUT:
+            n += 1
+            average += gains[c]
+    if n == 0:
+        return -1
+    average /= n
+    for c in range(gains.shape[0]):
+        passes[c] = gains[c] > NO_CUT and (
+            not rules.is_ratio
+            or rules.gain_filter == NO_FILTER
+            or (rules.gain_filter == ABOVE_AVERAGE and gains[c] >= average - TIE)
+        )
+    if rules.is_ratio and rules.gain_filter == BETTER_HALF:
+        for _ in range((n + 1) // 2):
+            passes[first_best(gains, passes, False, TIE)] = True
+    return first_best(scores, passes, True, rules.tolerance)
+
+
+@compiled
+def first_best(values, marks, mark, tolerance):
+    """The first place with that mark within a tolerance of the largest value so marked; -1 when there is none."""
+    largest = NO_CUT
+    for c in range(values.shape[0]):
+        if marks[c] == mark and values[c] > largest:
+            largest = values[c]
+    for c in range(values.shape[0]):
+        if marks[c] == mark and values[c] > NO_CUT and values[c] >= largest - tolerance:
+            return c
+    return -1

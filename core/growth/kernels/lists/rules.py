@@ -1,0 +1,238 @@
+"""The algorithm as the kernels take it: numbers, codes of choices, and tables of what would be computed often."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.arithmetic.arrays import FloatArray
+from core.arithmetic.randomness import root_key
+from core.config.options import (
+    Algorithm,
+    Categorical,
+    CriterionKind,
+    Dialect,
+    GainFilter,
+    MissingStrategy,
+    NumericCorrection,
+    NumericKind,
+    Nunez,
+    TanSchlimmer,
+)
+from core.criteria.objective import Objective
+from core.growth.column_draw import ColumnDraw
+from core.growth.kernels.inputs.columns import Column, Weighing, first_levels, n_classes_of
+from core.growth.release8 import counts_in_average
+from core.growth.samples import Samples
+from core.splits.split import SplitKind
+from core.tables.target import ClassTarget
+
+PIECE = 1 << 14  # numbers of a table that are made at once
+
+
+def rules_of(
+    samples: Samples,
+    algorithm: Algorithm,
+    objective: Objective,
+    columns: list[Column],
+    weighing: Weighing,
+    seed: int,
+    draw: ColumnDraw | None = None,
+    *,
+    keeps_small: bool = False,
+) -> tuple[Any, ...]:
+    """The algorithm in the kernels' terms: the fields of their `Rules`.
+
+    `keeps_small` where small subtrees are to be kept apart, if `has_small` allows it.
+    """
+    from core.growth.kernels.lists import coded_columns as tables
+    from core.growth.kernels.node import state
+
+    n_rows, stopping = len(samples), algorithm.stopping
+    criterion = criterion_of(algorithm)
+    kinds = {
+        SplitKind.THRESHOLD: tables.ORDERED,
+        SplitKind.MULTIWAY: tables.MULTIWAY,
+        SplitKind.INTERVALS: tables.MULTIWAY,
+        SplitKind.GROUPS: tables.GROUPS,
+        SplitKind.ONE_VS_REST: tables.ONE_HOT if algorithm.categorical is Categorical.ONE_HOT else tables.ONE_VS_REST,
+    }
+    coded = [(column, column.coding) for column in columns if column.coding is not None]
+    costs = algorithm.attribute_costs
+    n_slots = [column.n_slots for column in columns]
+
+    return (
+        criterion,
+        is_ratio(algorithm),
+        is_ratio(algorithm) or costs is not None,
+        filter_of(algorithm),
+        n_classes_of(samples),
+        weighing.is_counted,
+        weighing.is_unit,
+        stopping.max_depth if stopping.max_depth is not None else n_rows + 1,
+        float(stopping.min_samples_split),
+        float(stopping.min_samples_leaf),
+        float(stopping.min_gain),
+        float(stopping.min_score),
+        float(stopping.min_impurity),
+        float(stopping.min_copy_weight),
+        float(algorithm.min_category_weight),
+        objective.tolerance,
+        {TanSchlimmer: state.TAN_SCHLIMMER, Nunez: state.NUNEZ}.get(type(costs), state.NO_COSTS),
+        costs.w if isinstance(costs, Nunez) else 0.0,
+        np.repeat(
+            [float(algorithm.cost_of(attribute.name)) for attribute in samples.attributes.schema],
+            n_slots,
+        ),
+        np.array([column.slot for column, _ in coded], dtype=np.int64),
+        np.array([kinds[coding.kind] for _, coding in coded], dtype=np.int64),
+        np.array([coding.n_levels for _, coding in coded], dtype=np.int64),
+        first_levels(columns),
+        *tables_of(n_rows if weighing.is_counted else 1, criterion),
+        *way_of(algorithm),
+        algorithm.criterion.numeric_correction is NumericCorrection.RELEASE8,
+        np.repeat(np.arange(len(columns)), n_slots),
+        np.repeat(columns_in_average(samples, algorithm), n_slots),
+        np.uint64(root_key(seed)),
+        *draw_of(columns, draw),
+        np.append([column.slot for column in columns], sum(n_slots)),
+        weighing.is_whole,
+        keeps_small,
+        strategy_of(algorithm),
+    )
+
+
+def strategy_of(algorithm: Algorithm) -> int:
+    """What becomes of rows without the value of a split, in the kernels' terms."""
+    from core.growth.kernels.lists import routing as ways
+
+    return {
+        MissingStrategy.DISTRIBUTION: ways.DRAWN,
+        MissingStrategy.SURROGATE: ways.FOLLOWING,
+    }.get(algorithm.missing, ways.COPIED)
+
+
+def criterion_of(algorithm: Algorithm) -> int:
+    """What scans look at, in the kernels' terms."""
+    from core.criteria.kernels import impurity as impurity_kernels
+
+    return {
+        CriterionKind.GINI: impurity_kernels.GINI,
+        CriterionKind.INFORMATION_GAIN: impurity_kernels.ENTROPY,
+        CriterionKind.GAIN_RATIO: impurity_kernels.ENTROPY,
+        CriterionKind.ERROR_RATE: impurity_kernels.ERROR,
+        CriterionKind.SQUARED_ERROR: impurity_kernels.SQUARED,
+    }[algorithm.criterion.kind]
+
+
+def is_ratio(algorithm: Algorithm) -> bool:
+    """Whether attributes are compared by the gain in proportion to the intrinsic value."""
+    return algorithm.criterion.kind is CriterionKind.GAIN_RATIO
+
+
+def filter_of(algorithm: Algorithm) -> int:
+    """Among which candidates the criterion may choose, in the kernels' terms."""
+    from core.growth.kernels.node import state
+
+    return {
+        GainFilter.ABOVE_AVERAGE: state.ABOVE_AVERAGE,
+        GainFilter.BETTER_HALF: state.BETTER_HALF,
+    }.get(algorithm.criterion.filter or GainFilter.NONE, state.NO_FILTER)
+
+
+def draw_of(columns: list[Column], draw: ColumnDraw | None) -> tuple[Any, ...]:
+    """The columns that nodes may ask, how many each draws (0 for all), and by column which coded one it is, or -1."""
+    is_coded = np.array([column.coding is not None for column in columns])
+    every = np.arange(len(columns)) if draw is None else np.array(draw.columns, dtype=np.int64)
+    return every, 0 if draw is None else draw.n_drawn, np.where(is_coded, np.cumsum(is_coded) - 1, -1)
+
+
+def way_of(algorithm: Algorithm) -> tuple[int, int]:
+    """Which cuts of a list are candidates, in the kernels' terms, and how many bins or draws there are."""
+    from core.splits.kernels import candidates as ways
+
+    if algorithm.dialect is Dialect.RELEASE8:
+        return ways.DISTANT_VALUES, 0
+    if algorithm.numeric.is_found_before_growth:
+        return ways.EVERY_GAP, 0
+    numeric = algorithm.numeric
+    return {
+        NumericKind.BOUNDARY: (ways.CLASS_CHANGES, 0),
+        NumericKind.QUANTILE: (ways.EQUAL_FREQUENCY, numeric.bins),
+        NumericKind.UNIFORM: (ways.EQUAL_WIDTH, numeric.bins),
+        NumericKind.RANDOM: (ways.AT_RANDOM, numeric.draws),
+    }.get(numeric.kind, (ways.EVERY_GAP, 0))
+
+
+def has_look(samples: Samples, algorithm: Algorithm) -> bool:
+    """Whether lists get a first look before they are searched."""
+    from core.criteria.kernels.impurity import ENTROPY, GINI
+    from core.splits.kernels.candidates import EVERY_GAP
+    from core.splits.kernels.numeric import MOST_LANES
+
+    return (
+        criterion_of(algorithm) in (GINI, ENTROPY)
+        and n_classes_of(samples) <= MOST_LANES
+        and way_of(algorithm)[0] == EVERY_GAP
+    )
+
+
+def has_small(samples: Samples, algorithm: Algorithm, columns: list[Column]) -> bool:
+    """Whether subtrees of few rows can be grown by `growth.kernels.small.grow`: every column a list and every gap a
+    candidate.
+
+    By Gini of few classes, or for one number; what follows from sums, `criteria.kernels.impurity` then finds as NumPy
+    does. Rows without the value of a split are copied.
+    """
+    from core.criteria.kernels.impurity import MOST_CLASSES
+    from core.splits.kernels.candidates import EVERY_GAP
+
+    target, kinds = samples.target, (CriterionKind.GINI, CriterionKind.SQUARED_ERROR)
+    is_plain = algorithm.criterion.kind in kinds and algorithm.attribute_costs is None
+    is_copying = algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
+    is_of_few = n_classes_of(samples) <= MOST_CLASSES and (
+        isinstance(target, ClassTarget) or target.numbers.shape[1] == 1
+    )
+    are_lists = all(column.coding is None for column in columns)
+    return is_plain and is_copying and is_of_few and are_lists and way_of(algorithm)[0] == EVERY_GAP
+
+
+def columns_in_average(samples: Samples, algorithm: Algorithm) -> list[bool]:
+    """The gains of which columns the dialect takes the average of."""
+    columns = range(len(samples.attributes.schema))
+    return [algorithm.dialect is Dialect.RELEASE8 and counts_in_average(samples, column) for column in columns]
+
+
+def tables_of(n: int, criterion: int) -> tuple[Any, ...]:
+    """What scans of counted classes look up, by the criterion for counts up to n: reciprocals, logarithms, their units.
+
+    A few of the logarithms are kept in a finer unit.
+    """
+    from core.criteria.kernels import impurity as impurity_kernels
+    from core.splits.kernels import numeric as scans
+
+    large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n) * np.log2(max(2, n)) + 1))))
+    n_logarithms = n if criterion == impurity_kernels.ENTROPY else 1
+    return (
+        reciprocal_table(n if criterion == impurity_kernels.GINI else 1),
+        times_log2_table(min(n_logarithms, scans.SMALL_COUNT), scans.SMALL_UNIT),
+        times_log2_table(n_logarithms, large_unit),
+        scans.SMALL_UNIT,
+        large_unit,
+    )
+
+
+def reciprocal_table(n: int) -> FloatArray:
+    """1/n for whole numbers up to n; 0 for 0. Long ones are made in their own place: memory is short here."""
+    table = np.arange(n + 1, dtype=np.float64)
+    np.divide(1.0, table[1:], out=table[1:])
+    return table
+
+
+def times_log2_table(n: int, unit: float) -> NDArray[np.int64]:
+    """n log2 n for whole numbers up to n, as whole numbers of 1/unit; made piece by piece, in the processor's cache."""
+    table = np.zeros(n + 1, dtype=np.int64)
+    for first in range(1, n + 1, PIECE):
+        numbers = np.arange(first, min(first + PIECE, n + 1), dtype=np.float64)
+        table[first : first + PIECE] = np.rint(numbers * np.log2(numbers) * unit)
+    return table

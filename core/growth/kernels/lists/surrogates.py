@@ -1,0 +1,194 @@
+"""The compiled twin of `surrogates.find_surrogates`: which other columns imitate the split of a node best.
+
+`groups[g]` are the rows of the g-th distinct value that know both columns: what of them goes to the first branch and to
+the second, what all from there on send each way, and the value.
+"""
+
+import numpy as np
+from numba import int64, uint32
+
+from core.arithmetic.ties import TIE
+from core.compiler.compile import compiled
+from core.growth.kernels.node.split_list import BOTH, LEFT
+from core.growth.kernels.node.state import (
+    AGREEMENT,
+    BRANCHES_AT,
+    IS_REVERSED,
+    N_OF_SURROGATE,
+    STAND_IN,
+    STAND_IN_THRESHOLD,
+)
+from core.missing.surrogates import MOST_SURROGATES
+from core.splits.kernels.unsorted import midpoint
+
+FIRST, SECOND, FIRST_ON, SECOND_ON, VALUE, N_OF_GROUP = range(6)
+NOT_KEPT = 0.0  # the agreement of what does no better than the majority
+NOWHERE = 2  # the branch of a category that no row has
+
+
+@compiled
+def find_surrogates(problem, rules, work, lists, rows, starts, lengths, here, primary):
+    """Rank the columns that stand in for the split of a node on column `primary`, whose rows have sides; how many.
+
+    `work.ranked` are the lists, or the coded columns after them, with a threshold, direction and agreement each; of
+    coded columns `work.stand_in_branches` are the branches.
+    """
+    n_lists, n_coded, agreements = problem.lengths.shape[0], problem.codes.shape[1], work.agreements
+    for i in range(n_lists):
+        agreements[i] = NOT_KEPT
+        if rules.slot_columns[problem.list_slots[i]] != primary:
+            n = group_by_value(
+                lists[i],
+                starts[here, i],
+                lengths[here, i],
+                problem.shift,
+                work.side,
+                problem.weights,
+                problem.values[i],
+                work.groups,
+            )
+            work.stand_in_thresholds[i], work.is_reversed[i], agreements[i] = best_threshold(work.groups, n)
+    if n_coded > 0:
+        sum_sides(problem, rows, starts[here, n_lists], lengths[here, n_lists], work.side, work.level_sides)
+    for j in range(n_coded):
+        a = problem.coded[j]
+        begin, end = rules.coded_starts[a], rules.coded_starts[a] + rules.coded_levels[a]
+        work.stand_in_thresholds[n_lists + j], work.is_reversed[n_lists + j] = np.nan, False
+        agreements[n_lists + j] = NOT_KEPT
+        if rules.slot_columns[rules.coded_slots[a]] != primary:
+            agreements[n_lists + j] = best_sides(work.level_sides[begin:end], work.stand_in_branches[begin:end])
+    return rank(problem, rules, work, n_lists + n_coded)
+
+
+@compiled
+def rank(problem, rules, work, n):
+    """The best of n stand-ins first, ties to the earlier column; how many are kept."""
+    n_ranked = 0
+    while n_ranked < MOST_SURROGATES:
+        best = next_best(problem, rules, work.agreements, n)
+        if best < 0:
+            break
+        work.ranked[n_ranked], work.ranked_agreements[n_ranked] = best, work.agreements[best]
+        work.agreements[best] = NOT_KEPT
+        n_ranked += 1
+    return n_ranked
+
+
+@compiled
+def note_surrogates(problem, rules, work, n_ranked, sums, at, levels, first_level, n_levels):
+    """Write down the stand-ins of a node, see `growth.kernels.node.state`, and the branches of those by category after
+    its levels.
+
+    How many levels there are then.
+    """
+    n_lists = problem.lengths.shape[0]
+    sums[at] = n_ranked
+    for place in range(n_ranked):
+        stand_in, to = work.ranked[place], at + 1 + place * N_OF_SURROGATE
+        sums[to + STAND_IN], sums[to + BRANCHES_AT] = column_of(problem, rules, stand_in), -1.0
+        sums[to + STAND_IN_THRESHOLD] = work.stand_in_thresholds[stand_in]
+        sums[to + IS_REVERSED], sums[to + AGREEMENT] = work.is_reversed[stand_in], work.ranked_agreements[place]
+        if stand_in >= n_lists:
+            a = problem.coded[stand_in - n_lists]
+            sums[to + BRANCHES_AT] = n_levels - first_level
+            for level in range(rules.coded_levels[a]):
+                levels[n_levels + level] = work.stand_in_branches[rules.coded_starts[a] + level]
+            n_levels += rules.coded_levels[a]
+    return n_levels
+
+
+@compiled
+def column_of(problem, rules, stand_in):
+    """The column that a stand-in asks for."""
+    n_lists = problem.lengths.shape[0]
+    if stand_in < n_lists:
+        return rules.slot_columns[problem.list_slots[stand_in]]
+    return rules.slot_columns[rules.coded_slots[problem.coded[stand_in - n_lists]]]
+
+
+@compiled
+def next_best(problem, rules, agreements, n):
+    """The earliest column whose agreement is within a tie of the largest; -1 when none is kept."""
+    highest, best = NOT_KEPT, int64(-1)
+    for i in range(n):
+        highest = max(highest, agreements[i])
+    for i in range(n):
+        is_equal = agreements[i] > NOT_KEPT and agreements[i] >= highest - TIE
+        if is_equal and (best < 0 or column_of(problem, rules, i) < column_of(problem, rules, best)):
+            best = int64(i)
+    return best
+
+
+@compiled
+def sum_sides(problem, rows, start, n, side, level_sides):
+    """`level_sides[level, :]`: what the rows of each level send each way, in row order; levels of all coded columns."""
+    codes, weights = problem.codes, problem.weights
+    for level in range(level_sides.shape[0]):
+        level_sides[level, FIRST], level_sides[level, SECOND] = 0.0, 0.0
+    for i in range(start, start + n):
+        row = rows[i]
+        if side[row] != BOTH:
+            to = FIRST if side[row] == LEFT else SECOND
+            for j in range(codes.shape[1]):
+                level_sides[codes[row, j], to] += weights[row]
+
+
+@compiled
+def group_by_value(entries, start, n, shift, side, weights, values, groups):
+    """Add up the rows of a sorted list by value, and equal ones in row order; how many values there are."""
+    mask, flag = (uint32(1) << uint32(shift)) - uint32(1), uint32(1) << uint32(31)
+    n_groups, is_new = int64(0), True
+    for i in range(start, start + n):
+        row, to = entries[i] & mask, side[entries[i] & mask]
+        is_new |= (entries[i] & flag) != uint32(0)
+        if to == BOTH:
+            continue
+        if is_new:
+            groups[n_groups, FIRST], groups[n_groups, SECOND], groups[n_groups, VALUE] = 0.0, 0.0, values[row]
+            n_groups, is_new = n_groups + 1, False
+        groups[n_groups - 1, FIRST if to == LEFT else SECOND] += weights[row]
+    return n_groups
+
+
+@compiled
+def best_threshold(groups, n):
+    """`surrogates.best_threshold`: the threshold, whether it is reversed, and its agreement."""
+    if n < 2:
+        return np.nan, False, NOT_KEPT
+    first, second = 0.0, 0.0
+    for g in range(n - 1, -1, -1):
+        first, second = first + groups[g, FIRST], second + groups[g, SECOND]
+        groups[g, FIRST_ON], groups[g, SECOND_ON] = first, second
+    first, second = 0.0, 0.0
+    for g in range(n):
+        first, second = first + groups[g, FIRST], second + groups[g, SECOND]
+    whole, majority = first + second, max(first, second) / (first + second)
+    highest, first, second = 0.0, 0.0, 0.0
+    for g in range(n - 1):
+        first, second = first + groups[g, FIRST], second + groups[g, SECOND]
+        agreeing = max(first + groups[g + 1, SECOND_ON], second + groups[g + 1, FIRST_ON])
+        highest = max(highest, agreeing / whole)
+    first, second = 0.0, 0.0
+    for g in range(n - 1):
+        first, second = first + groups[g, FIRST], second + groups[g, SECOND]
+        same, opposite = (first + groups[g + 1, SECOND_ON]) / whole, (second + groups[g + 1, FIRST_ON]) / whole
+        if max(same, opposite) >= highest - TIE:
+            is_reversed = same < highest - TIE
+            agreement = opposite if is_reversed else same
+            threshold = midpoint(groups[g, VALUE], groups[g + 1, VALUE])
+            return threshold, is_reversed, agreement if agreement > majority + TIE else NOT_KEPT
+    return np.nan, False, NOT_KEPT
+
+
+@compiled
+def best_sides(sides, branch_of):
+    """`surrogates.best_sides` of categories that send `sides[level, :]` each way: its agreement; fills the branches."""
+    first, second, agreeing = 0.0, 0.0, 0.0
+    for level in range(sides.shape[0]):
+        left, right = sides[level, FIRST], sides[level, SECOND]
+        first, second, agreeing = first + left, second + right, agreeing + max(left, right)
+        branch_of[level] = NOWHERE if left + right <= 0.0 else int64(right > left * (1 + TIE))
+    whole = first + second
+    if whole <= 0.0 or agreeing / whole <= max(first, second) / whole + TIE:
+        return NOT_KEPT
+    return agreeing / whole

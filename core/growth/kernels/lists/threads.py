@@ -1,0 +1,99 @@
+"""The kernels at work in several threads."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from heapq import heappop, heappush
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from core.arithmetic.arrays import FloatArray, RowArray
+from core.growth.kernels.node.kept import room_for_nodes
+
+Room = TypeVar("Room")
+
+PIECES = 8  # nodes with at most this part of the rows are grown by one thread
+
+
+class GrowthEnded(Exception):
+    """Nobody waits for this tree any more."""
+
+
+class Rooms(Generic[Room]):
+    """Room to work in for so many threads; who takes one gives it back, whatever happens."""
+
+    def __init__(self, rooms: Iterable[Room]) -> None:
+        self._free: SimpleQueue[Room] = SimpleQueue()
+        for room in rooms:
+            self._free.put(room)
+
+    @contextmanager
+    def one(self) -> Iterator[Room]:
+        """One that nobody else has meanwhile."""
+        room = self._free.get()
+        try:
+            yield room
+        finally:
+            self._free.put(room)
+
+
+def grown_nodes(
+    problem: tuple[Any, ...], rules: tuple[Any, ...], works: list[tuple[Any, ...]], progress: FloatArray
+) -> tuple[Any, ...]:
+    """The kernels' nodes: links, figures, branch figures, branches of levels.
+
+    By as many threads as there is room to work in. Of several, each grows one node of many rows and leaves its children
+    to whoever is free, the longest first; nodes of few rows are grown with all that is below them. Nodes that wait
+    share no rows, so nothing depends on who is first.
+    """
+    from core.growth.kernels.lists import grow as kernels
+
+    root, root_figures = kernels.root_piece(problem, rules, works[0])
+    n_rows, rooms = int(root[kernels.AT_SIZE]), Rooms(zip(works, progress, strict=True))
+    apart = room_for_nodes(0, len(root_figures))  # nothing is kept apart where no columns are drawn
+
+    def subtree(piece: RowArray, figures: FloatArray) -> tuple[Any, ...]:
+        size = int(piece[kernels.AT_SIZE])
+        few_rows = size - 1 if len(works) > 1 and size * PIECES > n_rows else 0
+        with rooms.one() as (work, done):
+            if done[kernels.STOP]:
+                raise GrowthEnded
+            found = kernels.grow_piece(problem, rules, work, piece, figures, few_rows, done, *apart)
+            return tuple(found[:5])
+
+    subtrees: list[tuple[int, tuple[Any, ...]]] = []
+    n_nodes, waiting, growing = 1, [(-n_rows, 0, root, root_figures)], dict[Future[tuple[Any, ...]], int]()
+    with ThreadPoolExecutor(len(works)) as pool:
+        while waiting or growing:
+            while waiting and len(growing) < len(works):
+                _, node, piece, figures = heappop(waiting)
+                growing[pool.submit(subtree, piece, figures)] = node
+            for future in wait(growing, return_when=FIRST_COMPLETED).done:
+                *found, pieces = future.result()
+                subtrees.append((growing.pop(future), tuple(found)))
+                for piece in pieces:
+                    below = int(piece[kernels.AT_NODE])
+                    heappush(waiting, (-int(piece[kernels.AT_SIZE]), n_nodes + below - 1, piece, found[1][below]))
+                n_nodes += len(found[0]) - 1
+    return in_one_tree(subtrees)
+
+
+def in_one_tree(subtrees: list[tuple[int, tuple[Any, ...]]]) -> tuple[Any, ...]:
+    """`growth.kernels.lists.grow.graft` for all of them, each with the node it grows from; the first is the root's."""
+    from core.growth.kernels.lists import grow as kernels
+    from core.growth.kernels.node import state
+
+    if len(subtrees) == 1:
+        return subtrees[0][1]
+    parts = [[subtree[part] for _, subtree in subtrees] for part in range(4)]
+    links, figures, sums, levels = (
+        np.empty((sum(map(len, each)), *each[0].shape[1:]), each[0].dtype) for each in parts
+    )
+    links[0, state.PARENT], links[0, state.BRANCH] = -1, 0
+    n_nodes, n_sums, n_levels = 1, 0, 0
+    for node, subtree in subtrees:
+        kernels.graft((links, figures, sums, levels), (n_nodes, n_sums, n_levels), node, subtree)
+        n_nodes, n_sums, n_levels = n_nodes + len(subtree[0]) - 1, n_sums + len(subtree[2]), n_levels + len(subtree[3])
+    return links[:n_nodes], figures[:n_nodes], sums, levels

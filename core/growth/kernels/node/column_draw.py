@@ -1,0 +1,80 @@
+"""The compiled twin of `column_draw`: which columns a node searches.
+
+`work.order` has all places of columns in ascending order, but for the time of a draw: what was drawn is taken back.
+"""
+
+from numba import int64, uint64
+
+from core.arithmetic.kernels.randomness import key_of, splitmix64
+from core.arithmetic.randomness import FOR_COLUMNS
+from core.compiler.compile import compiled
+
+
+@compiled
+def draw_columns(rules, work, spent, key):
+    """Mark in `work.is_drawn` what the node searches first; how many columns have had their turn."""
+    n_columns, n_drawn, turn = rules.open_columns.shape[0], 0, 0
+    if rules.n_drawn == 0:
+        return n_columns
+    for slot in range(work.is_drawn.shape[0]):
+        work.is_drawn[slot] = False
+    for_columns = key_of(key, FOR_COLUMNS)
+    while turn < n_columns and n_drawn < rules.n_drawn:
+        n_drawn += mark_next(rules, work, spent, for_columns, turn)
+        turn += 1
+    return turn
+
+
+@compiled
+def draw_another(rules, work, spent, key, turn):
+    """Mark the next column that is not spent, and no other; how many have had their turn, and whether there was one."""
+    for slot in range(work.is_drawn.shape[0]):
+        work.is_drawn[slot] = False
+    is_marked, for_columns = 0, key_of(key, FOR_COLUMNS)
+    while turn < rules.open_columns.shape[0] and not is_marked:
+        is_marked = mark_next(rules, work, spent, for_columns, turn)
+        turn += 1
+    return turn, is_marked
+
+
+@compiled
+def mark_next(rules, work, spent, for_columns, turn):
+    """Draw the column whose turn it is and mark its slots, unless it is spent: 1 if it is not."""
+    column = draw_next(rules, work.order, work.taken, for_columns, turn)
+    coded = rules.coded_of_column[column]
+    if coded >= 0 and spent[coded]:
+        return 0
+    for slot in range(rules.first_slots[column], rules.first_slots[column + 1]):
+        work.is_drawn[slot] = True
+    return 1
+
+
+@compiled
+def draw_next(rules, order, taken, for_columns, turn):
+    """`column_draw.column_order`, one step: the column whose turn it is."""
+    n_left = rules.open_columns.shape[0] - turn
+    taken[turn] = turn
+    if n_left > 1:
+        drawn = splitmix64(key_of(for_columns, turn)) >> uint64(32)
+        taken[turn] = turn + int64((drawn * uint64(n_left)) >> uint64(32))
+    other = taken[turn]
+    order[turn], order[other] = order[other], order[turn]
+    return rules.open_columns[order[turn]]
+
+
+@compiled
+def take_back(order, taken, n_turns):
+    """Put what so many turns have drawn in its place again."""
+    for turn in range(n_turns - 1, -1, -1):
+        other = taken[turn]
+        order[turn], order[other] = order[other], order[turn]
+
+
+@compiled
+def first_of_best(drawn, gains, n_found, most, tolerance):
+    """Of the cuts within a tie of the best, the one of the first column; -1 when there is none."""
+    winner = -1
+    for c in range(n_found):
+        if gains[c] >= most - tolerance and (winner < 0 or drawn[c] < drawn[winner]):
+            winner = c
+    return winner

@@ -1,0 +1,443 @@
+"""The division of a node: who goes where, what that adds up to, and the children's pieces of the lists.
+
+The compiled twin of `fractional_weights.send_down`.
+"""
+
+from numba import int64, uint32, uint64
+
+from core.compiler.compile import compiled
+from core.compiler.eight_lanes import no_sums, plus_products, sum_in_lane
+from core.criteria.kernels.impurity import SQUARED
+from core.growth.kernels.node.split_list import (
+    BOTH,
+    EVERY,
+    LEFT,
+    RIGHT,
+    divide_distinct_by_branch,
+    divide_known_by_branch,
+    divide_list,
+    divide_list_by_branch,
+    keep_in_list,
+)
+from core.growth.kernels.node.state import DEPTH, NODE
+from core.growth.kernels.node.sums import is_leaf, is_one_class, node_figures
+
+MOST_SUMMED = 3  # classes whose sums in two branches, and these branches' weights, are eight numbers
+
+
+@compiled
+def take_sides(problem, entries, list_start, place, list_n, rows, start, n, side, left_counts, is_counted):
+    """Mark each row of the node with the child it goes to: by the cut, or to both where the value is missing.
+
+    Counts the classes on the left on the way where that is of use.
+    """
+    shift = uint32(problem.shift)
+    mask = (uint32(1) << shift) - uint32(1)
+    class_mask = (uint32(1) << uint32(31 - problem.shift)) - uint32(1)
+    if problem.has_missing:
+        for i in range(start, start + n):
+            side[rows[i]] = BOTH
+    for k in range(left_counts.shape[0]):
+        left_counts[k] = 0
+    for i in range(list_start, place if is_counted else list_start):
+        side[entries[i] & mask] = LEFT
+        left_counts[(entries[i] >> shift) & class_mask] += 1
+    for i in range(list_start, list_start if is_counted else place):
+        side[entries[i] & mask] = LEFT
+    for i in range(place, list_start + list_n):
+        side[entries[i] & mask] = RIGHT
+
+
+@compiled
+def branch_figures(problem, rules, work, rows, start, n, n_branches, figures, out, at):
+    """From `out[at]` on: the known weight of each branch, then its sums, added up in row order.
+
+    Fills `work.unknown` with the rows that go down every branch; how many.
+    """
+    weights, classes, numbers = problem.weights, problem.classes, problem.numbers
+    side, branch, unknown = work.side, work.branch, work.unknown
+    m, is_squared = numbers.shape[1], rules.criterion == SQUARED
+    width = 1 + 2 * m if is_squared else rules.n_classes
+    for j in range(n_branches * (1 + width)):
+        out[at + j] = 0.0
+    if n_branches == 2 and not is_squared:
+        return class_weights_of_two(problem, work, rows, start, n, width, out, at)
+    n_unknown = 0
+    for i in range(start, start + n):
+        row = rows[i]
+        if side[row] == BOTH:
+            unknown[n_unknown] = row
+            n_unknown += 1
+            continue
+        to = int64(side[row] >> 1) if n_branches == 2 else int64(branch[row])
+        weight = weights[row]
+        place = at + n_branches + to * width
+        out[at + to] += weight
+        if is_squared:
+            out[place] += weight
+            for j in range(m):
+                off = numbers[row, j] - figures[1 + j]
+                out[place + 1 + j] += off * weight
+                out[place + 1 + m + j] += off * off * weight
+        else:
+            out[place + classes[row]] += weight
+    return n_unknown
+
+
+@compiled
+def class_weights_of_two(problem, work, rows, start, n, n_classes, out, at):
+    """`branch_figures` of two branches by class, without a branch in the loop: who goes where is hard to foresee.
+
+    To a branch that it does not go down, or not alone, a row adds nothing: x + 0 is x.
+    """
+    weights, classes, side, parts, unknown = problem.weights, problem.classes, work.side, work.parts, work.unknown
+    if n_classes <= MOST_SUMMED:
+        return few_class_weights_of_two(problem, work, rows, start, n, n_classes, out, at)
+    for to in range(LEFT, BOTH + 1):
+        parts[0, to], parts[1, to] = 1.0 * (to == LEFT), 1.0 * (to == RIGHT)
+    first, second, n_unknown = uint64(at + 2), uint64(at + 2 + n_classes), uint64(0)
+    left_weight, right_weight = 0.0, 0.0
+    i, end = uint64(start), uint64(start + n)
+    while i < end:
+        row = rows[i]
+        to, k, weight = side[row], uint64(classes[row]), weights[row]
+        left, right = weight * parts[0, to], weight * parts[1, to]
+        unknown[n_unknown] = row
+        n_unknown += uint64((to + uint64(1)) >> uint64(2))  # 1 for both
+        left_weight += left
+        right_weight += right
+        out[first + k] += left
+        out[second + k] += right
+        i += uint64(1)
+    out[at], out[at + 1] = left_weight, right_weight
+    return int64(n_unknown)
+
+
+@compiled
+def few_class_weights_of_two(problem, work, rows, start, n, n_classes, out, at):
+    """`class_weights_of_two` for up to three classes, whose sums in both branches stand in eight lanes."""
+    weights, classes, side, unknown, ways = problem.weights, problem.classes, work.side, work.unknown, work.known_ways
+    sums, n_unknown = no_sums(), uint64(0)
+    i, end = uint64(start), uint64(start + n)
+    while i < end:
+        row = rows[i]
+        to = uint64(side[row])
+        unknown[n_unknown] = row
+        n_unknown += (to + uint64(1)) >> uint64(2)  # 1 for both
+        sums = plus_products(sums, ways, way_of(to, classes[row]), weights[row])
+        i += uint64(1)
+    take_sums(sums, out, at, at + 2, n_classes, 0)
+    take_sums(sums, out, at + 1, at + 2 + n_classes, n_classes, 1)
+    return int64(n_unknown)
+
+
+@compiled
+def way_of(to, k):
+    """Where the eight factors of a row of class k stand that goes that way: see
+    `growth.kernels.lists.scratch.ways_of_rows`.
+    """
+    return ((uint64(to) << uint64(2)) | uint64(k)) << uint64(3)
+
+
+@compiled
+def take_sums(sums, out, weight_at, at, n_classes, branch):
+    """Write down a branch's weight and the weights of its classes."""
+    lane = 4 * branch
+    out[weight_at] = sum_in_lane(sums, lane)
+    for k in range(n_classes):
+        out[at + k] = sum_in_lane(sums, lane + 1 + k)
+
+
+@compiled
+def counted_branches(counts, left_counts, out, at):
+    """`branch_figures` of two branches where every weight is 1: whole numbers, exact in any order."""
+    n_classes = counts.shape[0]
+    out[at], out[at + 1] = 0.0, 0.0
+    for k in range(n_classes):
+        right = counts[k] - left_counts[k]
+        out[at + 2 + k] = left_counts[k]
+        out[at + 2 + n_classes + k] = right
+        out[at] += left_counts[k]
+        out[at + 1] += right
+
+
+@compiled
+def copy_figures(sums, at, n_branches, b, n_classes, figures):
+    """The figures of a child all of whose rows are known: those of its branch."""
+    figures[0] = sums[at + b]
+    for k in range(n_classes):
+        figures[1 + k] = sums[at + n_branches + b * n_classes + k]
+
+
+@compiled
+def put_aside(problem, copied, n, share, aside_rows, aside_weights, at):
+    """Keep what the rows that go down every branch weigh in one of them, if anything; how many."""
+    kept, weights = 0, problem.weights
+    for i in range(n):
+        weight = weights[copied[i]] * share
+        if weight > 0.0:
+            aside_rows[at + kept], aside_weights[at + kept] = copied[i], weight
+            kept += 1
+    return kept
+
+
+@compiled
+def divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figures):
+    """`divide_piece` for rows, and `node_figures` of both children in the same pass; how many each got.
+
+    To the figures of the child that it does not go to, a row adds nothing: x + 0 is x.
+    """
+    weights, classes, side, parts, spare = problem.weights, problem.classes, work.side, work.parts, work.spare
+    if kept_figures.shape[0] <= 1 + MOST_SUMMED:
+        return divide_rows_of_few(problem, work, rows, start, n, keeper, kept_figures, moved_figures)
+    mover = 1 - keeper
+    for k in range(kept_figures.shape[0]):
+        kept_figures[k], moved_figures[k] = 0.0, 0.0
+    parts[0, 1 + keeper], parts[0, 1 + mover], parts[0, BOTH] = 1.0, 0.0, work.shares[keeper]
+    parts[1, 1 + keeper], parts[1, 1 + mover], parts[1, BOTH] = 0.0, 1.0, work.shares[mover]
+    stays, goes = uint64(keeper), uint64(mover)
+    i, end = uint64(start), uint64(start + n)
+    here, there = uint64(start), uint64(0)
+    kept_weight, moved_weight = 0.0, 0.0
+    while i < end:
+        row = rows[i]
+        to, k, weight = side[row], uint64(classes[row]) + uint64(1), weights[row]
+        kept, moved = weight * parts[0, to], weight * parts[1, to]
+        rows[here], spare[there] = row, row
+        here += (uint64(to) >> stays) & uint64(1)
+        there += (uint64(to) >> goes) & uint64(1)
+        kept_figures[k] += kept
+        moved_figures[k] += moved
+        kept_weight += kept
+        moved_weight += moved
+        i += uint64(1)
+    kept_figures[0], moved_figures[0] = kept_weight, moved_weight
+    copy_entries(spare, int64(0), int64(there), rows, int64(here))
+    return int64(here) - start, int64(there)
+
+
+@compiled
+def divide_rows_of_few(problem, work, rows, start, n, keeper, kept_figures, moved_figures):
+    """`divide_rows` for up to three classes, whose sums in both children stand in eight lanes."""
+    weights, classes, side, spare, ways = problem.weights, problem.classes, work.side, work.spare, work.ways
+    stays, goes, n_classes = uint64(keeper), uint64(1 - keeper), kept_figures.shape[0] - 1
+    for k in range(n_classes):
+        at = way_of(BOTH, k)
+        ways[at], ways[at + uint64(1 + k)] = work.shares[0], work.shares[0]
+        ways[at + uint64(4)], ways[at + uint64(5 + k)] = work.shares[1], work.shares[1]
+    i, end = uint64(start), uint64(start + n)
+    here, there, sums = uint64(start), uint64(0), no_sums()
+    while i < end:
+        row = rows[i]
+        to = uint64(side[row])
+        rows[here], spare[there] = row, row
+        here += (to >> stays) & uint64(1)
+        there += (to >> goes) & uint64(1)
+        sums = plus_products(sums, ways, way_of(to, classes[row]), weights[row])
+        i += uint64(1)
+    take_sums(sums, kept_figures, 0, 1, n_classes, keeper)
+    take_sums(sums, moved_figures, 0, 1, n_classes, 1 - keeper)
+    copy_entries(spare, int64(0), int64(there), rows, int64(here))
+    return int64(here) - start, int64(there)
+
+
+@compiled
+def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is_known, is_summed, depth, figures):
+    """The figures of a child whose rows are in place, unless summed before; whether it is to be split any further."""
+    m = problem.numbers.shape[1]
+    if n == 0:
+        for j in range(figures.shape[0]):
+            figures[j] = 0.0
+        return False
+    if rules.criterion != SQUARED and (is_known or is_summed):
+        if not is_summed:
+            copy_figures(sums, at, n_branches, b, rules.n_classes, figures)
+        is_pure = is_one_class(figures, rules.n_classes)
+    else:
+        share = 1.0 if is_known else work.shares[b]
+        is_pure = node_figures(problem, rules, rows, start, n, work.side, share, work.left_counts, figures)
+    return not is_leaf(figures, is_pure, depth, rules, m)
+
+
+@compiled
+def divide_piece(problem, work, entries, start, n, keeper, is_distinct, mark):
+    """Divide a piece of a list; how many entries each child got."""
+    work.marks[BOTH] = mark
+    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, work.marks)
+    copy_entries(work.spare, int64(0), moved, entries, start + kept)
+    return kept, moved
+
+
+@compiled
+def copy_entries(source, begin, end, entries, place):
+    """Copy what was written elsewhere first to its place; that may be further down in the same list."""
+    first, to = uint64(begin), uint64(place)
+    for i in range(uint64(end - begin)):
+        entries[to + i] = source[first + i]
+
+
+@compiled
+def divide_in_two(
+    problem, rules, work, stack, lists, rows, here, depth, first_node, figures, sums, at, is_known, keeper, mark
+):
+    """Give both children their rows and, unless they are leaves, their pieces of the lists; how many wait then.
+
+    The keeper, which has more rows, stays in the parent's place and waits longer. Entries that go to both get the mark
+    only where both get any.
+    """
+    starts, lengths, infos, spent = stack
+    n_lists, side, mover = problem.lengths.shape[0], work.side, 1 - keeper
+    start, n = starts[here, n_lists], lengths[here, n_lists]
+    is_summed, is_distinct = not is_known and rules.criterion != SQUARED, n > 0
+    kept_figures, moved_figures = figures[first_node + keeper], figures[first_node + mover]
+    if is_summed:
+        kept, moved = divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figures)
+    else:
+        kept, moved = divide_piece(problem, work, rows, start, n, keeper, is_distinct, uint32(0))
+    keeps = open_child(
+        problem, rules, work, rows, start, kept, sums, at, 2, keeper, is_known, is_summed, depth, kept_figures
+    )
+    moves = open_child(
+        problem, rules, work, rows, start + kept, moved, sums, at, 2, mover, is_known, is_summed, depth, moved_figures
+    )
+    bigger, smaller = here, here + 1 if keeps else here
+    if moves:
+        starts[smaller, n_lists], lengths[smaller, n_lists] = start + kept, moved
+        infos[smaller, NODE], infos[smaller, DEPTH] = first_node + mover, depth
+        for a in range(spent.shape[1]):
+            spent[smaller, a] = spent[here, a]
+    if keeps:
+        lengths[bigger, n_lists] = kept
+        infos[bigger, NODE], infos[bigger, DEPTH] = first_node + keeper, depth
+    for c in range(n_lists):
+        list_start, list_n = starts[here, c], lengths[here, c]
+        if keeps and moves:
+            kept, moved = divide_piece(problem, work, lists[c], list_start, list_n, keeper, problem.distinct[c], mark)
+            lengths[bigger, c] = kept
+            starts[smaller, c], lengths[smaller, c] = list_start + kept, moved
+        elif keeps or moves:
+            child = keeper if keeps else mover
+            lengths[here, c] = keep_in_list(
+                lists[c], list_start, list_n, problem.shift, side, child, problem.distinct[c]
+            )
+    return here + int64(keeps) + int64(moves)
+
+
+@compiled
+def divide_by_branch(
+    problem, rules, work, stack, lists, rows, here, depth, first_node, n_branches, figures, sums, at, is_known
+):
+    """The same for a multiway split; its coded column has nothing more to tell below."""
+    starts, lengths, infos, spent = stack
+    n_lists, places = problem.lengths.shape[0], work.places
+    start, n = starts[here, n_lists], lengths[here, n_lists]
+    for b in range(n_branches):
+        places[0, b] = 0
+    begin = place_branches(problem, work, rows, start, n, n_branches)
+    if problem.has_missing:
+        divide_list_by_branch(
+            rows, start, n, problem.shift, work.branch, n_branches, places, work.shares, problem.weights, rows
+        )
+    else:
+        for b in range(n_branches):
+            places[3, b] = 1
+        divide_distinct_by_branch(rows, start, n, problem.shift, work.branch, places, work.spare)
+    place = begin
+    for b in range(n_branches):
+        place += places[2, b]
+    copy_entries(rows if problem.has_missing else work.spare, begin, place, rows, start)
+    n_open, place, is_summed = 0, start, n < 0
+    for b in range(n_branches):
+        size = places[2, b]
+        is_open = open_child(
+            problem,
+            rules,
+            work,
+            rows,
+            place,
+            size,
+            sums,
+            at,
+            n_branches,
+            b,
+            is_known,
+            is_summed,
+            depth,
+            figures[first_node + b],
+        )
+        work.open_rows[n_open], work.open_sizes[n_open], work.open_branches[n_open] = place, size, b
+        places[3, b] = is_open
+        n_open += is_open
+        place += size
+    for c in range(n_lists + 1):
+        work.parent_starts[c], work.parent_lengths[c] = starts[here, c], lengths[here, c]
+    for e in range(n_open - 1, -1, -1):
+        for a in range(spent.shape[1]):
+            spent[here + e, a] = spent[here, a]
+        infos[here + e, NODE], infos[here + e, DEPTH] = first_node + work.open_branches[e], depth
+        starts[here + e, n_lists], lengths[here + e, n_lists] = work.open_rows[e], work.open_sizes[e]
+    if n_open == 0:
+        return here
+    for c in range(n_lists):
+        list_start, list_n = work.parent_starts[c], work.parent_lengths[c]
+        if problem.has_missing:
+            begin, nowhere = place_branches(problem, work, lists[c], list_start, list_n, n_branches), -1
+        else:  # as many as there are rows
+            begin, nowhere = 0, work.spare.shape[0] - 1
+        place = begin
+        for b in range(n_branches):
+            places[0, b], places[1, b] = place if places[3, b] else nowhere, -1
+            place += places[2, b] if places[3, b] else 0
+        e = 0
+        for b in range(n_branches):
+            if places[3, b]:
+                starts[here + e, c], lengths[here + e, c] = list_start + places[0, b] - begin, places[2, b]
+                e += 1
+        if problem.has_missing:
+            divide_list_by_branch(
+                lists[c],
+                list_start,
+                list_n,
+                problem.shift,
+                work.branch,
+                n_branches,
+                places,
+                work.shares,
+                problem.weights,
+                lists[c],
+            )
+        elif problem.distinct[c]:
+            divide_distinct_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, places, work.spare)
+        else:
+            divide_known_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, places, work.spare)
+        copy_entries(lists[c] if problem.has_missing else work.spare, begin, place, lists[c], list_start)
+        for e in range(n_open):
+            if lengths[here + e, c] > 0:
+                lists[c, starts[here + e, c]] &= ~(uint32(1) << uint32(31))  # the first value of a list is not new
+    return here + n_open
+
+
+@compiled
+def place_branches(problem, work, entries, start, n, n_branches):
+    """Where each branch's entries are written first, one branch after the other, and how many; the first place.
+
+    In the spare room, or above the parent's where there may be more of them than its rows.
+    """
+    places, branch, weights, shares = work.places, work.branch, problem.weights, work.shares
+    row_mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
+    for b in range(n_branches):
+        places[1, b], places[2, b] = -1, 0
+    for i in range(start, start + n):
+        row = entries[i] & row_mask
+        to = branch[row]
+        if to == EVERY:
+            for b in range(n_branches):
+                places[2, b] += weights[row] * shares[b] > 0.0
+        else:
+            places[2, to] += 1
+    begin = start + n if problem.has_missing else 0
+    place = begin
+    for b in range(n_branches):
+        places[0, b] = place
+        place += places[2, b]
+    return begin

@@ -1,0 +1,125 @@
+"""Trees of a forest by ranks: where every node draws some of many columns, no tree needs sorted lists of its own."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.arithmetic.arrays import FloatArray
+from core.arithmetic.ties import TIE
+from core.growth.kernels.inputs.coding import NumberColumns
+from core.growth.kernels.inputs.columns import Weighing, n_classes_of, n_sums_of
+from core.growth.kernels.lists.threads import GrowthEnded
+from core.growth.kernels.node.finished import FinishedNodes
+from core.growth.samples import Samples
+from core.growth.tree_sample import TreeSample
+from core.tables.target import Task
+
+MOST_ROWS = 1 << 24  # whose subtrees can be numbered
+COARSE_BITS = 16  # of a rank, that are read for every row; there are at most 8 more
+MORE = 64  # the part of a tree's rows that there is room for beyond them: the next tree has a few more
+
+
+@dataclass(frozen=True)
+class RankedTable:
+    """The samples of all trees: the fields of the kernels' `Problem`, and ranks as a `Bag` has them."""
+
+    samples: Samples
+    columns: NumberColumns
+    problem: Any
+    ranks: NDArray[np.uint16]
+    fine: NDArray[np.uint8]
+    fine_bits: NDArray[np.int64]
+
+
+def is_ranked(samples: Samples, weighing: Weighing) -> bool:
+    """Whether trees with draws that keep small subtrees apart can be grown by ranks."""
+    return weighing.is_whole and float(samples.weights.min()) >= 1 and len(samples) < MOST_ROWS
+
+
+def ranked_table(samples: Samples, columns: NumberColumns, problem: Any) -> RankedTable:
+    """The samples with their ranks, once for all trees."""
+    from core.growth.kernels.ranks.local_ranks import fill_ranks
+
+    lists, shift = problem[0], problem[16]
+    most = [int(np.count_nonzero(entries >> 31)) for entries in lists]  # every entry with a new value has that bit
+    fine_bits = np.array([max(0, rank.bit_length() - COARSE_BITS) for rank in most])
+    ranks = np.empty((len(samples), len(lists)), dtype=np.uint16)
+    fine = np.empty(lists.shape if fine_bits.any() else (len(lists), 0), dtype=np.uint8)
+    for column, entries in enumerate(lists):
+        fill_ranks(entries, shift, column, ranks, fine_bits[column], fine[column])
+    return RankedTable(samples, columns, problem, ranks, fine, fine_bits)
+
+
+class RankedRoom:
+    """What a thread grows its trees in, one after the other."""
+
+    def __init__(self, samples: Samples) -> None:
+        self.samples, self.is_number = samples, samples.target.task is Task.REGRESSION
+        self.n_rows = -1
+
+    def make(self, n_rows: int, n_drawn: int) -> None:
+        """Room for a tree of so many rows, each node of which draws so many columns; all trees draw alike."""
+        from core.growth.kernels.ranks.state import room_for_ranked
+
+        if n_rows > self.n_rows:
+            n_classes, n_columns = n_classes_of(self.samples), len(self.samples.attributes.schema)
+            self.n_rows = n_rows + n_rows // MORE
+            n_numbers, n_codes = (self.n_rows, 0) if self.is_number else (0, self.n_rows)
+            self.spare = (
+                np.empty(self.n_rows, dtype=np.uint32),
+                np.empty(self.n_rows),
+                np.empty(n_numbers),
+                np.empty(n_codes, dtype=np.int32),
+            )
+            self.bag = room_for_ranked(len(self.samples), self.n_rows, n_columns, n_drawn, n_sums_of(self.samples))
+            self.marks = np.empty((2 * self.n_rows, 4), dtype=np.int32)
+            self.weights = np.empty((2 * self.n_rows, 1 if self.is_number else n_classes))
+            n_errors = 2 * n_numbers
+            self.numbers = [np.empty(n) for n in (2 * self.n_rows, n_errors, n_errors, n_errors)]
+
+
+def tolerance_of(table: RankedTable, sample: TreeSample) -> float:
+    """`best_split.objective_for`: how near gains count as equal in the tree of a sample."""
+    from core.growth.kernels.ranks.grow import error_of
+
+    if table.samples.target.task is Task.CLASSIFICATION:
+        return TIE
+    return TIE * float(error_of(table.problem[7], sample.rows, sample.weights))
+
+
+def grow_by_ranks(
+    table: RankedTable, sample: TreeSample, rules: Any, room: RankedRoom, progress: FloatArray
+) -> FinishedNodes:
+    """The tree of a sample, in the room where the next one is grown."""
+    from core.growth.kernels.ranks.grow import STOP, fill_thresholds, grow_ranked
+    from core.growth.kernels.ranks.state import LOW_ROW
+
+    problem, rows = table.problem, sample.rows
+    assert sample.draw is not None
+    room.make(len(rows), sample.draw.n_drawn)
+    lists, distinct, shift, classes, numbers = problem[0], problem[2], problem[16], problem[6], problem[7]
+    of_rows = (
+        rows.astype(np.uint32),
+        sample.weights,  # are put in another order with the rows
+        numbers[rows, 0] if room.is_number else np.empty(0),
+        np.empty(0, dtype=np.int32) if room.is_number else classes[rows],
+    )
+    bag = lists, table.ranks, table.fine, table.fine_bits, distinct, shift, *of_rows, *room.spare, *room.bag
+    n = int(grow_ranked(bag, rules, (room.marks, room.weights, *room.numbers), progress))
+    if progress[STOP]:
+        raise GrowthEnded
+    del bag, of_rows  # what is kept is narrowed where they were
+    marks, weights, kinds = room.marks[:n], room.weights[:n], np.empty(n, dtype=np.int8)
+    thresholds = marks.view(np.float64)[:, LOW_ROW // 2]  # in the place of both rows
+    fill_thresholds(marks, table.columns.addresses, len(table.samples), thresholds, kinds)
+    gains, means, impurities, variances = (each[:n] for each in room.numbers)
+    weights = weights.astype(np.min_scalar_type(int(weights[0].max())))  # whole numbers, the root's the largest
+    kept = {"size": marks[:, 0], "column": marks[:, 1], "kind": kinds, "threshold": thresholds, "gain": gains}
+    if room.is_number:
+        kept |= {"weight": weights[:, 0], "impurity": impurities}
+        kept |= {"values": means[:, None], "variances": variances[:, None]}
+    else:
+        kept |= {"values": weights, "variances": np.empty((n, 0))}
+    return FinishedNodes(table.samples.target.task, kept)

@@ -1,0 +1,1 @@
+"""Small subtrees whose rows carry weights."""

@@ -1,0 +1,96 @@
+"""The rows of a small node in the order of a column, each as a number: its weight, with its class in the last two bits.
+
+The class changes the number by less than rounding sums of such numbers does. Of few rows, all places below one's own
+are counted at once; of more, each is put in its place, and places are read in order.
+
+    places of the rows     7 2 9 4         how many are below each     2 0 3 1
+"""
+
+from numba import int64, uint16, uint32, uint64
+
+from core.compiler.byte_lanes import BYTES_AT_ONCE, marks_below_short, marks_of_short, n_bits
+from core.compiler.compile import compiled, lowest_bit
+from core.compiler.eight_lanes import WIDTH
+from core.growth.kernels.small.scratch import FEW, NOBODY, UNKNOWN
+
+FURTHER = 2 * BYTES_AT_ONCE  # bytes: where the next numbers of two bytes are that are looked at together
+
+
+@compiled
+def tag_exactly(work, begin, n):
+    """`work.tagged[j]`: the weight of the node's j-th row, tagged with its class."""
+    words, weights, classes, rows = work.tagged_words, work.weight_words, work.row_classes, work.small_rows
+    for j in range(uint64(n)):
+        words[j] = (weights[uint64(begin) + j] & ~uint64(3)) | uint64(classes[rows[uint64(begin) + j]])
+
+
+@compiled
+def tag_roughly(work, begin, n):
+    """The same in float32."""
+    numbers, words, weights, classes = work.rough_tagged, work.rough_words, work.small_weights, work.row_classes
+    for j in range(uint64(n)):
+        numbers[j] = weights[uint64(begin) + j]
+    for j in range(uint64(n)):
+        words[j] = (words[j] & ~uint32(3)) | uint32(classes[work.small_rows[uint64(begin) + j]])
+
+
+@compiled
+def order_rows(work, i, begin, n, tagged, ordered_tagged):
+    """Fill `work.ordered` with a node's rows in the order of list i, and do so with their tags; how many are in it."""
+    if n <= FEW:
+        known = order_by_counting(work, i, begin, n, tagged, ordered_tagged)
+    else:
+        known = order_by_places(work, i, begin, n, tagged, ordered_tagged)
+    for lane in range(WIDTH):
+        ordered_tagged[known + lane] = 0.0
+    return known
+
+
+@compiled
+def order_by_counting(work, i, begin, n, tagged, ordered_tagged):
+    """The same for few rows. Those that are not in the list all come to stand behind the others, and do not count."""
+    place, rows, places, ordered = work.place[i], work.small_rows, work.row_at, work.ordered
+    for j in range(uint64(n)):
+        places[j] = place[rows[uint64(begin) + j]]
+    address, last = uint64(places.ctypes.data), n - BYTES_AT_ONCE
+    if last <= 0:
+        among = ~uint64(0) >> uint64(64 - n)
+        for j in range(uint64(n)):
+            to = n_bits(marks_below_short(address, places[j]) & among)
+            ordered[to], ordered_tagged[to] = rows[uint64(begin) + j], tagged[j]
+        return int64(n_bits(marks_below_short(address, uint16(UNKNOWN)) & among))
+    among, further, half = ~uint64(0) >> uint64(64 - last), address + uint64(FURTHER), uint64(BYTES_AT_ONCE)
+    for j in range(uint64(n)):
+        to = n_bits(marks_below_short(address, places[j]) | (marks_below_short(further, places[j]) & among) << half)
+        ordered[to], ordered_tagged[to] = rows[uint64(begin) + j], tagged[j]
+    known = marks_below_short(address, uint16(UNKNOWN))
+    return int64(n_bits(known | (marks_below_short(further, uint16(UNKNOWN)) & among) << half))
+
+
+@compiled
+def order_by_places(work, i, begin, n, tagged, ordered_tagged):
+    """The same for more rows."""
+    place, rows, row_at, ordered, n_places = work.place[i], work.small_rows, work.row_at, work.ordered, work.n_places[i]
+    row_at[: (n_places + 63) // 64 * 64] = NOBODY
+    for j in range(uint64(n)):
+        row_at[place[rows[uint64(begin) + j]]] = uint16(j)
+    row_at[UNKNOWN] = NOBODY
+    address, known, nobody = uint64(row_at.ctypes.data), uint64(0), uint16(NOBODY)
+    for first in range(0, n_places, 64):
+        here = address + uint64(2 * first)
+        free = marks_of_short(here, nobody) | marks_of_short(here + uint64(FURTHER), nobody) << uint64(BYTES_AT_ONCE)
+        bits = ~free
+        while bits:
+            j = uint64(row_at[uint64(first) + uint64(lowest_bit(bits))])
+            ordered[known], ordered_tagged[known] = rows[uint64(begin) + j], tagged[j]
+            bits &= bits - uint64(1)
+            known += uint64(1)
+    return int64(known)
+
+
+@compiled
+def mark_new(work, i, known, is_new):
+    """Say of each row in order whether its value is another than the one before."""
+    value, ordered = work.value[i], work.ordered
+    for j in range(1, known):
+        is_new[j] = 1.0 * (value[ordered[j]] != value[ordered[j - 1]])

@@ -1,0 +1,1 @@
+"""CHAID: categories merged by tests, attributes chosen by adjusted p-values."""

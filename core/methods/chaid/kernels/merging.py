@@ -1,0 +1,197 @@
+"""The compiled twin of `merging`: the groups of a column's categories, of which a node has some.
+
+All sums have the definition's bits. Those of p may differ in the last ones, so whatever they decide alone is called a
+doubt, and the column left to the definition.
+"""
+
+from math import inf
+
+import numpy as np
+
+from core.arithmetic.ties import TIE
+from core.compiler.compile import compiled, making_arrays
+from core.compiler.growing_arrays import longer_rows
+from core.criteria.kernels.significance import is_close, log10_p, most_significant, statistic_of
+from core.methods.chaid.kernels.merging_choice import ANY, log_of, most_similar, n_present
+from core.methods.chaid.kernels.merging_division import best_division, most_divisions
+from core.methods.chaid.kernels.merging_pairs import add_up, divide, merge, relabel, test_every_pair
+from core.methods.chaid.kernels.state import Pairs
+from core.splits.kernels.categorical import space_for
+
+DOUBT = -1  # instead of a number of groups
+
+
+@compiled
+def merged(table, weights, rules, branch_of):
+    """`merging.merged`: the branch of each code in `branch_of`, -1 where no row has it.
+
+    Gives the number of categories, that of groups (fewer than two, or DOUBT: then nothing else counts), whether missing
+    is a category, and the logarithm of p, not adjusted. `table[code, :]` and `weights[code]` have a row for missing at
+    the end where that may be a category.
+    """
+    n, has_missing = 0, False
+    for code in range(len(weights)):
+        branch_of[code] = -1
+        n += weights[code] > 0
+    if n < 2:
+        return n, 0, has_missing, 0.0
+    codes, pairs = categories_of(table, weights, rules, n)
+    has_missing = pairs.missing >= 0
+    test_every_pair(pairs, rules, n)
+    n_groups = merge_exhaustively(pairs, rules, n) if rules.is_exhaustive else merge_while_alike(pairs, rules, n)
+    if n_groups > 1:
+        n_groups = give_enough_weight(pairs, rules, n_groups)
+    if n_groups < 2:
+        return n, n_groups, has_missing, 0.0
+    statistic, between, within = test_of_groups(pairs, rules, n_groups)
+    for branch in range(n_groups):
+        for v in range(n):
+            if pairs.label[v] == pairs.places[branch]:
+                branch_of[codes[v]] = branch
+    return n, n_groups, has_missing, log10_p(statistic, between, within)
+
+
+@making_arrays
+def categories_of(table, weights, rules, n):
+    """The codes that have weight, and what the rows of each sum up to."""
+    width, codes = table.shape[1], np.empty(n, np.int64)
+    sums, category_weights = np.empty((n, width)), np.empty(n)
+    label, places = np.empty(n, np.int64), np.empty(n, np.int64)
+    v = 0
+    for code in range(len(weights)):
+        if weights[code] > 0:
+            codes[v], category_weights[v], label[v], places[v] = code, weights[code], v, v
+            for k in range(width):
+                sums[v, k] = table[code, k]
+            v += 1
+    missing = n - 1 if codes[n - 1] == rules.missing_code else -1
+    statistic, degrees, least = np.empty((n, n)), np.empty((n, n)), np.empty(n)
+    pair, class_weights = np.empty((2, width)), np.empty(width)
+    group_sums = sums.copy()
+    return codes, Pairs(
+        sums, category_weights, label, places, group_sums, statistic, degrees, least, pair, class_weights, missing
+    )
+
+
+@making_arrays
+def merge_while_alike(pairs, rules, n):
+    """`merging.merged_while_alike`: how many groups are left, or DOUBT."""
+    n_groups, n_before = n, 0
+    classes, before = n_present(pairs), np.empty((n + 1 if rules.divides else 0, n), np.int64)
+    space = space_for(n if rules.divides else 1, pairs.sums.shape[1])
+    part, statistics = np.empty(n, np.bool_), np.empty(most_divisions(n) if rules.divides else 0)
+    if rules.divides:
+        before, n_before = remembered(before, n_before, pairs.label)
+    while n_groups > 1:
+        a, b, is_doubtful = most_similar(pairs, rules, n_groups, ANY, classes)
+        log = log_of(pairs, rules, pairs.places[a], pairs.places[b])
+        if is_doubtful or is_close(log, rules.log10_alpha_merge):
+            return DOUBT
+        if log <= rules.log10_alpha_merge:
+            break
+        n_groups = merge(pairs, rules, n_groups, a, b)
+        if not rules.divides:
+            continue
+        before, n_before = remembered(before, n_before, pairs.label)
+        found, is_doubtful = best_division(pairs, rules, pairs.places[a], space, statistics, part)
+        if is_doubtful:
+            return DOUBT
+        if found and not is_among(before, n_before, pairs.label, part):
+            n_groups = divide(pairs, rules, n_groups, a, part)
+            before, n_before = remembered(before, n_before, pairs.label)
+    return n_groups
+
+
+@making_arrays
+def merge_exhaustively(pairs, rules, n):
+    """`merging.merged_exhaustively`: how many groups the best step has, or DOUBT."""
+    n_groups, n_steps, classes = n, n - 1, n_present(pairs)
+    ones, others = np.empty(n, np.int64), np.empty(n, np.int64)
+    logs, statistics = np.empty(n_steps), np.empty(n_steps)
+    for step in range(n_steps):
+        if step > 0:
+            a, b, is_doubtful = most_similar(pairs, rules, n_groups, ANY, classes)
+            if is_doubtful:
+                return DOUBT
+            ones[step], others[step] = pairs.places[a], pairs.places[b]
+            n_groups = merge(pairs, rules, n_groups, a, b)
+        statistics[step], between, within = test_of_groups(pairs, rules, n_groups)
+        logs[step] = log10_p(statistics[step], between, within)
+    best, is_doubtful = most_significant(logs, statistics, n_steps)
+    if is_doubtful:
+        return DOUBT
+    return go_back(pairs, rules, ones, others, best) if best < n_steps - 1 else n_groups
+
+
+@compiled
+def go_back(pairs, rules, ones, others, n_steps):
+    """Make the first steps again, and nothing else; how many groups that leaves."""
+    n = len(pairs.label)
+    for v in range(n):
+        pairs.label[v] = v
+    for step in range(1, n_steps + 1):
+        relabel(pairs.label, others[step], ones[step])
+    n_groups = 0
+    for v in range(n):
+        if pairs.label[v] == v:
+            pairs.places[n_groups] = v
+            n_groups += 1
+            add_up(pairs, v)
+    test_every_pair(pairs, rules, n_groups)
+    return n_groups
+
+
+@compiled
+def give_enough_weight(pairs, rules, n_groups):
+    """`merging.with_enough_weight`: how many groups are left, or DOUBT."""
+    classes = n_present(pairs)
+    while n_groups > 1:
+        lightest, least = 0, inf
+        for a in range(n_groups):
+            weight = 0.0
+            for v in range(len(pairs.label)):
+                if pairs.label[v] == pairs.places[a]:
+                    weight += pairs.weights[v]
+            if weight < least:
+                lightest, least = a, weight
+        if least >= rules.min_weight - TIE:
+            break
+        a, b, is_doubtful = most_similar(pairs, rules, n_groups, lightest, classes)
+        if is_doubtful:
+            return DOUBT
+        n_groups = merge(pairs, rules, n_groups, a, b)
+    return n_groups
+
+
+@making_arrays
+def test_of_groups(pairs, rules, n_groups):
+    """The test of all groups."""
+    table = np.empty((n_groups, pairs.sums.shape[1]))
+    for a in range(n_groups):
+        for k in range(table.shape[1]):
+            table[a, k] = pairs.group_sums[pairs.places[a], k]
+    return statistic_of(rules.test, table, pairs.class_weights)
+
+
+@making_arrays
+def remembered(before, n_before, label):
+    """The groups, added to those that were there before."""
+    before = longer_rows(before, n_before, n_before + 1)
+    for v in range(len(label)):
+        before[n_before, v] = label[v]
+    return before, n_before + 1
+
+
+@compiled
+def is_among(before, n_before, label, part):
+    """Whether the groups, once those that are marked are one of their own, were there before."""
+    new = 0
+    while not part[new]:
+        new += 1
+    for i in range(n_before):
+        v = 0
+        while v < len(label) and before[i, v] == (new if part[v] else label[v]):
+            v += 1
+        if v == len(label):
+            return True
+    return False

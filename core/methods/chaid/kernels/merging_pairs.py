@@ -1,0 +1,147 @@
+"""The compiled twin of `merging.Pairs`: groups are merged and divided, and their pairs tested anew.
+
+`pairs` are those of `methods.chaid.kernels.state`, `rules` those of `fast_merging`.
+"""
+
+from math import inf
+
+from core.compiler.compile import compiled
+from core.criteria.kernels.significance import VARIANCE, statistic_of
+
+
+@compiled
+def merge(pairs, rules, n_groups, a, b):
+    """Make one group of the a-th and the b-th; how many are left."""
+    gone = pairs.places[b]
+    relabel(pairs.label, gone, pairs.places[a])
+    for c in range(b, n_groups - 1):
+        pairs.places[c] = pairs.places[c + 1]
+    add_up(pairs, pairs.places[a])
+    if rules.has_order:
+        test_pairs_of(pairs, rules, n_groups - 1, a)
+        renew_least(pairs, rules, n_groups - 1)
+    else:
+        test_all_with(pairs, rules, n_groups - 1, a, gone)
+    return n_groups - 1
+
+
+@compiled
+def divide(pairs, rules, n_groups, a, part):
+    """Make a group of those that are marked in the a-th, its first category not among them; how many there are."""
+    place, new = pairs.places[a], -1
+    for v in range(len(pairs.label)):
+        if pairs.label[v] == place and part[v]:
+            new = v if new < 0 else new
+            pairs.label[v] = new
+    b = n_groups
+    while pairs.places[b - 1] > new:
+        pairs.places[b] = pairs.places[b - 1]
+        b -= 1
+    pairs.places[b] = new
+    add_up(pairs, place)
+    add_up(pairs, new)
+    test_pairs_of(pairs, rules, n_groups + 1, a)
+    test_pairs_of(pairs, rules, n_groups + 1, b)
+    renew_least(pairs, rules, n_groups + 1)
+    return n_groups + 1
+
+
+@compiled
+def relabel(label, place, into):
+    """Give the categories of one group to another."""
+    for v in range(len(label)):
+        if label[v] == place:
+            label[v] = into
+
+
+@compiled
+def add_up(pairs, place):
+    """The sums of a group, in the order of its categories."""
+    group_sums = pairs.group_sums[place]
+    for k in range(len(group_sums)):
+        group_sums[k] = 0.0
+    for v in range(len(pairs.label)):
+        if pairs.label[v] == place:
+            for k in range(len(group_sums)):
+                group_sums[k] += pairs.sums[v, k]
+
+
+@compiled
+def after(b, n_groups, has_order):
+    """Which group may be merged with an earlier one after the b-th: with an order the last, which may be missing."""
+    return max(b + 1, n_groups - 1) if has_order else b + 1
+
+
+@compiled
+def may_be_merged(pairs, rules, a, b):
+    """Whether the groups are neighbours or one of them is missing, where there is an order."""
+    return not rules.has_order or b == a + 1 or pairs.places[b] == pairs.missing
+
+
+@compiled
+def test_every_pair(pairs, rules, n_groups):
+    """Test all pairs that may be merged."""
+    for a in range(n_groups):
+        b = a + 1
+        while b < n_groups:
+            if may_be_merged(pairs, rules, a, b):
+                test_pair(pairs, rules, pairs.places[a], pairs.places[b])
+            b = after(b, n_groups, rules.has_order)
+    renew_least(pairs, rules, n_groups)
+
+
+@compiled
+def test_pairs_of(pairs, rules, n_groups, changed):
+    """Test a group with all that it may be merged with; their least statistics are to be renewed."""
+    for other in range(n_groups):
+        a, b = min(changed, other), max(changed, other)
+        if a < b and may_be_merged(pairs, rules, a, b):
+            test_pair(pairs, rules, pairs.places[a], pairs.places[b])
+
+
+@compiled
+def test_all_with(pairs, rules, n_groups, changed, gone):
+    """Test a group with all others, which have no order, once the group in another place was merged into it.
+
+    A least statistic is looked for anew only where it may have been with one of the two.
+    """
+    place, least = pairs.places[changed], pairs.least
+    for a in range(n_groups):
+        i = pairs.places[a]
+        was_least = i < gone and pairs.statistic[i, gone] <= least[i]
+        if i < place:
+            was_least |= pairs.statistic[i, place] <= least[i]
+            test_pair(pairs, rules, i, place)
+            least[i] = min(least[i], pairs.statistic[i, place])
+        elif i > place:
+            test_pair(pairs, rules, place, i)
+        if was_least:
+            least[i] = least_of(pairs, rules, n_groups, a)
+    least[place] = least_of(pairs, rules, n_groups, changed)
+
+
+@compiled
+def renew_least(pairs, rules, n_groups):
+    """The least statistics of all groups."""
+    for a in range(n_groups):
+        pairs.least[pairs.places[a]] = least_of(pairs, rules, n_groups, a)
+
+
+@compiled
+def least_of(pairs, rules, n_groups, a):
+    """The least statistic of a group with those after it that it may be merged with; infinite where there is none."""
+    least, i, b = inf, pairs.places[a], a + 1
+    while b < n_groups:
+        if may_be_merged(pairs, rules, a, b):
+            least = min(least, pairs.statistic[i, pairs.places[b]])
+        b = after(b, n_groups, rules.has_order)
+    return least
+
+
+@compiled
+def test_pair(pairs, rules, i, j):
+    """Test the groups in two places."""
+    for k in range(pairs.pair.shape[1]):
+        pairs.pair[0, k], pairs.pair[1, k] = pairs.group_sums[i, k], pairs.group_sums[j, k]
+    statistic, between, within = statistic_of(rules.test, pairs.pair, pairs.class_weights)
+    pairs.statistic[i, j], pairs.degrees[i, j] = statistic, within if rules.test == VARIANCE else between

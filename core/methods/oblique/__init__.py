@@ -1,0 +1,1 @@
+"""Multivariate trees: tests on weighted sums of attributes."""

@@ -1,0 +1,1 @@
+"""QUEST: attributes chosen by tests, splits by discriminant analysis."""

@@ -1,0 +1,195 @@
+"""Where two groups of classes part best along a line: quadratic discriminant analysis, after QUEST (Loh and Shih 1997).
+
+Everything is told of each class by its weight, its mean and its variation, the weighted sum of squares about that mean.
+Several classes make two super-classes first. Categories come onto a line by their largest discriminant coordinate.
+
+The kernels compile these very functions. So sums run one after the other, and squares are products, which a power need
+not be to the last bit: whoever computes them gets the same.
+"""
+
+import math
+
+import numpy as np
+
+from core.arithmetic.arrays import BoolArray, FloatArray
+from core.arithmetic.ties import TIE
+
+MOST_SQUARINGS = 30  # of a matrix: beyond, rounding would choose among eigenvalues that are all but equal
+
+
+def super_classes(weights: FloatArray, means: FloatArray) -> BoolArray:
+    """The classes that make the second of two groups."""
+    second = np.empty(len(weights), dtype=np.bool_)
+    part_classes(weights, means, second)
+    return second
+
+
+def part_classes(weights: FloatArray, means: FloatArray, second: BoolArray) -> None:
+    """Say which classes make the second of two groups: 2-means on the class means, which begins at the two extremes.
+
+    Every class counts once; one without weight is in neither. Where all means are one, the heaviest class stands
+    against the rest.
+    """
+    low, high = math.inf, -math.inf
+    for k in range(len(weights)):
+        if weights[k] > 0:
+            low, high = min(low, means[k]), max(high, means[k])
+    second[:] = False
+    if high - low <= TIE * max(abs(low), abs(high)):
+        second[np.argmax(weights)] = True
+        return
+    moves = True
+    while moves:
+        moves, n_low, n_high, low_sum, high_sum = False, 0, 0, 0.0, 0.0
+        for k in range(len(weights)):
+            if weights[k] > 0:
+                is_second = abs(means[k] - high) < abs(means[k] - low)
+                moves = moves or is_second != second[k]
+                second[k] = is_second
+                if is_second:
+                    n_high, high_sum = n_high + 1, high_sum + means[k]
+                else:
+                    n_low, low_sum = n_low + 1, low_sum + means[k]
+        low, high = low_sum / n_low, high_sum / n_high
+
+
+def united(
+    weights: FloatArray, means: FloatArray, variations: FloatArray, second: BoolArray, is_second: bool
+) -> tuple[float, float, float]:
+    """The weight, mean and variance of the classes of a group taken as one; they have some weight."""
+    weight, moment, variation = 0.0, 0.0, 0.0
+    for k in range(len(weights)):
+        if second[k] == is_second:
+            weight += weights[k]
+            moment += weights[k] * means[k]
+    mean = moment / weight
+    for k in range(len(weights)):
+        if second[k] == is_second and weights[k] > 0:
+            apart = means[k] - mean
+            variation += variations[k] + weights[k] * apart * apart
+    return weight, mean, variation / weight
+
+
+def equal_density(
+    weight_a: float, mean_a: float, variance_a: float, weight_b: float, mean_b: float, variance_b: float
+) -> float:
+    """Where two normal distributions, each times its weight, are equally dense; both variances are positive.
+
+        log(P_a/s_a) - (x - m_a)^2/2s_a^2  =  log(P_b/s_b) - (x - m_b)^2/2s_b^2
+
+    Of two such points the one closer to the means: whichever is closer to one mean is closer to the other. With one
+    mean the smaller point; the middle of the means where there is none. In units of the whole spread, about m_a, and
+    in the form that does not cancel, which also serves equal variances.
+    """
+    apart = mean_b - mean_a
+    unit = math.sqrt(variance_a + variance_b + apart * apart)
+    a, b, apart = variance_a / unit / unit, variance_b / unit / unit, apart / unit
+    odds = math.log(weight_a) - math.log(weight_b) + 0.5 * (math.log(variance_b) - math.log(variance_a))
+    inside = a * b * (apart * apart - 2 * (a - b) * odds)
+    if inside < 0 or (apart == 0 and a == b):
+        return middle(mean_a, mean_b)
+    if apart == 0:
+        return mean_a - unit * math.sqrt(inside) / abs(a - b)
+    root = math.copysign(math.sqrt(inside), apart)
+    return mean_a + unit * (a * (apart * apart + 2 * b * odds) / (a * apart + root))
+
+
+def middle(mean_a: float, mean_b: float) -> float:
+    """Halfway between two means, which stands in where no point will do."""
+    return mean_a + (mean_b - mean_a) / 2
+
+
+def discriminant_coordinates(table: FloatArray) -> FloatArray:
+    """A number for each category, so that their variance between classes is the largest part of the whole.
+
+        max_x  sum_k N_k (mean of x in k - mean)^2 / sum_i N_i (x_i - mean)^2        `table[i, k]` are weights N_ik
+
+    The largest discriminant coordinate of the categories' 0/1 vectors (CRIMCOORD). It comes from the first singular
+    vector of R_ik = (N_ik - N_i N_k/N) / sqrt(N_i N_k); 0 for categories without weight, and for all of them where no
+    class prefers any. The earliest category that has a side is on the lower one.
+    """
+    n_categories, n_classes = table.shape
+    by_category, by_class, whole = np.zeros(n_categories), np.zeros(n_classes), 0.0
+    for i in range(n_categories):
+        for k in range(n_classes):
+            by_category[i] += table[i, k]
+            by_class[k] += table[i, k]
+        whole += by_category[i]
+    residuals = np.zeros((n_categories, n_classes))
+    for i in range(n_categories):
+        for k in range(n_classes):
+            if by_category[i] > 0 and by_class[k] > 0:
+                expected = by_category[i] * by_class[k] / whole
+                residuals[i, k] = (table[i, k] - expected) / math.sqrt(by_category[i] * by_class[k])
+    coordinates, direction = first_left_vector(residuals), 0.0
+    for i in range(n_categories):
+        if by_category[i] > 0:
+            coordinates[i] /= math.sqrt(by_category[i])
+            if direction == 0 and abs(coordinates[i]) > TIE:
+                direction = -math.copysign(1.0, coordinates[i])
+    for i in range(n_categories):
+        coordinates[i] *= direction
+    return coordinates
+
+
+def first_left_vector(matrix: FloatArray) -> FloatArray:
+    """The left singular vector of the largest singular value, of any length: from the smaller of the two products."""
+    n_rows, n_columns = matrix.shape
+    if n_rows < n_columns:
+        return first_vector(products(matrix))
+    right, left = first_vector(products(matrix.T)), np.zeros(n_rows)
+    for i in range(n_rows):
+        for k in range(n_columns):
+            left[i] += matrix[i, k] * right[k]
+    return left
+
+
+def products(rows: FloatArray) -> FloatArray:
+    """`[i, j]`: the product of rows i and j, added up from the first column to the last."""
+    found = np.zeros((rows.shape[0], rows.shape[0]))
+    for k in range(rows.shape[1]):
+        found += np.outer(rows[:, k], rows[:, k])
+    return found
+
+
+def first_vector(matrix: FloatArray) -> FloatArray:
+    """The eigenvector of the largest eigenvalue of a symmetric matrix that has no negative one; 0 if all are 0.
+
+    A matrix of trace 1 is squared until one eigenvalue is left: then all its columns are multiples of the vector. Where
+    several are the largest, it is the part of one axis that lies in their space; of the first axis with the most.
+    """
+    n = len(matrix)
+    trace, power, vector = trace_of(matrix), matrix, np.zeros(n)
+    if trace <= TIE:
+        return vector
+    for _ in range(MOST_SQUARINGS):
+        divide_by(power, trace)
+        power = products(power)
+        trace = trace_of(power)
+        if trace >= 1 - TIE:
+            break
+    divide_by(power, trace)
+    largest, axis = 0.0, -1
+    for place in range(n):
+        largest = max(largest, power[place, place])
+    for place in range(n):
+        if axis < 0 and power[place, place] >= largest - TIE:
+            axis = place
+    for place in range(n):
+        vector[place] = power[place, axis]
+    return vector
+
+
+def trace_of(matrix: FloatArray) -> float:
+    """The sum of the diagonal, one after the other."""
+    trace = 0.0
+    for place in range(len(matrix)):
+        trace += matrix[place, place]
+    return trace
+
+
+def divide_by(matrix: FloatArray, divisor: float) -> None:
+    """Divide every cell, in place."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] /= divisor

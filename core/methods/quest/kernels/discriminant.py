@@ -1,0 +1,197 @@
+"""The functions of `discriminant`, compiled as they are, and the compiled twins of `discriminant_cuts`.
+
+Values are NaN where they are not known: no comparison is true of them then, so such rows weigh nothing on either side.
+`entries` are rows with their classes, `methods.quest.kernels.packed_rows`.
+"""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from core.arithmetic.arrays import BoolArray, FloatArray
+from core.arithmetic.ties import TIE
+from core.compiler.compile import compiled, compiled_with, making_arrays
+from core.methods.quest import discriminant
+from core.methods.quest.discriminant_cuts import NARROW
+from core.methods.quest.kernels.packed_rows import class_of
+from core.splits import candidates
+
+ROUNDING = 1e-6  # in proportion, far more than sums of the same weights in another order can differ by
+
+midpoint = compiled(candidates.midpoint)
+part_classes, united = compiled(discriminant.part_classes), compiled(discriminant.united)
+middle = compiled(discriminant.middle)
+equal_density = compiled_with(discriminant.equal_density, middle)
+trace_of, divide_by = compiled(discriminant.trace_of), compiled(discriminant.divide_by)
+
+
+@making_arrays
+def products(rows):
+    """`discriminant.products`, each added up by itself, in the same order."""
+    found = np.zeros((rows.shape[0], rows.shape[0]))
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[0]):
+            for k in range(rows.shape[1]):
+                found[i, j] += rows[i, k] * rows[j, k]
+    return found
+
+
+first_vector = compiled_with(discriminant.first_vector, products, trace_of, divide_by)
+first_left_vector = compiled_with(discriminant.first_left_vector, products, first_vector)
+discriminant_coordinates = compiled_with(discriminant.discriminant_coordinates, first_left_vector)
+
+
+class Room(NamedTuple):
+    """For the classes of the second group, and twice for all values of a node with their weights."""
+
+    second: BoolArray
+    values: FloatArray
+    weights: FloatArray
+    other_values: FloatArray
+    other_weights: FloatArray
+
+
+@compiled
+def can_be_cut(class_weights, least):
+    """Whether there are two classes, and enough weight for two sides: else `best_cut` would find nothing."""
+    n_present, whole = 0, 0.0
+    for k in range(len(class_weights)):
+        n_present += class_weights[k] > 0
+        whole += class_weights[k]
+    return n_present > 1 and whole * (1 + ROUNDING) >= 2 * (least - TIE)
+
+
+@compiled
+def best_cut(values, entries, weights, moments, centre, least, room):
+    """`discriminant_cuts.best_cut` of a column whose weights, means and variations are known; it `can_be_cut`.
+
+    Returns the weights of both sides with it; NaN where there is none.
+    """
+    class_weights, means, variations, second = moments[0], moments[1], moments[2], room.second
+    part_classes(class_weights, means, second)
+    weight_a, mean_a, variance_a = united(class_weights, means, variations, second, False)
+    weight_b, mean_b, variance_b = united(class_weights, means, variations, second, True)
+    between = centre + middle(mean_a, mean_b)
+    a_is_narrow = variance_a <= variance_b
+    narrow, wide = (variance_a, variance_b) if a_is_narrow else (variance_b, variance_a)
+    if narrow > NARROW * wide and varies(values, entries, second, not a_is_narrow):
+        wanted = centre + equal_density(weight_a, mean_a, variance_a, weight_b, mean_b, variance_b)
+    else:
+        smallest, largest = extremes(values, entries, second, not a_is_narrow)
+        is_below = mean_a < mean_b if a_is_narrow else mean_b < mean_a
+        wanted = beside(values, largest, True) if is_below else beside(values, smallest, False)
+    if np.isnan(wanted):
+        wanted = between
+    left_of_wanted, right = weights_beside(values, weights, wanted)
+    if is_enough(left_of_wanted, right, least):
+        return wanted, left_of_wanted, right
+    left, right = weights_beside(values, weights, between)
+    if is_enough(left, right, least):
+        return between, left, right
+    nearest = nearest_cut(values, weights, left_of_wanted, least, room)
+    if np.isnan(nearest):
+        return nearest, 0.0, 0.0
+    left, right = weights_beside(values, weights, nearest)
+    return nearest, left, right
+
+
+@compiled
+def varies(values, entries, second, of_second):
+    """Whether a super-class has two values; mostly the first rows tell."""
+    one = np.nan
+    for i in range(len(values)):
+        if second[class_of(entries[i])] == of_second and not np.isnan(values[i]):
+            if one < values[i] or one > values[i]:
+                return True
+            one = values[i]
+    return False
+
+
+@compiled
+def extremes(values, entries, second, of_second):
+    """The smallest and the largest value of a super-class."""
+    smallest, largest = inf, -inf
+    for i in range(len(values)):
+        is_member = (second[class_of(entries[i])] == of_second) & (not np.isnan(values[i]))
+        smallest = min(smallest, values[i] if is_member else inf)
+        largest = max(largest, values[i] if is_member else -inf)
+    return smallest, largest
+
+
+@compiled
+def beside(values, edge, above):
+    """Halfway from a value to the next one above, or below; NaN where there is none."""
+    next_value = inf if above else -inf
+    for i in range(len(values)):
+        low, high = (edge, next_value) if above else (next_value, edge)
+        if low < values[i] < high:
+            next_value = values[i]
+    if np.isinf(next_value):
+        return np.nan
+    return midpoint(edge, next_value) if above else midpoint(next_value, edge)
+
+
+@compiled
+def weights_beside(values, weights, threshold):
+    """The weight up to a threshold, and the weight above it."""
+    left, right = 0.0, 0.0
+    for i in range(len(values)):  # without a branch, which no processor could foresee
+        left += weights[i] * (values[i] <= threshold)
+        right += weights[i] * (values[i] > threshold)
+    return left, right
+
+
+@compiled
+def is_enough(left, right, least):
+    """`discriminant_cuts.holds_enough`"""
+    return min(left, right) > 0 and min(left, right) >= least - TIE
+
+
+@compiled
+def nearest_cut(values, weights, left, least, room):
+    """`discriminant_cuts.nearest_cut` where there is so much left of what is wanted; NaN where there is none.
+
+    Looked for from the side that had too little.
+    """
+    sign = 1.0 if left < least - TIE or left == 0 else -1.0
+    edge, beyond, beyond_weight = outermost(values, weights, sign, least, room), inf, 0.0
+    for i in range(len(values)):
+        value = sign * values[i]
+        beyond = min(beyond, value if value > edge else inf)
+        beyond_weight += weights[i] * (value > edge)
+    if np.isinf(beyond) or beyond_weight < least - TIE:
+        return np.nan
+    return midpoint(edge, beyond) if sign > 0 else midpoint(-beyond, -edge)
+
+
+@compiled
+def outermost(values, weights, sign, least, room):
+    """The first value from below up to which there is enough weight; the last if there never is. Some value is known.
+
+    Values are taken times their sign. As `np.partition` finds one: those of one side of some value are left out, until
+    it is that value.
+    """
+    kept, kept_weights, others, other_weights = room.values, room.weights, room.other_values, room.other_weights
+    n, aside = 0, 0.0
+    for i in range(len(values)):
+        kept[n], kept_weights[n] = sign * values[i], weights[i]
+        n += not np.isnan(values[i])
+    while True:
+        value, below, up_to, n_below, n_above = kept[n // 2], aside, aside, 0, 0
+        for i in range(n):
+            one, weight = kept[i], kept_weights[i]
+            below += weight * (one < value)
+            up_to += weight * (one <= value)
+            kept[n_below], kept_weights[n_below] = one, weight
+            n_below += one < value
+            others[n_above], other_weights[n_above] = one, weight
+            n_above += one > value
+        goes_below = below >= least - TIE and n_below > 0
+        if not goes_below and (up_to >= least - TIE or n_above == 0):
+            return value
+        if goes_below:
+            n = n_below
+        else:
+            n, aside = n_above, up_to
+            kept, kept_weights, others, other_weights = others, other_weights, kept, kept_weights

@@ -1,0 +1,235 @@
+"""The compiled twin of growing by `quest`: a whole tree, depth first, left to right.
+
+Numbers stand row by row, so that one pass over a node's rows adds to the sums of all columns at once. A node's rows are
+a piece of one long list, its second child's piece comes first and its first child's after it:
+
+    rows   ... | rows of the node |                    grown next, and everything that it needs
+           ... | second | first   | ...                       v
+                        ^ popped first: what it writes comes after its own start
+
+`Problem` and `Limits` are those of `methods.quest.grow`, `Work` and `Grown` those of `methods.quest.scratch`. Sums run
+in row order, as in the definition, and cuts come from its own functions; so both give the same tree.
+"""
+
+import numpy as np
+from numba import int64, uint64
+
+from core.arithmetic.ties import TIE
+from core.compiler.compile import ask_for, compiled, making_arrays
+from core.compiler.row_sums import AHEAD
+from core.methods.quest.kernels.attribute_tests import LEAF
+from core.methods.quest.kernels.packed_rows import class_of, packed, row_of
+from core.methods.quest.kernels.scratch import (
+    N_GROUPS,
+    N_NODES,
+    N_WAITING,
+    has_room,
+    put_waiting,
+    with_room,
+    write_leaf,
+    write_split,
+)
+from core.methods.quest.kernels.split import MIDDLE, chosen_split
+from core.methods.quest.kernels.state import Problem, Work
+
+DONE, STOP = 0, 1  # places in `progress`
+FIRST, SECOND, BOTH = 0, 1, 2  # where a row goes
+FAR, NEAR = 0, 1  # whether the rows of a node stand among all others, or only among those of a subtree around it
+LINE = 8  # numbers in a line of the processor's cache
+NEAR_BYTES = 1 << 19  # they fit in a processor's second cache
+
+
+@making_arrays
+def grow_quest(problem_fields, limits, work_fields, grown, progress):
+    """The nodes of the tree, in `grown` or what became of it; how many there are, and how many groups."""
+    problem, work = Problem(*problem_fields), Work(*work_fields)
+    begin(problem, grown)
+    counts, near = np.array([1, 0, 0]), room_near(problem)
+    while counts[N_WAITING] > 0 and progress[STOP] == 0.0:
+        grown = with_room(grown, counts, len(work.mask))
+        grow_while_room(problem, near, limits, work, grown, counts, progress)
+    for node in range(counts[N_NODES] - 1, 0, -1):
+        grown.size[grown.parent[node]] += grown.size[node]
+    return grown, counts[N_NODES], counts[N_GROUPS]
+
+
+@compiled
+def begin(problem, grown):
+    """All rows wait; there is room to divide them."""
+    n_rows, waiting = len(problem.classes), grown.waiting
+    for row in range(n_rows):
+        grown.rows[row], grown.weights[row] = packed(row, problem.classes[row]), problem.weights[row]
+    waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3], waiting[0, 4], waiting[0, 5] = 0, n_rows, 0, -1, FAR, 0
+    grown.shares[0] = 1.0
+
+
+@compiled
+def grow_while_room(problem, near, limits, work, grown, counts, progress):
+    """Grow one node after the other, until none waits, or lists are too short for the next one.
+
+    Here no arrays are made, so nobody counts who has one of the many pieces of arrays.
+    """
+    while counts[N_WAITING] > 0 and progress[STOP] == 0.0 and has_room(grown, counts, len(work.mask)):
+        counts[N_WAITING] -= 1
+        n_waiting, node = counts[N_WAITING], counts[N_NODES]
+        start, n, depth, parent, distance, has_tables = grown.waiting[n_waiting]
+        rows, weights = grown.rows[start : start + n], grown.weights[start : start + n]
+        if distance == FAR and n <= len(near.classes):
+            bring_near(problem, near, rows)
+            distance = NEAR
+        there = near if distance == NEAR else problem
+        weight, is_pure = add_up_classes(rows, weights, work.class_weights, work.starts)
+        write_leaf(grown, counts, parent, grown.shares[n_waiting], weight, work.class_weights)
+        if is_pure or is_terminal(limits, depth, weight, work.class_weights):
+            progress[DONE] += weight
+            continue
+        tables = work.tables[min(n_waiting, len(work.tables) - 1)]
+        split = chosen_split(there, limits, work, rows, weights, tables, has_tables)
+        if split.column == LEAF:
+            progress[DONE] += weight
+            continue
+        write_split(grown, counts, node, split, problem, work.mask)
+        whole = split.first + split.second
+        first, second = split.first / whole, split.second / whole
+        cut = MIDDLE if np.isnan(split.threshold) else split.threshold
+        n_second, n_first = divide(grown.rows, grown.weights, start, n, cut, first, second, limits, work)
+        middle, end = start + n_second, start + n_second + n_first
+        has_tables = problem.counts_ones and depth + 1 < limits.max_depth and n_waiting + 2 < len(work.tables)
+        if has_tables:
+            hand_down(there, work.tables, n_waiting, grown.rows[start:middle], grown.rows[middle:end])
+        for at, n_child, share in ((start, n_second, second), (middle, n_first, first)):
+            put_waiting(grown, counts, at, n_child, depth + 1, node, distance, has_tables, share)
+
+
+@making_arrays
+def room_near(problem):
+    """A problem of few rows, with room for those of a subtree: there they stand side by side."""
+    n_nominal = len(problem.nominal)
+    n = min(NEAR_BYTES // (8 * problem.width + 4 * n_nominal), len(problem.classes) // 4)
+    return Problem(
+        np.empty(n * problem.width),
+        problem.width,
+        problem.has_missing,
+        problem.ordered,
+        np.empty(n * n_nominal, np.uint32),
+        problem.nominal,
+        problem.level_start,
+        np.empty(n, np.int32),
+        problem.weights,
+        problem.counts_ones,
+        problem.n_classes,
+    )
+
+
+@compiled
+def bring_near(problem, near, rows):
+    """Copy the rows of a node; they and all below it are numbered by their places there."""
+    width, n_nominal, n = problem.width, len(problem.nominal), len(rows)
+    numbers, near_numbers, cells, near_cells = problem.numbers, near.numbers, problem.cells, near.cells
+    for i in range(n):
+        row, later = int64(row_of(rows[i])), row_of(rows[min(i + AHEAD, n - 1)])
+        for j in range(0, width, LINE):
+            ask_for(uint64(numbers.ctypes.data) + uint64(8) * (later * uint64(width) + uint64(j)))
+        for j in range(width):
+            near_numbers[i * width + j] = numbers[row * width + j]
+        for j in range(n_nominal):
+            near_cells[i * n_nominal + j] = cells[row * n_nominal + j]
+        rows[i] = packed(i, class_of(rows[i]))
+
+
+@compiled
+def add_up_classes(rows, weights, class_weights, starts):
+    """The weight of a node and of its classes, and whether it has one class only, or no rows.
+
+    `starts` are told where each class begins when rows are put class after class.
+    """
+    class_weights[:], starts[:] = 0.0, 0
+    weight, n = 0.0, uint64(rows.shape[0])
+    i = uint64(0)
+    while i < n:
+        k = class_of(rows[i])
+        class_weights[k] += weights[i]
+        starts[k] += 1
+        weight += weights[i]
+        i += uint64(1)
+    n_present, place = 0, 0
+    for k in range(starts.shape[0]):
+        n_present += starts[k] > 0
+        starts[k], place = place, place + starts[k]
+    return weight, n_present < 2
+
+
+@compiled
+def is_terminal(limits, depth, weight, class_weights):
+    """`stopping.is_terminal`, and whether two children would have too little."""
+    if depth >= limits.max_depth or weight < limits.min_samples_split - TIE:
+        return True
+    if weight < 2 * (limits.min_samples_leaf - TIE):
+        return True
+    whole, squares = 0.0, 0.0
+    for k in range(len(class_weights)):
+        whole += class_weights[k]
+    for k in range(len(class_weights)):
+        squares += (class_weights[k] / whole) ** 2
+    return 1 - squares <= limits.min_impurity
+
+
+@compiled
+def hand_down(problem, tables, at, second_rows, first_rows):
+    """Turn a node's tables, in place `at`, into those of its second child, and the place after it into the first's.
+
+    Only the rows of the child with fewer of them are counted: whole numbers can be subtracted.
+    """
+    is_second = len(second_rows) < len(first_rows)
+    whole, part = tables[at], tables[at + 1]
+    count_cells(problem, second_rows if is_second else first_rows, part)
+    for cell in range(whole.shape[0]):
+        for k in range(whole.shape[1]):
+            rest = whole[cell, k] - part[cell, k]
+            whole[cell, k], part[cell, k] = (part[cell, k], rest) if is_second else (rest, part[cell, k])
+
+
+@compiled
+def count_cells(problem, rows, tables):
+    """How many rows of every class are in every category."""
+    tables[:] = 0.0
+    cells, n_nominal = problem.cells, uint64(len(problem.nominal))
+    first, bytes_a_row = uint64(cells.ctypes.data), uint64(cells.itemsize) * n_nominal
+    i, n = uint64(0), uint64(rows.shape[0])
+    while i < n:
+        ask_for(first + bytes_a_row * row_of(rows[min(i + uint64(AHEAD), n - uint64(1))]))
+        at, k = row_of(rows[i]) * n_nominal, class_of(rows[i])
+        end = at + n_nominal
+        while at < end:
+            tables[cells[at], k] += 1.0
+            at += uint64(1)
+        i += uint64(1)
+
+
+@compiled
+def divide(rows, weights, start, n, cut, first, second, limits, work):
+    """Put the rows of the second child in the node's place and those of the first after them; how many each has.
+
+    `fractional_weights.send_down`, and `without_light_copies` where light copies are not wanted.
+    """
+    n_second, n_first, values, ways = uint64(0), uint64(0), work.values, work.ways
+    kept_rows, kept_weights = work.kept_rows, work.kept_weights
+    smallest, heavier = min(first, second), FIRST if first >= second - TIE else SECOND
+    second_rows, second_weights = rows[start:], weights[start:]
+    to_first, to_second = ways[0], ways[1]
+    to_first[FIRST], to_first[SECOND], to_first[BOTH] = 1.0, 0.0, first
+    to_second[FIRST], to_second[SECOND], to_second[BOTH] = 0.0, 1.0, second
+    i, end = uint64(0), uint64(n)
+    while i < end:  # a row is written wherever it may go, and stays where it does: no branch to foresee
+        row, weight, way = second_rows[i], second_weights[i], BOTH - (values[i] > cut) - 2 * (values[i] <= cut)
+        is_light = (way == BOTH) & (weight * smallest < limits.min_copy_weight - TIE)
+        way = uint64(heavier if is_light else way)
+        of_first, of_second = weight * to_first[way], weight * to_second[way]  # from a table: else it would be a branch
+        second_rows[n_second], second_weights[n_second] = row, of_second
+        n_second += uint64(of_second > 0)
+        kept_rows[n_first], kept_weights[n_first] = row, of_first
+        n_first += uint64(of_first > 0)
+        i += uint64(1)
+    for i in range(int64(n_first)):
+        rows[start + int64(n_second) + i], weights[start + int64(n_second) + i] = kept_rows[i], kept_weights[i]
+    return int64(n_second), int64(n_first)

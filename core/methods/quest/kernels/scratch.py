@@ -1,0 +1,81 @@
+"""Writing to `quest.scratch.Grown`: nodes that wait and those that do not, counted in a list of three numbers."""
+
+import numpy as np
+
+from core.compiler.compile import compiled, making_arrays
+from core.compiler.growing_arrays import longer_list, longer_rows
+from core.methods.quest.kernels.attribute_tests import LEAF
+from core.methods.quest.kernels.split import place_of
+from core.methods.quest.scratch import Grown
+
+N_WAITING, N_NODES, N_GROUPS = range(3)
+
+
+@making_arrays
+def with_room(grown, counts, n_groups):
+    """With room for one more node, whose rows are to be divided."""
+    n_waiting, n_nodes, n_used = counts[N_WAITING], counts[N_NODES], counts[N_GROUPS]
+    middle, end = pieces_of(grown, n_waiting)
+    return Grown(
+        longer_list(grown.rows, middle, end),
+        longer_list(grown.weights, middle, end),
+        longer_rows(grown.waiting, n_waiting, n_waiting + 1),
+        longer_list(grown.shares, n_waiting, n_waiting + 1),
+        longer_list(grown.column, n_nodes, n_nodes + 1),
+        longer_list(grown.parent, n_nodes, n_nodes + 1),
+        longer_list(grown.size, n_nodes, n_nodes + 1),
+        longer_list(grown.group_start, n_nodes, n_nodes + 1),
+        longer_list(grown.threshold, n_nodes, n_nodes + 1),
+        longer_list(grown.share, n_nodes, n_nodes + 1),
+        longer_list(grown.weight, n_nodes, n_nodes + 1),
+        longer_rows(grown.values, n_nodes, n_nodes + 1),
+        longer_list(grown.groups, n_used, n_used + n_groups),
+    )
+
+
+@compiled
+def has_room(grown, counts, n_groups):
+    """Whether there is that room."""
+    _, end = pieces_of(grown, counts[N_WAITING])
+    has_nodes = counts[N_WAITING] < len(grown.waiting) and counts[N_NODES] < len(grown.column)
+    return has_nodes and end <= len(grown.rows) and counts[N_GROUPS] + n_groups <= len(grown.groups)
+
+
+@compiled
+def pieces_of(grown, n_waiting):
+    """Where the rows of the next node end, and those of its children at most."""
+    start, n = grown.waiting[n_waiting - 1, 0], grown.waiting[n_waiting - 1, 1]
+    return start + n, start + 2 * n
+
+
+@compiled
+def write_leaf(grown, counts, parent, share, weight, class_weights):
+    """A node that is not split."""
+    node = counts[N_NODES]
+    grown.column[node], grown.parent[node], grown.size[node] = LEAF, parent, 1
+    grown.group_start[node], grown.threshold[node] = counts[N_GROUPS], np.nan
+    grown.share[node], grown.weight[node] = share, weight
+    for k in range(len(class_weights)):
+        grown.values[node, k] = class_weights[k]
+    counts[N_NODES] += 1
+
+
+@compiled
+def write_split(grown, counts, node, split, problem, mask):
+    """What it is split by after all."""
+    grown.column[node], grown.threshold[node] = split.column, split.threshold
+    if np.isnan(split.threshold):
+        place = place_of(problem.nominal, split.column)
+        for level in range(problem.level_start[place + 1] - problem.level_start[place]):
+            grown.groups[counts[N_GROUPS]] = mask[level]
+            counts[N_GROUPS] += 1
+
+
+@compiled
+def put_waiting(grown, counts, start, n, depth, parent, distance, has_tables, share):
+    """One more node waits, and is grown before all others that do."""
+    place, waiting = counts[N_WAITING], grown.waiting
+    waiting[place, 0], waiting[place, 1], waiting[place, 2] = start, n, depth
+    waiting[place, 3], waiting[place, 4], waiting[place, 5] = parent, distance, has_tables
+    grown.shares[place] = share
+    counts[N_WAITING] += 1

@@ -1,0 +1,177 @@
+"""The compiled twin of `quest.chosen_split`: the split of the attribute that the tests choose."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import int64, uint64
+
+from core.arithmetic.ties import TIE
+from core.compiler.compile import ask_for, compiled, making_arrays
+from core.compiler.eight_lanes import WIDTH
+from core.compiler.row_sums import AHEAD
+from core.criteria.kernels.class_moments import FIRST_CENTRE, MEAN, OF_CLASS, OF_TEST, VARIATION, WEIGHT
+from core.methods.quest.kernels.attribute_tests import LEAF, choice, test_all
+from core.methods.quest.kernels.discriminant import Room, best_cut, can_be_cut, discriminant_coordinates, weights_beside
+from core.methods.quest.kernels.packed_rows import Grouped, class_of, group, packed, row_of
+
+MIDDLE = 0.5  # between the numbers of two groups
+
+
+class Split(NamedTuple):
+    """A column, `LEAF` where nothing is to be split; its threshold, NaN for groups; the known weights of both sides.
+
+    Where the rows of the node go, `work.values` say: left up to the threshold, or up to `MIDDLE` for groups, right
+    beyond it, and both ways where they are NaN.
+    """
+
+    column: int
+    threshold: float
+    first: float
+    second: float
+
+
+@compiled
+def chosen_split(problem, limits, work, rows, weights, tables, has_tables):
+    """The split of a node; of a column without an order with the first group in `work.mask`."""
+    grouped = Grouped(work.grouped, work.grouped_weights, work.starts)
+    group(rows, weights, grouped)
+    test_all(problem, work, grouped, tables, has_tables)
+    work.is_left[:] = True
+    is_spread_tested = False
+    while True:
+        column, is_spread_tested = choice(problem, limits, work, grouped, is_spread_tested)
+        if column == LEAF:
+            return Split(int64(LEAF), np.nan, 0.0, 0.0)
+        place = place_of(problem.ordered, column)
+        if place >= 0:
+            threshold, first, second = cut_of(problem, limits, work, rows, weights, place)
+            if not np.isnan(threshold):
+                return Split(column, threshold, first, second)
+        else:
+            place = place_of(problem.nominal, column)
+            if find_groups(problem, limits, work, tables, place):
+                look_up_groups(problem, work, rows, place)
+                first, second = weights_beside(work.values[: len(rows)], weights, MIDDLE)
+                return Split(column, np.nan, first, second)
+        work.is_left[column] = False
+
+
+@compiled
+def place_of(columns, column):
+    """Where a column stands among some; -1 where it does not."""
+    for place in range(len(columns)):
+        if columns[place] == column:
+            return place
+    return -1
+
+
+@compiled
+def cut_of(problem, limits, work, rows, weights, place):
+    """The threshold of a column with an order, and the weights of both sides; NaN where there is none."""
+    moments, n_blocks = work.of_classes, problem.width // WIDTH
+    for k in range(problem.n_classes):
+        at = (k * n_blocks + place // WIDTH) * OF_CLASS + place % WIDTH
+        moments[0, k], moments[1, k] = work.moments[at + WEIGHT], work.moments[at + MEAN]
+        moments[2, k] = work.moments[at + VARIATION]
+    if not can_be_cut(moments[0], limits.min_samples_leaf):
+        return np.nan, 0.0, 0.0
+    values = work.values[: len(rows)]
+    look_up(problem, rows, place, values)
+    centre = work.tests[place // WIDTH * OF_TEST + FIRST_CENTRE + place % WIDTH]
+    return best_cut(values, rows, weights, moments, centre, limits.min_samples_leaf, room_of(work))
+
+
+@compiled
+def room_of(work):
+    """Room for discriminant analysis."""
+    return Room(work.second_classes, work.kept, work.kept_weights, work.others, work.other_weights)
+
+
+@compiled
+def look_up(problem, rows, place, values):
+    """The values of a column with an order, in all rows of a node; asked for some rows ahead."""
+    numbers, width, n, place = problem.numbers, uint64(problem.width), uint64(rows.shape[0]), uint64(place)
+    first = uint64(numbers.ctypes.data) + uint64(8) * place
+    i = uint64(0)
+    while i < n:
+        ask_for(first + uint64(8) * width * row_of(rows[min(i + uint64(AHEAD), n - uint64(1))]))
+        values[i] = numbers[row_of(rows[i]) * width + place]
+        i += uint64(1)
+
+
+@compiled
+def look_up_groups(problem, work, rows, place):
+    """The groups of a node's rows, as numbers on both sides of `MIDDLE`; NaN where the category is missing."""
+    cells, n_nominal, mask, values = problem.cells, uint64(len(problem.nominal)), work.mask, work.values
+    start, missing = problem.level_start[place], problem.level_start[len(problem.nominal)]
+    for i in range(len(rows)):
+        cell = cells[row_of(rows[i]) * n_nominal + uint64(place)]
+        values[i] = np.nan if cell == missing else (0.0 if mask[cell - start] else 1.0)
+
+
+@making_arrays
+def find_groups(problem, limits, work, tables, place):
+    """`discriminant_cuts.best_groups` into `work.mask`; whether there are two."""
+    table = tables[problem.level_start[place] : problem.level_start[place + 1]]
+    coordinates, cells = discriminant_coordinates(table), table.size
+    values, entries, weights, n = np.empty(cells), np.empty(cells, np.uint64), np.empty(cells), 0
+    for level in range(table.shape[0]):
+        for k in range(table.shape[1]):
+            if table[level, k] > 0:
+                values[n], entries[n], weights[n] = coordinates[level], packed(level, k), table[level, k]
+                n += 1
+    if n == 0:
+        return False
+    centre, moments, least = (
+        add_up_cells(values, entries, weights, n, work.of_classes),
+        work.of_classes,
+        limits.min_samples_leaf,
+    )
+    if not can_be_cut(moments[0], least):
+        return False
+    room = Room(work.second_classes, np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    threshold, _, _ = best_cut(values[:n], entries[:n], weights[:n], moments, centre, least, room)
+    if np.isnan(threshold):
+        return False
+    name_groups(table, coordinates, threshold, work.mask)
+    return True
+
+
+@compiled
+def add_up_cells(values, entries, weights, n, moments):
+    """`class_moments` of some cells of categories: weights, means and variations by class; returns the centre."""
+    moments[:] = 0.0
+    first_class = moments.shape[1]
+    for i in range(n - 1, -1, -1):
+        k = int64(class_of(entries[i]))
+        moments[3, k] = values[i]
+        first_class = min(first_class, k)
+    centre = moments[3, first_class]
+    for i in range(n):
+        k = class_of(entries[i])
+        apart = values[i] - moments[3, k]
+        moments[0, k] += weights[i]
+        moments[1, k] += weights[i] * apart
+        moments[2, k] += weights[i] * apart * apart
+    for k in range(moments.shape[1]):
+        shift = moments[1, k] / (moments[0, k] if moments[0, k] > 0 else 1.0)
+        moments[2, k] = max(moments[2, k] - moments[1, k] * shift, 0.0)
+        moments[1, k] = moments[3, k] - centre + shift
+    return centre
+
+
+@making_arrays
+def name_groups(table, coordinates, threshold, mask):
+    """The first group: that of the earliest category in the node; categories that no row has join the heavier one."""
+    low, high, is_low_first, is_named = 0.0, 0.0, True, False
+    for level in range(table.shape[0]):
+        weight = table[level].sum()
+        if weight > 0:
+            is_low = coordinates[level] <= threshold
+            if not is_named:
+                is_low_first, is_named = is_low, True
+            low, high = (low + weight, high) if is_low else (low, high + weight)
+    first, second = (low, high) if is_low_first else (high, low)
+    for level in range(table.shape[0]):
+        is_present = table[level].sum() > 0
+        mask[level] = (coordinates[level] <= threshold) == is_low_first if is_present else first >= second - TIE

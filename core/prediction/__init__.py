@@ -1,0 +1,1 @@
+"""Records down a tree: routing with weights, answers, bounds."""

@@ -1,0 +1,10 @@
+"""The compiled twins of `tree_loops`: the same lines."""
+
+from core.compiler.compile import compiled
+from core.pruning import tree_loops
+
+cutting_alphas = compiled(tree_loops.cutting_alphas)
+groups_of = compiled(tree_loops.groups_of)
+left_by_cuts = compiled(tree_loops.left_by_cuts)
+leaves_lost = compiled(tree_loops.leaves_lost)
+subtree_estimates = compiled(tree_loops.subtree_estimates)

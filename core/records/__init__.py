@@ -1,0 +1,1 @@
+"""Records in, answers out: JSON, columns and Arrow memory read into tables, texts joined."""

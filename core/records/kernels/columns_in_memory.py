@@ -1,0 +1,57 @@
+"""The compiled twin of `records.encode_columns` for columns as they lie in memory, of records that lack nothing."""
+
+import numpy as np
+from numba import float64, int64, uint64
+
+from core.compiler.compile import compiled, inlined, numbers_at, offset_at, whole_at
+from core.records.kernels.vocabulary import CODE, GAVE_UP, word_of
+
+OFFSET = uint64(4)  # the bytes of one
+LARGEST = float(np.finfo(np.float64).max)
+
+
+@inlined
+def are_finite(address, n):
+    """Whether n numbers are, from an address on."""
+    numbers, n_finite = numbers_at(address, n), int64(0)
+    for i in range(uint64(n)):
+        n_finite += int64(abs(numbers[i]) <= LARGEST)
+    return n_finite == n
+
+
+@inlined
+def read_codes(words, vocabulary, offsets, text, size, codes):
+    """Write the codes of texts as numbers; whether all of them are within the text and words of a vocabulary."""
+    start = int64(offset_at(offsets))
+    if start < 0:
+        return False
+    for row in range(uint64(codes.shape[0])):
+        offsets += OFFSET
+        end = int64(offset_at(offsets))
+        if end < start or uint64(end) > size:
+            return False
+        word = word_of(words, vocabulary, text + uint64(start), uint64(end - start))
+        if word == GAVE_UP:
+            return False
+        codes[row] = float64(whole_at(word + uint64(CODE)))
+        start = end
+    return True
+
+
+@compiled
+def read_columns(words, places, n_rows, codes):
+    """Write the codes of the columns that are texts; whether these are all known, and the others finite numbers.
+
+    `places[attribute]` are those of offsets, 0 where there are none, of text or numbers, and the size of the text.
+    """
+    n_texts = 0
+    for attribute in range(uint64(places.shape[0])):
+        offsets, values, size = places[attribute, 0], places[attribute, 1], places[attribute, 2]
+        if offsets == uint64(0):
+            if not are_finite(values, n_rows):
+                return False
+        else:
+            if not read_codes(words, attribute, offsets, values, size, codes[n_texts]):
+                return False
+            n_texts += 1
+    return True

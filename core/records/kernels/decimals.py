@@ -1,0 +1,233 @@
+"""Decimal numbers read from bytes: the compiled twin of `float(text)`, bit for bit.
+
+A number is m * 10^q with a whole m. Up to 2^53 and 10^22 both parts are float64 themselves, and one operation rounds
+right (Clinger 1990). Else m is multiplied by 5^q to 128 bits, which nearly always tells the float64 next to the product
+(Lemire 2021, "Number parsing at a gigabyte per second"). What neither settles is left to Python.
+"""
+
+import numpy as np
+from numba import float64, int64, uint64
+
+from core.compiler.byte_lanes import BYTES_AT_ONCE, marks_beyond_ten, marks_of
+from core.compiler.compile import byte_at, compiled, inlined, lowest_bit, whole_at
+
+EXACT, LEFT_TO_PYTHON, NO_NUMBER = 0, 1, 2
+
+MINUS, PLUS, POINT, ZERO, NINE, SMALL_E, LARGE_E = b"-+.09eE"
+
+MOST_DIGITS = 19  # that always fit into 64 bits
+EXACT_WHOLE, EXACT_POWER = 1 << 53, 22
+LEAST_POWER, LARGEST_POWER = -342, 308  # of ten: beyond, every number of 19 digits is 0 or infinite
+FAR_EXPONENT, NO_EXPONENT = 1_000_000_000, 1 << 40
+
+DIGITS_AT_ONCE = 8
+ZEROS = 0x3030_3030_3030_3030
+FAR_MARK = uint64(1 << BYTES_AT_ONCE)  # behind the bytes that are looked at
+
+MANTISSA_BITS, BIAS = 52, 1_023
+LOW_HALF = (1 << 32) - 1
+# The bits of a product below those of a float64 and two more: where they are all set, a longer factor may carry.
+ROUNDED_AWAY = (1 << 9) - 1
+TIES = (-4, 23)  # powers of ten between which a product of 64 bits can stand just between two float64
+
+
+def five_to(power: int) -> int:
+    """The 128 leading bits of 5^power, cut off; of a reciprocal that could divide a whole number evenly, rounded up."""
+    if power >= 0:
+        return _leading(5**power << 128)
+    whole = 5**-power
+    if whole < 1 << 64:
+        return 2 ** (whole.bit_length() + 127) // whole + 1
+    return _leading(2 ** (2 * whole.bit_length() + 128) // whole)
+
+
+def _leading(number: int) -> int:
+    return number >> (number.bit_length() - 128)
+
+
+_FIVES = [five_to(power) for power in range(LEAST_POWER, LARGEST_POWER + 1)]
+UPPER = np.array([five >> 64 for five in _FIVES], dtype=np.uint64)
+LOWER = np.array([five & ((1 << 64) - 1) for five in _FIVES], dtype=np.uint64)
+TENS = np.array([10.0**power for power in range(EXACT_POWER + 1)])
+TENS_OF_DIGITS = np.array([10**power for power in range(9)], dtype=np.uint64)
+SMALLEST_TWO = -1_074
+TWOS = np.array([2.0**power for power in range(SMALLEST_TWO, 1_024)])
+
+
+@inlined
+def is_digit(byte):
+    """Whether a byte is one of 0 to 9."""
+    return ZERO <= byte <= NINE
+
+
+@inlined
+def few_digits(at, n):
+    """The number that n digits at an address say, at most eight, all at once.
+
+    Neighbours are put together: 1 2 3 4 5 6 7 8 become 12 34 56 78, and these 1234 5678.
+    """
+    half = uint64(4) * (uint64(DIGITS_AT_ONCE) - n)  # in two steps: no word can be moved by all of its bits at once
+    word = (uint64(whole_at(at)) ^ uint64(ZEROS)) << half << half
+    word = (word * uint64(10) + (word >> uint64(8))) & uint64(0x00FF_00FF_00FF_00FF)
+    word = (word * uint64(100) + (word >> uint64(16))) & uint64(0x0000_FFFF_0000_FFFF)
+    return (word * uint64(10_000) + (word >> uint64(32))) & uint64(LOW_HALF)
+
+
+@inlined
+def digits(before, at, n):
+    """The number that n digits at an address say behind those before."""
+    while n > uint64(DIGITS_AT_ONCE):
+        before = before * uint64(100_000_000) + few_digits(at, uint64(DIGITS_AT_ONCE))
+        at += uint64(DIGITS_AT_ONCE)
+        n -= uint64(DIGITS_AT_ONCE)
+    return before * TENS_OF_DIGITS[n] + few_digits(at, n)
+
+
+@inlined
+def read_decimal(at):
+    """The JSON number at an address: where it ends, its value, whether that is settled, and whether it has no fraction.
+
+    Behind it stands a byte that no number has, and some room. Where it ends is found first, and from nothing else: all
+    that follows waits for that.
+    """
+    one, is_negative = uint64(1), byte_at(at) == MINUS
+    others = marks_beyond_ten(at, ZERO) & ~uint64(is_negative) | FAR_MARK
+    point = others & (~others + one) & marks_of(at, POINT)  # the first of them, where it is a point
+    end, first, is_whole = at + uint64(lowest_bit(others ^ point)), at + uint64(is_negative), point == uint64(0)
+    whole_end = at + uint64(lowest_bit(others))
+    n_whole, n_fraction = whole_end - first, uint64(0) if is_whole else end - whole_end - one
+    is_usual = (
+        end - at < uint64(BYTES_AT_ONCE)
+        and n_whole > uint64(0)
+        and (byte_at(first) != ZERO or n_whole == one)
+        and (is_whole or n_fraction > uint64(0))
+        and n_whole + n_fraction <= uint64(MOST_DIGITS)
+        and byte_at(end) != SMALL_E
+        and byte_at(end) != LARGE_E
+    )
+    if not is_usual:
+        return read_any_decimal(at)
+    mantissa = digits(uint64(0), first, n_whole)
+    if not is_whole:
+        mantissa = digits(mantissa, whole_end + one, n_fraction)
+    value, settled = nearest(mantissa, -int64(n_fraction))
+    if is_negative and not (is_whole and mantissa == uint64(0)):
+        value = -value
+    return end, value, settled, is_whole
+
+
+@compiled
+def read_any_decimal(at):
+    """The same, however many digits it has, one after the other."""
+    one, ten = uint64(1), uint64(10)
+    is_whole, n_digits, mantissa, power = True, 0, uint64(0), 0
+    is_negative = byte_at(at) == MINUS
+    if is_negative:
+        at += one
+    first = at
+    while is_digit(byte_at(at)):
+        mantissa = mantissa * ten + uint64(byte_at(at) - ZERO)
+        n_digits += int64(mantissa != uint64(0))
+        at += one
+    if at == first or (byte_at(first) == ZERO and at > first + one):
+        return at, 0.0, NO_NUMBER, is_whole
+    if byte_at(at) == POINT:
+        at += one
+        first, is_whole = at, False
+        while is_digit(byte_at(at)):
+            mantissa = mantissa * ten + uint64(byte_at(at) - ZERO)
+            n_digits += int64(mantissa != uint64(0))
+            at += one
+        power -= int64(at - first)
+        if at == first:
+            return at, 0.0, NO_NUMBER, is_whole
+    if byte_at(at) == SMALL_E or byte_at(at) == LARGE_E:
+        at, exponent = read_exponent(at + one)
+        is_whole = False
+        power += exponent
+        if exponent == NO_EXPONENT:
+            return at, 0.0, NO_NUMBER, is_whole
+    if n_digits > MOST_DIGITS:
+        return at, 0.0, LEFT_TO_PYTHON, is_whole
+    value, settled = nearest(mantissa, power)
+    if is_negative and not (is_whole and mantissa == uint64(0)):
+        value = -value
+    return at, value, settled, is_whole
+
+
+@compiled
+def read_exponent(at):
+    """The exponent whose sign or first digit is at an address: where it ends, and its value or NO_EXPONENT."""
+    sign, exponent = 1, 0
+    if byte_at(at) == MINUS or byte_at(at) == PLUS:
+        sign = -1 if byte_at(at) == MINUS else 1
+        at += uint64(1)
+    if not is_digit(byte_at(at)):
+        return at, NO_EXPONENT
+    while is_digit(byte_at(at)):
+        exponent = min(exponent * 10 + int64(byte_at(at) - ZERO), FAR_EXPONENT)
+        at += uint64(1)
+    return at, sign * exponent
+
+
+@inlined
+def nearest(mantissa, power):
+    """The float64 nearest to mantissa * 10^power, and whether it is settled."""
+    if mantissa == uint64(0):
+        return 0.0, EXACT
+    if mantissa <= uint64(EXACT_WHOLE) and -EXACT_POWER <= power <= EXACT_POWER:
+        if power < 0:
+            return float64(int64(mantissa)) / TENS[-power], EXACT
+        return float64(int64(mantissa)) * TENS[power], EXACT
+    if power < LEAST_POWER or power > LARGEST_POWER:
+        return 0.0, LEFT_TO_PYTHON
+    return nearest_by_product(mantissa, power)
+
+
+@compiled
+def nearest_by_product(mantissa, power):
+    """The same by the leading bits of mantissa * 5^power."""
+    shift = leading_zeros(mantissa)
+    mantissa <<= uint64(shift)
+    place = power - LEAST_POWER
+    upper, lower = product(mantissa, UPPER[place])
+    if upper & uint64(ROUNDED_AWAY) == uint64(ROUNDED_AWAY):
+        carried, _ = product(mantissa, LOWER[place])
+        lower += carried
+        upper += uint64(lower < carried)
+    if lower == ~uint64(0):
+        return 0.0, LEFT_TO_PYTHON
+    top = upper >> uint64(63)
+    n_cut = top + uint64(64 - MANTISSA_BITS - 3)
+    rounded = upper >> n_cut
+    exponent = ((217_706 * power) >> 16) + 63 + int64(top) - shift + BIAS  # 217706 / 2^16 is log2 of 10
+    if exponent <= 0:
+        return 0.0, LEFT_TO_PYTHON
+    may_be_tie = lower <= uint64(1) and TIES[0] <= power <= TIES[1] and rounded & uint64(3) == uint64(1)
+    if may_be_tie and rounded << n_cut == upper:
+        rounded &= ~uint64(1)
+    rounded = (rounded + (rounded & uint64(1))) >> uint64(1)
+    if exponent >= 2 * BIAS:  # near the largest, rounding may make it infinite
+        return 0.0, LEFT_TO_PYTHON
+    return float64(rounded) * TWOS[exponent - BIAS - MANTISSA_BITS - SMALLEST_TWO], EXACT
+
+
+@compiled
+def product(a, b):
+    """The upper and lower 64 bits of a * b."""
+    half, low = uint64(32), uint64(LOW_HALF)
+    a_low, a_high, b_low, b_high = a & low, a >> half, b & low, b >> half
+    one, other = a_low * b_high, a_high * b_low
+    middle = ((a_low * b_low) >> half) + (one & low) + (other & low)
+    return a_high * b_high + (one >> half) + (other >> half) + (middle >> half), a * b
+
+
+@compiled
+def leading_zeros(word):
+    """How many zeros stand above the highest bit of a word; there is one."""
+    n = 0
+    for width in (32, 16, 8, 4, 2, 1):
+        if word >> uint64(64 - width) == uint64(0):
+            word <<= uint64(width)
+            n += width
+    return n

@@ -1,0 +1,141 @@
+"""The compiled twins of `candidates`: where in a sorted list a way to choose cuts.
+
+The lists are those of `splits.kernels.numeric`. A place is that of the entry after a cut, and the gap before an entry
+is one between neighbouring values if the entry's first bit says so:
+
+    values     1   1   3   4   4            entries, ascending
+    places             2   3                places[0], places[1]
+
+Every twin writes its places in ascending order and returns how many there are; where a threshold is no midpoint, it
+stands beside its place.
+"""
+
+from math import isfinite
+
+from numba import int64, uint32, uint64
+
+from core.arithmetic.kernels.randomness import key_of, uniform
+from core.arithmetic.ties import TIE
+from core.compiler.compile import compiled, making_arrays
+from core.splits.candidates import equal_width_threshold as defined_threshold
+
+EVERY_GAP, CLASS_CHANGES, EQUAL_FREQUENCY, EQUAL_WIDTH, AT_RANDOM, DISTANT_VALUES = range(6)  # ways to choose
+NO_CLASS = -1  # of a value whose rows have several
+
+equal_width_threshold = compiled(defined_threshold)
+
+
+@compiled
+def midpoints_at_changes(entries, start, n, shift, places):
+    """`candidates.midpoints_at_changes`: `single` is the class of a value all of whose rows have the same."""
+    mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
+    n_places, value, end = 0, int64(start), int64(start + n)
+    single, single_before = int64((entries[start] >> uint32(shift)) & mask), int64(NO_CLASS)
+    for i in range(start + 1, end + 1):
+        is_over = i == end or entries[i] >> uint32(31) > 0  # the value's last row was the one before
+        here = int64((entries[i] >> uint32(shift)) & mask) if i < end else int64(NO_CLASS)
+        if is_over:
+            if value > start and (single != single_before or single == NO_CLASS):
+                places[n_places] = value
+                n_places += 1
+            value, single_before, single = i, single, here
+        elif here != single:
+            single = int64(NO_CLASS)
+    return n_places
+
+
+@compiled
+def equal_frequency(entries, start, n, shift, weights, bins, places):
+    """`candidates.equal_frequency`."""
+    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
+    whole, so_far = 0.0, 0.0
+    for i in range(start, start + n):
+        whole += weights[entries[i] & row_mask]
+    n_places, j = 0, 1
+    for i in range(start, start + n - 1):
+        so_far += weights[entries[i] & row_mask]
+        if entries[i + 1] >> uint32(31):
+            before = j
+            while j < bins and so_far >= j * whole / bins - TIE * whole:
+                j += 1
+            if j > before:
+                places[n_places] = i + 1
+                n_places += 1
+    return n_places
+
+
+@compiled
+def equal_width(entries, start, n, shift, values, bins, places, thresholds):
+    """`candidates.equal_width`; `values[row]`."""
+    low, high = ends(entries, start, n, shift, values)
+    for j in range(1, bins):
+        thresholds[j - 1] = equal_width_threshold(low, high, j, bins)
+    return one_per_gap(entries, start, n, shift, values, bins - 1, places, thresholds)
+
+
+@compiled
+def at_random(entries, start, n, shift, values, draws, key, places, thresholds):
+    """`candidates.at_random`."""
+    low, high = ends(entries, start, n, shift, values)
+    for draw in range(draws):
+        thresholds[draw] = random_threshold(low, high, key_of(key, draw))
+    return one_per_gap(entries, start, n, shift, values, draws, places, thresholds)
+
+
+@compiled
+def random_threshold(low, high, key):
+    """`candidates.random_threshold`."""
+    share = uniform(key)
+    threshold = low + share * (high - low)
+    if not isfinite(threshold):
+        threshold = low * (1 - share) + high * share
+    return threshold if low <= threshold < high else low
+
+
+@compiled
+def ends(entries, start, n, shift, values):
+    """The smallest and the largest value, each from the last of its rows, as `numeric.distinct_values` has them."""
+    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
+    i = int64(start)
+    while i + 1 < start + n and not entries[i + 1] >> uint32(31):
+        i += 1
+    return values[entries[i] & row_mask], values[entries[start + n - 1] & row_mask]
+
+
+@making_arrays
+def one_per_gap(entries, start, n, shift, values, n_thresholds, places, thresholds):
+    """`candidates.one_per_gap`: the thresholds that stay are moved to the front, each beside its place."""
+    row_mask = (uint32(1) << uint32(shift)) - uint32(1)
+    thresholds[:n_thresholds].sort()
+    n_places, place, end = 0, int64(start), int64(start + n)
+    for t in range(n_thresholds):
+        threshold, after = thresholds[t], end
+        while place < after:  # the first entry above the threshold is in [place, after]
+            middle = (place + after) // 2
+            if values[entries[middle] & row_mask] > threshold:
+                after = middle
+            else:
+                place = middle + 1
+        if start < place < end and (n_places == 0 or places[n_places - 1] != place):
+            places[n_places], thresholds[n_places] = place, threshold
+            n_places += 1
+    return n_places
+
+
+@compiled
+def first_place(entries, start, n, row_mask, weights, least):
+    """The first place with enough weight before it; see `splits.kernels.numeric.last_place`."""
+    before, i, end = 0.0, uint64(start), uint64(start + n)
+    while i < end and before < least:
+        before += weights[entries[i] & row_mask]
+        i += uint64(1)
+    return i
+
+
+@compiled
+def n_gaps(entries, first, after):
+    """How many places from the first on, and before `after`, stand between neighbouring values."""
+    n = 0
+    for i in range(first, after):
+        n += entries[i] >> uint32(31)
+    return n

@@ -1,0 +1,92 @@
+"""The compiled twin of `numeric.best_cut` for values in any order: their list is made first, and then scanned."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import int64, uint32
+
+from core.arithmetic.kernels.sorting import DIGIT, MOST_DIGITS, sorted_list
+from core.arithmetic.ties import TIE
+from core.compiler.compile import compiled, making_arrays
+from core.splits import candidates
+from core.splits.kernels.numeric import BLOCK, NO_CUT, scan_weights, score_of_whole, sum_blocks
+from core.splits.numeric import NO_GAIN
+
+midpoint = compiled(candidates.midpoint)
+
+
+class Marks(NamedTuple):
+    """What is known of samples beside their values: class and weight of each, and how a division of them is judged."""
+
+    classes: Any
+    weights: Any
+    n_classes: Any
+    criterion: Any
+    min_weight: Any
+
+
+class Room(NamedTuple):
+    """Room to sort and to scan in; `totals` are the class weights of the samples whose value is known."""
+
+    keys: Any
+    counts: Any
+    entries: Any
+    blocks: Any
+    left: Any
+    behind: Any
+    totals: Any
+
+
+@making_arrays
+def room_for(n, n_classes):
+    """Room for so many samples."""
+    return Room(
+        np.empty((2, n), np.uint64),
+        np.empty((MOST_DIGITS, 1 << DIGIT), np.uint32),
+        np.empty(n, np.uint32),
+        np.empty((n // BLOCK + 4, n_classes)),
+        np.empty(2 * n_classes),
+        np.empty(n_classes),
+        np.empty(n_classes),
+    )
+
+
+@compiled
+def bits_for(n):
+    """How many bits number so many things, at least one."""
+    n_bits = 1
+    while (n - 1) >> n_bits:
+        n_bits += 1
+    return n_bits
+
+
+@compiled
+def best_cut(values, marks, room):
+    """The gain of the best cut among known values, its threshold, and how many there are; -1 for the gain of none."""
+    row_bits, class_bits = bits_for(values.shape[0]), bits_for(marks.n_classes)
+    n, n_new = sorted_list(values, marks.classes, class_bits, row_bits, room.keys, room.counts, room.entries)
+    if n_new == 0:
+        return NO_GAIN, np.nan, n_new
+    start = int64(0)  # no literal: this would be compiled once more
+    sum_blocks(room.entries, start, n, row_bits, marks.weights, room.blocks, room.totals)
+    whole, known = score_of_whole(room.totals, marks.criterion, marks.n_classes, 0)
+    score, place = scan_weights(
+        room.entries,
+        start,
+        n,
+        row_bits,
+        room.totals,
+        room.left,
+        marks.weights,
+        marks.criterion,
+        marks.min_weight - TIE,
+        TIE * known,
+        NO_CUT,
+        room.behind,
+        room.blocks,
+    )
+    if place == 0:
+        return NO_GAIN, np.nan, n_new
+    mask = (uint32(1) << uint32(row_bits)) - uint32(1)
+    low, high = values[room.entries[place - 1] & mask], values[room.entries[place] & mask]
+    return (score - whole) / known, midpoint(low, high), n_new

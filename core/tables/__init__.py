@@ -1,0 +1,1 @@
+"""Tables: columns, schema, target, kinds found in raw values, errors, progress."""

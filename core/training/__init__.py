@@ -1,0 +1,1 @@
+"""From a table and a configuration to a model."""

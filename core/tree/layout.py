@@ -1,0 +1,220 @@
+"""A tree laid out for walking down: its nodes in the order of their parents, so that siblings stand side by side.
+
+    node        0                    place   0 1 2 3 4 5
+              / | \\                  node    0 1 4 5 2 3
+             1  4  5                 first   1 4 2 3 4 5      the place of the first child; a leaf's own
+            / \\
+           2   3
+
+Branch v of the node at place p leads to place first[p] + v, and a leaf leads to itself. A view of the tree has the
+same places; a node that was cut is a leaf there. To walk down, a linear test is a threshold on a column of its own: the
+weighted sums that it asks for.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.missing.surrogates import Surrogate
+from core.splits.split import SplitKind, Term
+from core.tree.tree import SPLIT_KINDS, Tree, TreeView
+
+# How a branch is found: compared, read from a table of codes, searched between cuts, or searched and then read.
+THRESHOLD, LOOKUP, INTERVALS, LOOKUP_OF_INTERVALS = 0, 1, 2, 3
+
+IN_FLIGHT = 64  # rows that go down together: their values, `tile[column * IN_FLIGHT + row]`, stay near the processor
+LANES = 4  # the processor adds so many numbers at once
+
+MOST_SUMS = 64  # linear tests of a tree whose sums are all computed beforehand, on the way of a row or not
+
+TEST = np.dtype([("threshold", np.float64), ("first", np.uint32), ("offset", np.uint32)])
+CHOICE = np.dtype(
+    [
+        ("threshold", np.float64),
+        ("least", np.float64),
+        ("lookup_start", np.int64),
+        ("first", np.uint32),
+        ("offset", np.uint32),
+    ]
+)
+
+_WAYS = {
+    SplitKind.THRESHOLD: THRESHOLD,
+    SplitKind.LINEAR: THRESHOLD,
+    SplitKind.INTERVALS: INTERVALS,
+    SplitKind.MERGED_INTERVALS: LOOKUP_OF_INTERVALS,
+}
+FOUND_BY = np.array([_WAYS.get(kind, LOOKUP) for kind in SPLIT_KINDS], dtype=np.uint8)
+
+
+class Nodes(NamedTuple):
+    """What stands at each place of a view.
+
+    column      the attribute tested, by its place among those read; one more than there are in a leaf
+    threshold   NaN unless the kind is THRESHOLD, and in a leaf         kind            how a branch is found
+    lookup      at `lookup_start` and on: code -> branch; last a 0      n_branches      0 in a leaf
+    cuts        at `cuts_start[column]` and on                          share           r_v, as in the tree
+    missing     the branch of a missing value; -1 where it has none of its own
+    answers     as in the tree, but never -0.0; with columns of 0 up to a multiple of LANES
+    tests       threshold, first and column side by side: one look at memory. The column as the `offset` of its values
+                in a tile
+    choices     the same for thresholds and tables of codes alike, so that nobody has to ask which it is: a code is at
+                `least` 0, and numbers are never at least NaN; these are looked up at the last 0, and no code is above a
+                threshold of NaN
+    """
+
+    column: NDArray[np.uint32]
+    threshold: FloatArray
+    first: NDArray[np.uint32]
+    n_branches: NDArray[np.uint32]
+    kind: NDArray[np.uint8]
+    lookup_start: NDArray[np.int64]
+    lookup: NDArray[np.int32]
+    cuts_start: NDArray[np.int64]
+    cuts: FloatArray
+    missing: NDArray[np.int32]
+    share: FloatArray
+    answers: FloatArray
+    tests: NDArray[np.void]
+    choices: NDArray[np.void]
+
+
+class StandIns(NamedTuple):
+    """The surrogates of all nodes, those of place p from `start[p]` to `start[p + 1]`; the rest as in `Nodes`."""
+
+    start: NDArray[np.int64]
+    column: NDArray[np.uint32]
+    threshold: FloatArray
+    kind: NDArray[np.uint8]
+    is_reversed: NDArray[np.uint8]
+    lookup_start: NDArray[np.int64]
+    lookup: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The places of a tree, for all its views."""
+
+    tree: Tree
+
+    @property
+    def order(self) -> RowArray:
+        """The node at each place."""
+        return self.tree.by_parent
+
+    @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The columns that tests on one attribute read."""
+        return tuple(np.unique(self.tree.column[(self.tree.size > 1) & ~self.is_linear]).tolist())
+
+    @cached_property
+    def is_linear(self) -> BoolArray:
+        """Which nodes ask for weighted sums."""
+        return np.array([bool(terms) for terms in self.tree.terms] or np.zeros(len(self.tree)), dtype=np.bool_)
+
+    @cached_property
+    def sums(self) -> tuple[tuple[Term, ...], ...]:
+        """The weighted sums that linear tests read, in the order of their nodes; they stand after `tested`."""
+        return tuple(terms for terms in self.tree.terms if terms)
+
+    @property
+    def suits_blocks(self) -> bool:
+        """Whether rows are best sent down in blocks, with all weighted sums computed before."""
+        return len(self.sums) <= MOST_SUMS
+
+    @cached_property
+    def only_stand_ins(self) -> tuple[int, ...]:
+        """The columns that only surrogates read; they stand last."""
+        read = {one.split.column for of_node in self.tree.surrogates for one in of_node}
+        return tuple(sorted(read.difference(self.tested)))
+
+    @property
+    def n_tested(self) -> int:
+        """How many columns tests read, weighted sums among them."""
+        return len(self.tested) + len(self.sums)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns are read."""
+        return self.n_tested + len(self.only_stand_ins)
+
+    @cached_property
+    def full(self) -> Nodes:
+        """The nodes of the tree as grown."""
+        tree, order = self.tree, self.order
+        read = (*self.tested, *(None for _ in self.sums), *self.only_stand_ins)
+        cuts = [(tree.cuts[column] or ()) if tree.cuts and column is not None else () for column in read]
+        own = len(self.tested) + np.cumsum(self.is_linear) - 1
+        column = np.where(self.is_linear, own, np.searchsorted(np.array(self.tested), tree.column))
+        return Nodes(
+            column=column[order].astype(np.uint32),
+            threshold=tree.threshold[order],
+            first=np.minimum(tree.children_start[order], len(tree) - 1).astype(np.uint32),
+            n_branches=tree.n_children[order].astype(np.uint32),
+            kind=FOUND_BY[tree.kind[order]],
+            lookup_start=tree.branch_start[order],
+            lookup=np.append(tree.branch_of, np.int32(0)),
+            cuts_start=np.cumsum([0, *map(len, cuts), 0], dtype=np.int64),
+            cuts=np.array([cut for of_column in cuts for cut in of_column], dtype=np.float64),
+            missing=tree.missing_branch[order],
+            share=tree.share[order],
+            answers=_in_lanes(tree.answers[order] + 0.0),  # a sum that begins with 0 is never -0.0
+            tests=np.empty(0, dtype=TEST),  # every view has its own
+            choices=np.empty(0, dtype=CHOICE),
+        )
+
+    @cached_property
+    def stand_ins(self) -> StandIns:
+        """The surrogates of every node."""
+        by_place = [self.tree.surrogates_of(node) for node in self.order.tolist()]
+        every = [surrogate for surrogates in by_place for surrogate in surrogates]
+        places = {column: place for place, column in enumerate(self.tested)}
+        places |= {column: self.n_tested + place for place, column in enumerate(self.only_stand_ins)}
+        return StandIns(
+            start=np.cumsum([0, *map(len, by_place)], dtype=np.int64),
+            column=np.array([places[one.split.column] for one in every], dtype=np.uint32),
+            threshold=np.array([one.split.threshold for one in every], dtype=np.float64),
+            kind=np.array([_found_by(one) for one in every], dtype=np.uint8),
+            is_reversed=np.array([one.is_reversed for one in every], dtype=np.uint8),
+            lookup_start=np.cumsum([0, *(len(one.split.branch_of) for one in every)], dtype=np.int64),
+            lookup=np.array([branch for one in every for branch in one.split.branch_of], dtype=np.int32),
+        )
+
+    def nodes_of(self, view: TreeView) -> Nodes:
+        """The nodes of a view: those of the tree, with its leaves made leaves."""
+        is_leaf, full = view.is_leaf[self.order], self.full
+        nodes = full._replace(
+            column=np.where(is_leaf, np.uint32(self.n_columns), full.column),
+            threshold=np.where(is_leaf, np.nan, full.threshold),
+            first=np.where(is_leaf, np.arange(len(is_leaf), dtype=np.uint32), full.first),
+            n_branches=np.where(is_leaf, np.uint32(0), full.n_branches),
+            kind=np.where(is_leaf, np.uint8(THRESHOLD), full.kind),
+        )
+        return nodes._replace(tests=_tests(nodes), choices=_choices(nodes))
+
+
+def _tests(nodes: Nodes) -> NDArray[np.void]:
+    tests = np.empty(len(nodes.first), dtype=TEST)
+    tests["threshold"], tests["first"], tests["offset"] = nodes.threshold, nodes.first, nodes.column * IN_FLIGHT
+    return tests
+
+
+def _choices(nodes: Nodes) -> NDArray[np.void]:
+    is_looked_up, choices = nodes.kind == LOOKUP, np.empty(len(nodes.first), dtype=CHOICE)
+    choices["threshold"], choices["first"] = nodes.threshold, nodes.first
+    choices["least"] = np.where(is_looked_up, 0.0, np.nan)
+    choices["lookup_start"] = np.where(is_looked_up, nodes.lookup_start, len(nodes.lookup) - 1)
+    choices["offset"] = nodes.column * IN_FLIGHT
+    return choices
+
+
+def _in_lanes(answers: FloatArray) -> FloatArray:
+    return np.pad(answers, ((0, 0), (0, -answers.shape[1] % LANES)))
+
+
+def _found_by(surrogate: Surrogate) -> int:
+    return THRESHOLD if surrogate.split.kind is SplitKind.THRESHOLD else LOOKUP

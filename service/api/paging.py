@@ -1,0 +1,62 @@
+"""Lists in parts: which part is wanted, and the cursor that leads to the next one."""
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Query
+
+from service.errors import InvalidParameter
+
+Item = TypeVar("Item")
+
+LONGEST_MARK = 100
+
+
+class PageRequest:
+    """Which part of a list is wanted: `limit` items after `after`, the store's own mark (None: from the start)."""
+
+    def __init__(
+        self,
+        limit: Annotated[int, Query(ge=1, le=1000, description="How many items at most.")] = 50,
+        cursor: Annotated[
+            str | None, Query(description="`next_cursor` of the page before; left out for the first page.")
+        ] = None,
+    ) -> None:
+        self.limit = limit
+        self.after = None if cursor is None else read_cursor(cursor)
+
+
+Paging = Annotated[PageRequest, Depends()]
+
+
+def page_of(items: Sequence[Item], paging: PageRequest) -> tuple[Sequence[Item], str | None]:
+    """The part of a list in memory that is wanted, and the cursor of the next one; the mark is a place in the list."""
+    if paging.after is not None and not paging.after.isdigit():
+        raise InvalidParameter("cursor", "not a cursor of this list")
+    start = int(paging.after or 0)
+    end = start + paging.limit
+    return items[start:end], write_cursor(str(end) if end < len(items) else None)
+
+
+def write_cursor(mark: str | None) -> str | None:
+    """The store's mark as text that clients hand back without looking into it; None on the last page."""
+    if mark is None:
+        return None
+    return base64.urlsafe_b64encode(json.dumps({"after": mark}).encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str) -> str:
+    """The mark inside a cursor, or InvalidParameter when it is none of ours."""
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        mark = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))["after"]
+    except (binascii.Error, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidParameter(
+            "cursor", "not a cursor of this service", hint="send next_cursor of the page before as it was"
+        ) from error
+    if not (isinstance(mark, str) and len(mark) <= LONGEST_MARK and mark.isascii() and mark.isprintable()):
+        raise InvalidParameter("cursor", "not a cursor of this service")
+    return mark

@@ -1,0 +1,1 @@
+"""Predictions over HTTP: bodies are read, answers are written, in every format."""

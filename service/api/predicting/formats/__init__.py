@@ -1,0 +1,1 @@
+"""Predictions as NDJSON, CSV and Arrow streams, in and out."""

@@ -1,0 +1,1 @@
+"""What is read of models, and their deletion."""

@@ -1,0 +1,1 @@
+"""From an order to a stored model."""
