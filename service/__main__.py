@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from service.importing import importing
 from service.jobs.starting import start_child
+from service.version import VERSION
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -41,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="niwaki",
         description="Trains, prunes, stores and serves decision trees. Settings come from variables NIWAKI_….",
     )
+    parser.add_argument("--version", action="version", version=f"niwaki {VERSION}")
     commands = parser.add_subparsers(required=True, metavar="command")
     serve = commands.add_parser("serve", help="bring the database up to date, then answer HTTP requests")
     serve.set_defaults(run=_with_settings(_serve))

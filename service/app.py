@@ -19,8 +19,8 @@ from service.serving.loaded_models import LoadedModels
 from service.settings import Settings
 from service.store.artifacts import Artifacts
 from service.store.transactions import Database
+from service.version import VERSION
 
-VERSION = "0.1.0"
 DESCRIPTION = """
 Niwaki grows, prunes and serves decision trees that people can read.
 

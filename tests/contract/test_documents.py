@@ -1,13 +1,12 @@
 """The commands of documents, run after those of the README that train its model, give the answers that they show."""
 
-import json
 import re
 import sys
 from itertools import pairwise
 
 import pytest
 
-from tests.contract.test_readme import ROOT, Block, blocks, commands, matches, printed_by
+from tests.contract.test_readme import ROOT, Block, assert_as_shown, blocks, commands, printed_by
 from tests.journeys.running import Service
 
 
@@ -23,7 +22,4 @@ def test_the_commands_answer_as_shown(live: Service, document: str, n_commands: 
     answers = printed_by([*training, *(ordered for ordered, _ in shown)], live)[len(training) :]
     assert len(shown) == n_commands
     for answer, (_, expected) in zip(answers, shown, strict=True):
-        if expected.kind == "json":
-            assert matches(json.loads(expected.text), json.loads(answer)) == []
-        else:
-            assert answer == expected.text.strip("\n")
+        assert_as_shown(answer, expected)

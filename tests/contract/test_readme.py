@@ -18,7 +18,7 @@ from tests.journeys.running import Service
 ROOT = Path(__file__).parent.parent.parent
 README = ROOT / "README.md"
 EXPLAINING = ROOT / "docs" / "explaining.md"
-DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 SHOWN_ADDRESS = "http://127.0.0.1:8000"
 MARK = "---- end of block ----"
 MORE = "…"
@@ -97,10 +97,14 @@ def printed_by(lines: list[str], live: Service) -> list[str]:
 def test_a_command_answers_as_shown(answers: list[str], number: int) -> None:
     command, shown = commands()[number]
     assert shown is not None, f"nothing is shown after: {command}"
-    if shown.kind == "text":
-        assert answers[number] == shown.text.strip("\n")
+    assert_as_shown(answers[number], shown)
+
+
+def assert_as_shown(answer: str, shown: Block) -> None:
+    if shown.kind == "json":
+        assert matches(json.loads(shown.text), json.loads(answer)) == []
     else:
-        assert matches(json.loads(shown.text), json.loads(answers[number])) == []
+        assert answer == shown.text.strip("\n")
 
 
 def test_the_example_is_complete() -> None:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from tests.service.store.orders import add_dataset
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 LONGEST_START = 30.0
+NIWAKI = (sys.executable, "-m", "service")
 # Short, so that tests do not wait long for a takeover; long enough for a machine that is busy with other tests.
 QUICK_LEASE: dict[str, Any] = {"lease_seconds": 2.0, "heartbeat_seconds": 0.3}
 
@@ -45,8 +46,11 @@ Columns = Mapping[str, Any]
 class Service:
     """A running service: its process, its settings and a client."""
 
-    def __init__(self, settings: Settings, log: Path) -> None:
+    def __init__(
+        self, settings: Settings, log: Path, *, niwaki: Sequence[str] = NIWAKI, cwd: Path | None = None
+    ) -> None:
         self.settings, self.log = settings, log
+        self._niwaki, self._cwd = niwaki, cwd
         self._known: dict[str, str] = {}
         self.client = httpx.Client()
         self.start()
@@ -56,8 +60,9 @@ class Service:
         already = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "service", "serve"],
+                [*self._niwaki, "serve"],
                 env=environment(self.settings),
+                cwd=self._cwd,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -174,9 +179,11 @@ class Service:
 
 
 @contextmanager
-def serving(settings: Settings, log: Path) -> Iterator[Service]:
-    """A running service; all its processes have ended afterwards."""
-    service = Service(settings, log)
+def serving(
+    settings: Settings, log: Path, *, niwaki: Sequence[str] = NIWAKI, cwd: Path | None = None
+) -> Iterator[Service]:
+    """A running service, of this checkout unless told; all its processes have ended afterwards."""
+    service = Service(settings, log, niwaki=niwaki, cwd=cwd)
     try:
         yield service
     finally:

@@ -14,6 +14,7 @@ import pytest
 
 from service.jobs.processes import environment
 from service.settings import Settings
+from service.version import VERSION
 from tests.service.jobs.test_embedded import processes_of
 from tests.service.jobs.workers import start
 
@@ -125,3 +126,8 @@ def test_impossible_slots_are_said_plainly(settings: Settings, slots: str) -> No
 def test_openapi_prints_the_document(settings: Settings) -> None:
     document = json.loads(run(settings, "openapi").stdout)
     assert document["info"]["title"] == "Niwaki"
+
+
+def test_it_tells_its_version(settings: Settings) -> None:
+    told = run(settings, "--version")
+    assert (told.returncode, told.stdout, told.stderr) == (0, f"niwaki {VERSION}\n", "")

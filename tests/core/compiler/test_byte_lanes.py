@@ -1,6 +1,7 @@
 """Bytes looked at together are what they are one by one."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from core.compiler.byte_lanes import (
 )
 from core.compiler.compile import compiled
 from core.compiler.raw_memory import address_of
+
+pytestmark = pytest.mark.bounds
 
 
 @compiled

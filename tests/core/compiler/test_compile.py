@@ -14,6 +14,8 @@ from core.compiler import compile as compile_kernels
 from core.compiler.compile import ask_for, compiled, making_arrays, numbers_at
 from core.warm_up.every_kernel import run_every_kernel
 
+pytestmark = pytest.mark.bounds
+
 
 @pytest.fixture(params=[True, False])
 def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:

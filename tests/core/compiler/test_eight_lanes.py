@@ -3,12 +3,15 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import types
 
 from core.compiler.compile import compiled
 from core.compiler.eight_lanes import EIGHT, WIDTH, in_lanes, no_sums, plus_products, sum_in_lane
+
+pytestmark = pytest.mark.bounds
 
 WORD = np.iinfo(np.uint64).max
 

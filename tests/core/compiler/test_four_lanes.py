@@ -3,11 +3,14 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.compiler.compile import compiled
 from core.compiler.four_lanes import FOUR_LANES, four_times, number_in_lane, stepping
+
+pytestmark = pytest.mark.bounds
 
 
 @stepping

@@ -1,12 +1,15 @@
 """Sums over rows in lanes are those of each column alone, in the order of the rows, to the last bit."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.compiler.compile import compiled
 from core.compiler.eight_lanes import WIDTH
 from core.compiler.row_sums import over_rows
+
+pytestmark = pytest.mark.bounds
 
 APART = 4 * WIDTH
 

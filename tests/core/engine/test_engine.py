@@ -9,6 +9,8 @@ from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget, Task
 
+pytestmark = pytest.mark.bounds
+
 BOTH = [Task.CLASSIFICATION, Task.REGRESSION]
 
 

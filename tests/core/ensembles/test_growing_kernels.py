@@ -28,6 +28,8 @@ from core.tables.target import ClassTarget
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA, algorithms, generated
 
+pytestmark = pytest.mark.bounds
+
 FEATURES = (FeatureShare.SQRT, FeatureShare.ALL, 1, 2, 0.7)
 
 

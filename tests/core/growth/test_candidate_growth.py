@@ -34,6 +34,8 @@ from core.tables.target import ClassTarget, Task
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA, generated, limits
 
+pytestmark = pytest.mark.bounds
+
 WAYS = [NumericKind.BOUNDARY, NumericKind.QUANTILE, NumericKind.UNIFORM, NumericKind.RANDOM]
 RELEASE8 = resolve("c45", {"dialect": "release8"}, Task.CLASSIFICATION)
 

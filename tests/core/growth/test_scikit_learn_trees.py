@@ -25,6 +25,8 @@ from core.tables.target import ClassTarget, NumberTarget
 from core.tree.tree import Tree
 from tests.core.building import GAIN, GINI, SQUARED_ERROR, cart
 
+pytestmark = pytest.mark.bounds
+
 STEP = 2.0**-10  # between two values of a column
 TIED = 1e-9  # how near two gains are that may change places, as a part of the root's impurity
 NAMES = {CriterionKind.GINI: "gini", CriterionKind.INFORMATION_GAIN: "entropy"}

@@ -10,6 +10,8 @@ from core.storage.serialization import dump
 from core.tables.errors import CoreError, EmptyTable, InvalidConfig, InvalidTable, RecordsDoNotFit
 from core.tables.schema import Kind
 
+pytestmark = pytest.mark.bounds
+
 CART: dict[str, Any] = {
     "target": "y",
     "algorithm": {"kind": "cart"},

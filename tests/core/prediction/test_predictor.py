@@ -27,6 +27,8 @@ from tests.core.building import GINI
 from tests.core.strategies import crowded_samples, trainings
 from tests.core.wild_trees import some_view, wild_schema, wild_table, wild_tree
 
+pytestmark = pytest.mark.bounds
+
 POLICIES = (None, *MissingPolicy)
 
 

@@ -22,6 +22,8 @@ from tests.core.both_engines import grow
 from tests.core.building import model_of, samples_of
 from tests.core.strategies import crowded_samples
 
+pytestmark = pytest.mark.bounds
+
 C45 = resolve("c45", {"stopping": {"min_samples_leaf": 1}}, Task.CLASSIFICATION)
 RELEASE8 = resolve("c45", {"dialect": "release8"}, Task.CLASSIFICATION)
 

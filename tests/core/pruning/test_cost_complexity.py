@@ -19,6 +19,8 @@ from core.tree.tree import LEAF, Tree, TreeView, full_view
 from tests.core.building import cart, samples_of
 from tests.core.strategies import trainings
 
+pytestmark = pytest.mark.bounds
+
 COSTS = {Task.CLASSIFICATION: [Cost.GINI, Cost.ENTROPY, Cost.ERROR], Task.REGRESSION: [Cost.SQUARED_ERROR]}
 
 

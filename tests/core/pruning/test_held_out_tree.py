@@ -9,6 +9,8 @@ from core.pruning.held_out_tree import HeldOutTree
 from core.tree.tree import TreeView, full_view
 from tests.core.strategies import trainings
 
+pytestmark = pytest.mark.bounds
+
 
 @settings(max_examples=60)
 @given(trainings(), st.randoms(use_true_random=False))

@@ -16,6 +16,8 @@ from tests.core.both_engines import grow
 from tests.core.building import cart, samples_of
 from tests.core.strategies import trainings
 
+pytestmark = pytest.mark.bounds
+
 
 def cut_in_any_order(tree: Tree, seed: int) -> History:
     """A history that cuts some nodes from the bottom up, in an order left to chance, and keeps others."""

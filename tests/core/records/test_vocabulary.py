@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from core.compiler.compile import compiled, whole_at
 from core.compiler.raw_memory import END, address_of
 from core.records.kernels.vocabulary import CODE, GAVE_UP, are_same, string_end, word_of
 from core.records.vocabulary import Vocabulary
+
+pytestmark = pytest.mark.bounds
 
 # Beginnings and ends that many words share, and lengths around those of what is looked at together.
 texts = st.builds(

@@ -15,6 +15,8 @@ from tests.core.both_engines import train
 from tests.core.building import cart, cart_for_numbers, id3, table_of
 from tests.golden_tables import PRINTED_ORDER, golden_table
 
+pytestmark = pytest.mark.bounds
+
 WATERMELON = TrainingConfig(
     target="好瓜",
     algorithm=id3(),

@@ -10,6 +10,8 @@ from core.arithmetic.arrays import FloatArray
 from core.arithmetic.kernels.sorting import DIGIT, MOST_DIGITS, sort_keys, sorted_list
 from core.growth.kernels.lists.problem import fill_list
 
+pytestmark = pytest.mark.bounds
+
 
 @given(arrays(np.uint64, st.integers(0, 200)), st.integers(8, 40), st.integers(0, 63))
 def test_keys_are_sorted_as_numpy_does(upper, low_bits, n_shared):

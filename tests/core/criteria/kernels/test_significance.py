@@ -8,6 +8,8 @@ from core.criteria.kernels.significance import log10_p as fast_log10_p
 from core.criteria.kernels.significance import most_significant as fast_most_significant
 from core.criteria.significance import likelihood_ratio_tests, log10_p, moment_tests, most_significant, pearson_tests
 
+pytestmark = pytest.mark.bounds
+
 CELLS = st.one_of(st.integers(0, 60), st.floats(0.25, 40)).map(float)
 
 

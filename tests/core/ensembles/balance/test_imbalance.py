@@ -23,6 +23,8 @@ from core.tables.target import Task
 from tests.core.building import cart, samples_of
 from tests.core.strategies import samples as any_samples
 
+pytestmark = pytest.mark.bounds
+
 EVERY = (
     Undersample(), Undersample(2.5), MajorityParts(), MajorityParts(3), ClusterUndersample(), ClusterUndersample(1.5),
     Oversample(), Oversample(0.5), Interpolate(), Smote(), Smote(0.7, neighbours=2),

@@ -24,6 +24,8 @@ from tests.core.building import cart, cart_for_numbers, samples_of
 from tests.core.ensembles.insight.test_proximity import forest_from
 from tests.core.evaluation.test_importance import noisy, numbers_of, sides
 
+pytestmark = pytest.mark.bounds
+
 
 def falls(forest, samples, **options):
     return forest_falls_when_shuffled(forest, samples, **({"repeats": 3, "seed": 0, "kernels": False} | options))

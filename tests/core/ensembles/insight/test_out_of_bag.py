@@ -20,6 +20,8 @@ from core.tree.tree import full_view
 from tests.core.building import cart, cart_for_numbers, samples_of
 from tests.core.ensembles.building import bagged, committee_of, forest_model_of
 
+pytestmark = pytest.mark.bounds
+
 COLUMNS = {"x": [1, 2, 3, 4, 5, 6, 7, None, 9, 10], "colour": ["r", "g", None, "r", "g", "b", "b", "r", "g", "b"]}
 CLASSES = ["p", "p", "q", "q", "p", "q", "q", "p", "q", "p"]
 NUMBERS = [1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 89.0]

@@ -14,6 +14,8 @@ from tests.core.building import cart
 from tests.core.ensembles.insight.test_proximity import clouds, forest_from
 from tests.core.strategies import trainings
 
+pytestmark = pytest.mark.bounds
+
 
 def with_column(table, column, order):
     columns = list(table.columns)

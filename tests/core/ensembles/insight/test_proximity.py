@@ -18,6 +18,8 @@ from core.tree.tree import full_view
 from tests.core.building import cart, cart_for_numbers, samples_of
 from tests.core.strategies import trainings
 
+pytestmark = pytest.mark.bounds
+
 
 def forest_from(samples, algorithm, n_trees=12, seed=0, **options):
     options = {"max_features": FeatureShare.SQRT} | options

@@ -27,6 +27,8 @@ from core.training.preparation import prepare
 from core.training.train import train
 from tests.core.building import cart, cart_for_numbers, table_of
 
+pytestmark = pytest.mark.bounds
+
 N = 150
 ORDER = TrainingConfig("y", cart(max_depth=4), division=RandomDivision(), importance=Retraining(repeats=2))
 NOBODY_ASIDE = NoDivision()

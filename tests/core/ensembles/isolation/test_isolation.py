@@ -29,6 +29,8 @@ from core.tree.tree import full_view
 from tests.core.building import table_of
 from tests.core.strategies import tables
 
+pytestmark = pytest.mark.bounds
+
 
 def numeric_table(numbers):
     names = [Attribute(f"x{column}", Kind.NUMERIC) for column in range(numbers.shape[1])]

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from core.ensembles.prediction.kernels.levels import level_of, write_levels
 from core.ensembles.prediction.levels import FIRST_CODE, MISSING_LEVEL, all_levels, levels_of, thresholds_of_codes
 
+pytestmark = pytest.mark.bounds
+
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from([-1e308, 1e308, 5e-324, -0.0, 0.0, 0.1, 0.30000000000000004, 0.3, 7.0]),

@@ -30,6 +30,8 @@ from core.tables.target import Task
 from core.tree.tree import Tree, full_view
 from tests.core.wild_trees import wild_schema, wild_table, wild_tree
 
+pytestmark = pytest.mark.bounds
+
 
 def wild_forest(chance: np.random.Generator, schema: Schema, **options: bool) -> Forest:
     """Trees that nobody grew, of one task and as many outputs, each with cuts of its own."""

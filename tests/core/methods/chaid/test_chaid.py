@@ -26,6 +26,8 @@ from tests.core.building import samples_of, table_of
 from tests.core.chaid_reference import reference_of_numbers, reference_of_table
 from tests.golden_tables import golden_samples
 
+pytestmark = pytest.mark.bounds
+
 
 def chaid(task=Task.CLASSIFICATION, **options):
     return resolve("chaid", options, task)

@@ -12,6 +12,8 @@ from core.methods.chaid.kernels.merging import DOUBT
 from core.methods.chaid.merging import Categories, Merging, merged
 from core.tables.target import Task
 
+pytestmark = pytest.mark.bounds
+
 TESTS_OF_CLASSES = (pearson_tests, likelihood_ratio_tests)
 ALPHAS = st.sampled_from([0.05, 0.2, 0.01, 0.5, 1e-6])
 

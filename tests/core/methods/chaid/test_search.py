@@ -14,6 +14,8 @@ from tests.core.both_engines import assert_same_bytes
 from tests.core.building import samples_of
 from tests.core.methods.chaid.test_chaid import SMALL, mixed_samples
 
+pytestmark = pytest.mark.bounds
+
 OPTIONS = [
     {},
     {"exhaustive": True},

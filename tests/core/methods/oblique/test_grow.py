@@ -36,6 +36,8 @@ from core.tree.tree import SPLIT_KINDS
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import generated, limits
 
+pytestmark = pytest.mark.bounds
+
 GINI = Criterion(CriterionKind.GINI)
 CRITERIA = [
     GINI,

@@ -10,6 +10,8 @@ from core.methods.quest.discriminant import equal_density, middle
 from core.methods.quest.discriminant_cuts import best_cut, best_groups, nearest_cut
 from core.methods.quest.kernels import discriminant as discriminant_kernels
 
+pytestmark = pytest.mark.bounds
+
 
 def cut(values, classes, weights=None, *, min_weight=1.0, n_classes=2):
     given_weights = np.ones(len(values)) if weights is None else np.array(weights, dtype=np.float64)

@@ -30,6 +30,8 @@ from tests.core.building import samples_of
 from tests.core.strategies import crowded_samples
 from tests.golden_tables import golden_samples
 
+pytestmark = pytest.mark.bounds
+
 QUEST = resolve("quest", {}, Task.CLASSIFICATION)
 CART = resolve("cart", {}, Task.CLASSIFICATION)
 

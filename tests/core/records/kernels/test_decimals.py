@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from core.compiler.raw_memory import END, address_of
 from core.records.kernels.decimals import EXACT, LEFT_TO_PYTHON, NO_NUMBER, read_decimal
 
+pytestmark = pytest.mark.bounds
+
 
 def read(text: str) -> tuple[int, float, int, bool]:
     body = np.frombuffer(text.encode() + END, dtype=np.uint8)

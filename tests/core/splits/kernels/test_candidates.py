@@ -17,6 +17,8 @@ from core.splits.candidates import DistinctValues, Places
 from core.splits.kernels import candidates as candidates_kernels
 from core.splits.numeric import distinct_values
 
+pytestmark = pytest.mark.bounds
+
 N_CLASSES = 3
 CHOOSE: dict[str, Callable[[DistinctValues, int], Places]] = {
     "changes": lambda distinct, _: candidates.midpoints_at_changes(distinct),

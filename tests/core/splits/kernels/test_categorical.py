@@ -15,6 +15,8 @@ from core.splits.rare_categories import search_with_rare_as_one
 from core.tables.target import NumberTarget, Task
 from tests.core.strategies import WEIGHTS
 
+pytestmark = pytest.mark.bounds
+
 IMPURITIES = {
     kernels.GINI: gini,
     kernels.ENTROPY: entropy,

@@ -9,6 +9,8 @@ from hypothesis import given
 from core.growth.kernels.bounds import block_sums as blocks
 from tests.core.splits.looked_at_lists import by_row, heaviest_class, lists
 
+pytestmark = pytest.mark.bounds
+
 
 @given(lists())
 def test_few_weights_are_added_up_side_by_side(given_list: Any) -> None:

@@ -15,6 +15,8 @@ from core.growth.kernels.bounds.block_sums import block_length
 from core.splits.kernels.numeric import MOST_LANES
 from tests.core.splits.looked_at_lists import by_row, gains, heaviest_class, lists, looked_at
 
+pytestmark = pytest.mark.bounds
+
 CRITERIA = st.sampled_from([GINI, ENTROPY])
 
 

@@ -3,11 +3,14 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from numba import types
 
 from core.compiler.compile import compiled
 from core.compiler.eight_lanes import WIDTH, in_lanes
 from core.growth.kernels.bounds.entropy import about_log2
+
+pytestmark = pytest.mark.bounds
 
 
 @in_lanes(types.void)

@@ -24,6 +24,8 @@ from core.splits.kernels.numeric import (
 )
 from tests.core.splits.looked_at_lists import Look, by_row, gains, lists, looked_at
 
+pytestmark = pytest.mark.bounds
+
 CRITERIA = st.sampled_from([GINI, ENTROPY])
 PARTS = st.sampled_from([0.0, 0.5, 0.99])  # of the best gain, above which cuts are looked for
 

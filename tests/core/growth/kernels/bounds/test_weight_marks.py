@@ -3,11 +3,14 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.growth.kernels.bounds import block_sums as blocks
 from core.growth.kernels.bounds import weight_marks as marks
+
+pytestmark = pytest.mark.bounds
 
 ROW_BITS = 13
 

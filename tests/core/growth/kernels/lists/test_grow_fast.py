@@ -34,6 +34,8 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget
 from tests.core.both_engines import assert_same_bytes
 
+pytestmark = pytest.mark.bounds
+
 CRITERIA = [
     Criterion(CriterionKind.GINI),
     Criterion(CriterionKind.INFORMATION_GAIN),

@@ -19,6 +19,8 @@ from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA, algorithms, generated
 from tests.core.growth.test_candidate_growth import assert_same_growth, with_named_cuts
 
+pytestmark = pytest.mark.bounds
+
 DRAWN, FOLLOWING = MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE
 IN_TWO = [each for each in Categorical if each is not Categorical.MULTIWAY]
 

@@ -15,6 +15,8 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget
 from core.tree.tree import Tree
 
+pytestmark = pytest.mark.bounds
+
 N_ROWS = 2_000
 CART = Algorithm("cart", Criterion(CriterionKind.GINI), Categorical.TWO_GROUPS)
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from core.growth.kernels.node.split_list import BOTH, LEFT, RIGHT, divide_list, keep_in_list
 
+pytestmark = pytest.mark.bounds
+
 ROW_BITS = 8
 FLAG, ROWS = np.uint32(1 << 31), np.uint32((1 << ROW_BITS) - 1)
 

@@ -17,6 +17,8 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget, Target
 from tests.core.ensembles.test_growing_kernels import assert_same_forest
 
+pytestmark = pytest.mark.bounds
+
 N_COLUMNS = 7
 
 

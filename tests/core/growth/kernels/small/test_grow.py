@@ -16,6 +16,8 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget, Target
 from tests.core.ensembles.test_growing_kernels import assert_same_forest
 
+pytestmark = pytest.mark.bounds
+
 N_COLUMNS = 5
 NUMBERS_OF_ROWS = [2, 9, 33, FEW - 1, FEW, FEW + 1, 200, 400]
 

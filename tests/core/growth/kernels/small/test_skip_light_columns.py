@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from core.arithmetic.arrays import FloatArray
 from core.compiler.eight_lanes import WIDTH
 from core.growth.kernels.small.scratch import UNKNOWN
 from core.growth.kernels.small.skip_light_columns import may_have_cut, take_heavy_rows
+
+pytestmark = pytest.mark.bounds
 
 
 class Room(NamedTuple):

@@ -16,6 +16,8 @@ from core.methods.oblique.kernels.step import best_step
 from core.splits.kernels.unsorted import Marks
 from core.tables.target import Task
 
+pytestmark = pytest.mark.bounds
+
 FITS = {LinearFit.OC1: OC1, LinearFit.LDA: LEAST_SQUARES, LinearFit.LOGISTIC: LOGISTIC}
 IMPURITIES = (gini, entropy, error_rate)  # in the order of the kernels' criteria
 NOBODY_STOPS = np.zeros(2)

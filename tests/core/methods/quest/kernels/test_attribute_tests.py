@@ -1,6 +1,7 @@
 """The choice of an attribute works p out of few of them, and chooses as if it knew all."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -8,6 +9,8 @@ from core.criteria.significance import log10_p, most_significant
 from core.methods.quest.kernels.attribute_tests import LEAF, NOT_TESTED
 from core.methods.quest.kernels.attribute_tests import most_significant as fast_most_significant
 from core.methods.quest.quest import SAME_STATISTIC
+
+pytestmark = pytest.mark.bounds
 
 
 def drawn(seed):
