@@ -285,7 +285,7 @@ def test_a_child_is_started_before_anything_heavy_is_imported() -> None:
 
 def test_a_process_that_runs_jobs_imports_no_compiler_and_nothing_that_answers_requests() -> None:
     program = (
-        "import sys, service.jobs.child, service.usecases.run_training\n"
+        "import sys, service.jobs.child, service.usecases.trainings.run_training\n"
         "needless = {'numba', 'scipy', 'pyarrow.compute', 'fastapi', 'starlette', 'uvicorn', 'alembic'}\n"
         "assert not needless & set(sys.modules), needless & set(sys.modules)"
     )
