@@ -10,11 +10,9 @@ from bench.contestants import Contestant
 from bench.tables import CodeArray, Data, FloatArray
 from core.config.options import Algorithm
 from core.config.presets import resolve
+from core.engine.compilable import can_grow_by_gains, can_grow_oblique, can_grow_quest
 from core.engine.engine import Engine, grow_with
-from core.growth.kernels.lists.grow_fast import is_supported
 from core.growth.samples import Samples
-from core.methods.oblique import grow as oblique_grow
-from core.methods.quest import grow as quest_grow
 from core.prediction.predictor import Predictor
 from core.prediction.routing import visits
 from core.tables.schema import Attribute, Kind, Schema
@@ -46,7 +44,7 @@ class Ours(Contestant):
         return resolve("cart", overrides, task)
 
     def why_not(self, prepared: Samples) -> str:
-        if not is_supported(prepared, self.algorithm(prepared.target.task)):
+        if not can_grow_by_gains(prepared, self.algorithm(prepared.target.task)):
             return "falls back to the definition"
         if self.threads > 1 and not takes_threads():
             return "cannot be asked for threads"
@@ -77,7 +75,7 @@ class OurQuest(Ours):
         return resolve("quest", {"stopping": stopping}, task)
 
     def why_not(self, prepared: Samples) -> str:
-        is_compiled = quest_grow.is_supported(self.algorithm(prepared.target.task))
+        is_compiled = can_grow_quest(self.algorithm(prepared.target.task))
         return "" if is_compiled else "falls back to the definition"
 
 
@@ -90,7 +88,7 @@ class OurMultivariate(Ours):
         return resolve("multivariate", {"stopping": stopping}, task)
 
     def why_not(self, prepared: Samples) -> str:
-        is_compiled = oblique_grow.is_supported(prepared, self.algorithm(prepared.target.task))
+        is_compiled = can_grow_oblique(prepared, self.algorithm(prepared.target.task))
         return "" if is_compiled else "falls back to the definition"
 
 

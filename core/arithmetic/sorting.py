@@ -15,7 +15,7 @@ def places_in_order(values: FloatArray) -> RowArray:
     The bits of such numbers are in the same order as they are. First the lower half of these is put in order, then,
     without disturbing that, the upper one.
     """
-    from core.arithmetic.kernels.sorting import DIGIT, MOST_DIGITS, sort_keys
+    from core.arithmetic.kernels.sorting import DIGIT, MOST_DIGITS, sort_keys  # imports Numba
 
     bits, places = values.view(np.uint64), np.arange(len(values), dtype=np.uint64)
     counts = np.empty((MOST_DIGITS, 1 << DIGIT), dtype=np.uint32)

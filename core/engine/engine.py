@@ -4,15 +4,12 @@ from enum import StrEnum
 
 from core.arithmetic.arrays import FloatArray
 from core.config.options import Algorithm
+from core.engine.compilable import can_grow_by_gains, can_grow_oblique, can_grow_quest
 from core.engine.definition import best_split
 from core.growth.column_draw import ColumnDraw
 from core.growth.grow import ChooseSplit, grow
-from core.growth.kernels.lists.grow_fast import grow_fast, is_supported
 from core.growth.samples import Samples
 from core.growth.validation_gate import Trial, validated
-from core.methods.chaid.search import ChaidSearch
-from core.methods.oblique import grow as oblique_grow
-from core.methods.quest import grow as quest_grow
 from core.tables.progress import Watch, nobody, part_of
 from core.tables.target import Task
 from core.tree.tree import Tree
@@ -71,13 +68,21 @@ def grown_with(
     """The full tree."""
     choose: ChooseSplit = best_split
     if prefers_kernels(engine, samples):
-        if oblique_grow.is_supported(samples, algorithm) and draw is None:
-            return oblique_grow.grow_multivariate(samples, algorithm, seed=seed, watch=watch)
-        if quest_grow.is_supported(algorithm) and draw is None:
-            return quest_grow.grow_quest(samples, algorithm, watch=watch)
-        if is_supported(samples, algorithm):
+        if can_grow_oblique(samples, algorithm) and draw is None:
+            from core.methods.oblique.grow import grow_multivariate  # imports Numba
+
+            return grow_multivariate(samples, algorithm, seed=seed, watch=watch)
+        if can_grow_quest(algorithm) and draw is None:
+            from core.methods.quest.grow import grow_quest  # imports Numba
+
+            return grow_quest(samples, algorithm, watch=watch)
+        if can_grow_by_gains(samples, algorithm):
+            from core.growth.kernels.lists.grow_fast import grow_fast  # imports Numba
+
             return grow_fast(samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch)
         if algorithm.chaid is not None:
+            from core.methods.chaid.search import ChaidSearch  # imports Numba
+
             choose = ChaidSearch(samples, algorithm).best_split
     return grow(samples, algorithm, seed=seed, draw=draw, choose=choose, watch=watch)
 

@@ -13,17 +13,16 @@ import numpy as np
 
 from core.arithmetic.arrays import FloatArray
 from core.config.options import Committee, MissingStrategy
+from core.engine.compilable import can_grow_by_gains
 from core.engine.engine import Engine, grow_with, prefers_kernels
 from core.ensembles.forest import Forest
 from core.ensembles.growing_forest import GrowingForest, part_of_forest, part_of_nodes
 from core.ensembles.sampling import column_draw, times_drawn, tree_samples, tree_seed
-from core.growth.kernels.forest.many_trees import grow_many
-from core.growth.kernels.lists.grow_fast import is_supported
-from core.growth.kernels.node.finished import FinishedNodes
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.growth.tree_sample import TreeSample
 from core.tables.progress import Watch, nobody, part_of
+from core.tree.finished_nodes import FinishedNodes
 from core.tree.tree import Tree
 
 
@@ -99,7 +98,9 @@ def grow_kind(
 
     # A draw is named by its row's number, which here is that in the tree's sample.
     is_of_given_rows = committee.imbalance is None and algorithm.missing is not MissingStrategy.DISTRIBUTION
-    if is_of_given_rows and engine is Engine.KERNELS and is_supported(samples, algorithm):
+    if is_of_given_rows and engine is Engine.KERNELS and can_grow_by_gains(samples, algorithm):
+        from core.growth.kernels.forest.many_trees import grow_many  # imports Numba
+
         grow_many(
             samples,
             algorithm,

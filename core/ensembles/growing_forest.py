@@ -24,10 +24,10 @@ from core.ensembles.forest import (
     with_what_follows,
     without_what_follows,
 )
-from core.growth.kernels.node.finished import FinishedNodes
 from core.missing.surrogates import Surrogate
 from core.splits.split import Cuts, Term
 from core.tables.target import Task
+from core.tree.finished_nodes import FinishedNodes
 from core.tree.tree import Tree
 
 

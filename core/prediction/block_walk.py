@@ -120,7 +120,7 @@ class BlockWalk:
 
     def answers(self, table: Table, policy: MissingPolicy) -> FloatArray:
         """`prediction.predict`; besides the answers it takes no more memory than some blocks do."""
-        from core.prediction.kernels.routing import ANSWERS
+        from core.prediction.kernels.routing import ANSWERS  # imports Numba
 
         n_outputs = self._layout.tree.values.shape[1]
         out, memory, room = np.empty((table.n_rows, n_outputs)), None, self._room()
@@ -138,7 +138,7 @@ class BlockWalk:
 
     def ends(self, table: Table, policy: MissingPolicy) -> Ends:
         """`prediction.ends`."""
-        from core.prediction.kernels.routing import ENDS
+        from core.prediction.kernels.routing import ENDS  # imports Numba
 
         room, nothing, met = self._room(), np.empty((0, 0)), list[Met]()
         leaves = np.empty(table.n_rows, dtype=np.int64)
@@ -175,7 +175,7 @@ class BlockWalk:
 
     def arrivals(self, table: Table, policy: MissingPolicy) -> Iterator[Arrival]:
         """Node, rows and weights of `prediction.visits`; the whole table is one block."""
-        from core.prediction.kernels.routing import VISITS
+        from core.prediction.kernels.routing import VISITS  # imports Numba
 
         for block in self._blocks(table, max(1, table.n_rows)):
             everyone = np.arange(table.n_rows, dtype=np.uint32)
@@ -219,7 +219,7 @@ class BlockWalk:
     def _go_down(
         self, tested: NDArray[np.uint64], n_rows: int, room: Room, answers: FloatArray, *, by_copies: bool
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        from core.prediction.kernels.routing import answer_rows
+        from core.prediction.kernels.routing import answer_rows  # imports Numba
 
         reached, left = np.zeros(n_rows + IN_FLIGHT, dtype=np.uint32), np.empty(n_rows, dtype=np.uint32)
         n = answer_rows(tested, self._nodes, self._depth, self._kinds, by_copies, room, reached, left, answers)
@@ -241,7 +241,7 @@ class BlockWalk:
         memory: Memory | None,
     ) -> Memory:
         """The walk of whole nodes, of all rows of `values[column, row]`, in as much memory as it needs."""
-        from core.prediction.kernels.routing import walk
+        from core.prediction.kernels.routing import walk  # imports Numba
 
         n_rows = values.shape[1]
         memory = begun(memory or new_memory(n_rows, self._layout.tree), n_rows)
@@ -263,7 +263,7 @@ def begun(memory: Memory, n: int) -> Memory:
 
 def new_memory(n_rows: int, tree: Tree) -> Memory:
     """Enough for a walk of so many rows, if few of them lack values and nodes of very many branches are rare."""
-    from core.prediction.kernels.routing import FIELDS
+    from core.prediction.kernels.routing import FIELDS  # imports Numba
 
     n, most_branches = max(64, n_rows), int(tree.n_children.max())
     return Memory(

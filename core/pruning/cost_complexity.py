@@ -56,7 +56,7 @@ def loops_of(*, kernels: bool) -> ModuleType:
     """The loops, compiled if asked for."""
     if not kernels:
         return tree_loops
-    from core.pruning.kernels import tree_loops as tree_loops_kernels
+    from core.pruning.kernels import tree_loops as tree_loops_kernels  # imports Numba
 
     return tree_loops_kernels
 

@@ -109,7 +109,7 @@ class HeldOutTree:
 
 def fast_change(tree: Tree, is_leaf: BoolArray, arrived: Arrivals, answers: FloatArray, n_rows: int) -> ChangeIfCut:
     """`HeldOutTree._summed_if_cut` by a kernel; `is_leaf` is read anew each time."""
-    from core.pruning.kernels.held_out_tree import change_if_cut
+    from core.pruning.kernels.held_out_tree import change_if_cut  # imports Numba
 
     leaves, place_of = np.empty(len(tree), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
     start, size = arrived.start, tree.size.copy()  # compiled code tells arrays that cannot be written apart

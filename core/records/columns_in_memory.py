@@ -62,7 +62,7 @@ class ColumnsInMemory:
 
         An attribute's column is numbers or text as its values are. Numbers stay where they are: the caller keeps them.
         """
-        from core.records.kernels.columns_in_memory import read_columns
+        from core.records.kernels.columns_in_memory import read_columns  # imports Numba
 
         n_texts = sum(isinstance(column, TextsInMemory) for column in columns)
         codes = np.empty((n_texts, n_rows))

@@ -26,7 +26,7 @@ class TextsSideBySide:
 
     def of(self, places: RowArray, before: bytes, behind: bytes) -> memoryview:
         """`records.joined_texts` of the texts."""
-        from core.records.kernels.joined_texts import write_texts
+        from core.records.kernels.joined_texts import write_texts  # imports Numba
 
         end = len(before) + int(self._lengths[places].sum())
         written = np.empty(end + max(len(behind), len(END)), dtype=np.uint8)

@@ -68,20 +68,20 @@ class RecordScanner:
 
     def records(self, body: bytes, start: int) -> Scanned | None:
         """The list of records that begins at a place of a body in UTF-8; None where it is not usual."""
-        from core.records.kernels.json_scan import scan_records
+        from core.records.kernels.json_scan import scan_records  # imports Numba
 
         return self._scanned(scan_records, body, start, len(body), b"{")
 
     def columns(self, body: bytes, start: int) -> Scanned | None:
         """The object of columns that begins at a place, likewise."""
-        from core.records.kernels.json_scan import scan_columns
+        from core.records.kernels.json_scan import scan_columns  # imports Numba
 
         end = body.find(b"]", start)
         return self._scanned(scan_columns, body, start, len(body) if end < 0 else end, b",")
 
     def _scanned(self, scan: Scan, body: bytes, start: int, end: int, mark: bytes) -> Scanned | None:
         """What a scan reads; there are at most as many rows as marks up to the end, and one more."""
-        from core.records.kernels.json_scan import count_bytes
+        from core.records.kernels.json_scan import count_bytes  # imports Numba
 
         if not _is_utf8(body):
             return None

@@ -31,7 +31,7 @@ class Vocabulary:
     """Words, ready to be found; kept as long as kernels may look for them."""
 
     def __init__(self, every: Iterable[Word]) -> None:
-        from core.records.kernels.vocabulary import fill_slots
+        from core.records.kernels.vocabulary import fill_slots  # imports Numba
 
         found = list(every)
         texts = [text for _, _, text in found]

@@ -29,6 +29,7 @@ from core.config.options import (
     NumericKind,
 )
 from core.config.presets import resolve
+from core.engine.compilable import can_grow_by_gains
 from core.engine.engine import Engine, grow_with
 from core.ensembles.balance.synthetic import near_rows
 from core.ensembles.growing import grow_committee
@@ -38,7 +39,6 @@ from core.ensembles.isolation.isolation import grow_isolation
 from core.ensembles.isolation.scores import IsolationPredictor
 from core.ensembles.prediction.predictor import ForestPredictor
 from core.growth.kernels.inputs.coding import coding_of_few
-from core.growth.kernels.lists.grow_fast import is_supported
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.missing.filling import filled, fills_of
@@ -74,7 +74,7 @@ def run_every_kernel() -> None:
     """Grow by kernels in every way they can, judge a cut, and predict."""
     run_usual_kernels()
     for samples, algorithm in orders():
-        if is_supported(samples, algorithm):
+        if can_grow_by_gains(samples, algorithm):
             grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0, threads=2)
     run_committee_kernels()
     run_chaid_kernels()

@@ -130,7 +130,7 @@ def _order_within(seconds: float, orders: "queue.SimpleQueue[Order]") -> Order |
 
 def _import_kernels() -> None:
     """Have in memory what growing calls, though none of the compiled code yet."""
-    import core.growth.kernels.lists.grow
+    import core.growth.kernels.lists.grow_fast
     import core.prediction.kernels.routing  # noqa: F401
 
 

@@ -73,7 +73,7 @@ def nearest(
 
 
 def _by_kernel(points: FloatArray, others: FloatArray, penalties: FloatArray, n: int, *, but_itself: bool) -> RowArray:
-    from core.ensembles.balance.kernels.neighbours import nearest as by_kernel
+    from core.ensembles.balance.kernels.neighbours import nearest as by_kernel  # imports Numba
 
     found = np.empty((len(points), n), dtype=np.int64)
     by_kernel(np.ascontiguousarray(points), np.ascontiguousarray(others), penalties, but_itself, found, np.empty(n))

@@ -135,7 +135,7 @@ class ShuffledAnswers:
 
     def _sums_by_kernel(self) -> FloatArray:
         """The same from the leaves of the rows, and of rows that are open from what each tree says."""
-        from core.ensembles.insight.kernels.permutation import add_answers
+        from core.ensembles.insight.kernels.permutation import add_answers  # imports Numba
 
         (leaves, is_open), sums = self._leaves, self._nothing(self.table.n_rows)
         add_answers(leaves, self._layout.nodes.answers, self._rows, sums)
@@ -163,7 +163,7 @@ class ShuffledAnswers:
 
     def _change_by_kernel(self, column: int) -> Callable[[RowArray], FloatArray]:
         """The same: complete rows go on from the first test of the column on their way."""
-        from core.ensembles.insight.kernels.permutation import add_changes
+        from core.ensembles.insight.kernels.permutation import add_changes  # imports Numba
 
         layout = self._layout
         if column not in layout.tested:
@@ -207,7 +207,7 @@ class ShuffledAnswers:
 
     @cached_property
     def _rows(self) -> Rows:
-        from core.ensembles.insight.kernels.permutation import sort_by_leaf
+        from core.ensembles.insight.kernels.permutation import sort_by_leaf  # imports Numba
 
         (leaves, is_open), n_blocks = self._leaves, -(-self.table.n_rows // BLOCK_ROWS)
         rows = Rows(
@@ -234,7 +234,7 @@ class ShuffledAnswers:
 
     def _asked(self, at: int) -> Asked:
         """What is asked of the column at a place among those tested."""
-        from core.ensembles.insight.kernels.permutation import mark_all_asked
+        from core.ensembles.insight.kernels.permutation import mark_all_asked  # imports Numba
 
         n_nodes, n_leaves = self.forest.n_nodes, len(self._leaf_at)
         of_places = np.empty(n_nodes, dtype=np.uint32), np.empty(n_nodes, dtype=INTERVAL)

@@ -70,7 +70,7 @@ class IsolationPredictor:
 
     def _by_kernel(self, table: Table, threads: int, watch: Watch) -> FloatArray:
         """The same, with rows that have a branch everywhere sent down by the kernel."""
-        from core.ensembles.isolation.kernels.scores import add_lengths
+        from core.ensembles.isolation.kernels.scores import add_lengths  # imports Numba
 
         columns = [as_numbers(cells) for cells in table.columns]
         addresses = np.array([cells.__array_interface__["data"][0] for cells in columns], dtype=np.uint64)

@@ -27,7 +27,7 @@ def average_of_record(layout: ForestLayout) -> AverageOfRecord:
     It answers None where the record lacks a value that a test may read. All it needs is at hand by a name of its own:
     asking an object for each of these things would take a tenth of the time.
     """
-    from core.ensembles.prediction.kernels.packed_trees import average_packed
+    from core.ensembles.prediction.kernels.packed_trees import average_packed  # imports Numba
 
     kernel = getattr(average_packed, "whole", average_packed)  # what Python calls itself: a step less
     n_values, tested = len(layout.tested), layout.tested

@@ -63,7 +63,7 @@ class ForestWalk:
 
     def average(self, table: Table, policy: MissingPolicy, threads: int) -> FloatArray:
         """`ensembles.prediction.predictor.average_of_trees`; blocks of rows are shared out among the threads."""
-        from core.ensembles.prediction.kernels.predictor import average_block
+        from core.ensembles.prediction.kernels.predictor import average_block  # imports Numba
 
         if policy is MissingPolicy.LAST_NODE:  # inner nodes answer, and kernels know the answers of leaves only
             return self._average_of_blocks(table, policy)
@@ -98,7 +98,7 @@ class ForestWalk:
 
     def running_sums(self, table: Table, policy: MissingPolicy, counted: Iterable[BoolArray]) -> Iterator[FloatArray]:
         """`ensembles.prediction.predictor.running_sums`; all rows stay as levels in memory."""
-        from core.ensembles.prediction.kernels.predictor import add_tree, read_rows
+        from core.ensembles.prediction.kernels.predictor import add_tree, read_rows  # imports Numba
 
         room, waiting = self._room(table.n_rows), waiting_room(ROOM)
         columns = self._columns(table, slice(None))
@@ -114,7 +114,7 @@ class ForestWalk:
 
     def by_tree(self, table: Table, policy: MissingPolicy) -> TreeAnswers:
         """`ensembles.prediction.predictor.answers_by_tree`."""
-        from core.ensembles.prediction.kernels.predictor import reach_block
+        from core.ensembles.prediction.kernels.predictor import reach_block  # imports Numba
 
         nodes, layout = self._nodes, self._layout
         answers = np.empty((self._n_trees, table.n_rows, nodes.answers.shape[1]))
@@ -139,7 +139,7 @@ class ForestWalk:
 
         What stands there for the latter means nothing.
         """
-        from core.ensembles.prediction.kernels.predictor import reach_block
+        from core.ensembles.prediction.kernels.predictor import reach_block  # imports Numba
 
         places = np.empty((self._n_trees, table.n_rows), dtype=np.uint32)
         is_open = np.empty(table.n_rows, dtype=np.bool_)
@@ -157,7 +157,7 @@ class ForestWalk:
         """`ensembles.prediction.predictor.average_of_trees` of one record, whatever it lacks; NaN where a value is
         missing.
         """
-        from core.ensembles.prediction.kernels.predictor import average_record
+        from core.ensembles.prediction.kernels.predictor import average_record  # imports Numba
 
         if policy is MissingPolicy.LAST_NODE:
             ends = self.ends(cells, policy)
@@ -174,12 +174,12 @@ class ForestWalk:
 
     def possible_ends(self, cells: Sequence[float]) -> Ends:
         """The leaves that a record comes to if every branch is taken where a value is missing."""
-        from core.ensembles.prediction.kernels.predictor import EVERY_BRANCH
+        from core.ensembles.prediction.kernels.predictor import EVERY_BRANCH  # imports Numba
 
         return self._ends(self._values(cells), EVERY_BRANCH)
 
     def _ends(self, values: FloatArray, policy: int) -> Ends:
-        from core.ensembles.prediction.kernels.predictor import ends_of_record
+        from core.ensembles.prediction.kernels.predictor import ends_of_record  # imports Numba
 
         starts, waiting = np.empty(self._n_trees + 1, dtype=np.int64), waiting_room(ROOM)
         while not ends_of_record(values, self._levels, self._nodes, self._only_thresholds, policy, waiting, starts):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from core.arithmetic.arrays import FloatArray, RowArray
 from core.criteria.significance import Test, likelihood_ratio_tests, moment_tests, pearson_tests
+from core.methods.chaid.kernels.merging import merged
 from core.methods.chaid.merging import Merging, multiplier
 
 TESTS: tuple[Test, ...] = (
@@ -58,8 +59,6 @@ def fast_merged(
     table: FloatArray, weights: FloatArray, rules: Rules, branch_of: RowArray, *, bonferroni: bool
 ) -> Found:
     """What there is to know of a column's groups; `branch_of[code]` is told which one each code is in, or -1."""
-    from core.methods.chaid.kernels.merging import merged
-
     n_categories, n_groups, has_missing, log = merged(table, weights, rules, branch_of)
     if n_groups < 2 or not bonferroni:
         return Found(n_groups, log)

@@ -25,6 +25,8 @@ from core.methods.chaid.chaid import (
     most_significant_of,
 )
 from core.methods.chaid.fast_merging import fast_merged, rules_of
+from core.methods.chaid.kernels import chaid as kernels
+from core.methods.chaid.kernels.merging import DOUBT
 from core.methods.chaid.merging import assessed
 from core.tables.target import ClassTarget
 
@@ -74,8 +76,6 @@ class ChaidSearch:
         self, samples: Samples, node: NodeSamples, algorithm: Algorithm
     ) -> tuple[list[Outline], list[Candidate]]:
         """Every attribute with two groups or more, those apart that the definition had to merge."""
-        from core.methods.chaid.kernels.merging import DOUBT
-
         columns = [column for column in range(self.width) if column not in node.undrawn]
         outlines, certain = list[Outline](), list[Candidate]()
         for column, sums in zip(columns, self.sums_of_codes(samples, node, columns), strict=True):
@@ -101,8 +101,6 @@ class ChaidSearch:
 
     def sums_of_codes(self, samples: Samples, node: NodeSamples, columns: list[int]) -> list[FloatArray]:
         """The sums of `chaid.sums_of_codes` for each of these columns."""
-        from core.methods.chaid.kernels import chaid as kernels
-
         target = samples.target
         n_sums = len(target.classes) if isinstance(target, ClassTarget) else node.sums.shape[1]
         ends = np.cumsum((self.n_codes[columns] + 1) * n_sums)

@@ -11,6 +11,7 @@ from core.criteria.gain import gain_ratio
 from core.growth.best_split import objective_of
 from core.growth.kernels.inputs.columns import n_classes_of
 from core.growth.samples import Samples
+from core.methods.oblique.kernels import grow as kernels
 from core.splits.split import SplitKind, Term
 from core.tree.tree import LEAF, SPLIT_KINDS, Tree
 
@@ -24,8 +25,6 @@ def assembled(
     term_weights: FloatArray,
 ) -> Tree:
     """The tree of what the kernels found; see there for what stands where."""
-    from core.methods.oblique.kernels import grow as kernels
-
     n_classes, objective = n_classes_of(samples), objective_of(algorithm, samples)
     column, weight = links[:, kernels.COLUMN], figures[:, kernels.WEIGHT]
     values, branches = np.split(figures[:, kernels.N_FIGURES :], [n_classes], axis=1)

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from core.arithmetic.arrays import BoolArray, CodeArray, FloatArray, RowArray
 from core.arithmetic.randomness import root_key
 from core.arithmetic.ties import TIE
-from core.config.options import Algorithm, Categorical, LinearFit, MissingStrategy, NumericCorrection, NumericKind
+from core.config.options import Algorithm, LinearFit, MissingStrategy
 from core.growth.best_first import best_first
 from core.growth.best_split import objective_of
 from core.growth.kernels.inputs.columns import (
-    class_bits_of,
     classes_of,
     n_classes_of,
     numbers_of,
@@ -21,11 +20,15 @@ from core.growth.kernels.inputs.columns import (
     weighing_of,
 )
 from core.growth.kernels.inputs.row_by_row import row_by_row
-from core.growth.kernels.lists.grow_fast import MOST_BITS, POLL_SECONDS, without_leaf_limit
+from core.growth.kernels.lists.grow_fast import POLL_SECONDS, without_leaf_limit
 from core.growth.kernels.lists.problem import SORTED, fill_lists
 from core.growth.kernels.lists.rules import criterion_of, filter_of, is_ratio, tables_of
 from core.growth.samples import Samples
 from core.methods.oblique.assemble import assembled
+from core.methods.oblique.kernels import grow as kernels
+from core.methods.oblique.kernels import start
+from core.methods.oblique.kernels.grow import DONE
+from core.methods.oblique.kernels.start import STOP
 from core.methods.oblique.oblique import columns_for_sums
 from core.tables.progress import Watch, nobody
 from core.tables.table import is_missing
@@ -89,24 +92,8 @@ class Rules(NamedTuple):
     large_unit: float
 
 
-def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
-    """Whether the kernels can grow this tree; the definition can grow every one."""
-    return (
-        algorithm.linear is not None
-        and algorithm.numeric.kind is NumericKind.EXACT
-        and algorithm.categorical is Categorical.ONE_HOT
-        and algorithm.criterion.numeric_correction is NumericCorrection.NONE
-        and algorithm.attribute_costs is None
-        and algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
-        and row_bits_of(samples) + class_bits_of(samples) <= MOST_BITS
-    )
-
-
 def grow_multivariate(samples: Samples, algorithm: Algorithm, *, seed: int = 0, watch: Watch = nobody) -> Tree:
     """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
-    from core.methods.oblique.kernels.grow import DONE  # compiles: never in a process that answers requests
-    from core.methods.oblique.kernels.start import STOP
-
     max_leaves = algorithm.stopping.max_leaves
     if max_leaves is not None:
         algorithm = without_leaf_limit(algorithm, max_leaves)
@@ -127,8 +114,6 @@ def grow_multivariate(samples: Samples, algorithm: Algorithm, *, seed: int = 0, 
 
 def grown(samples: Samples, algorithm: Algorithm, seed: int, progress: FloatArray) -> tuple[Any, ...]:
     """The kernels' nodes and terms."""
-    from core.methods.oblique.kernels import grow as kernels
-
     nodes: tuple[Any, ...] = kernels.grow_multivariate(
         problem_of(samples, progress), rules_of(samples, algorithm, seed), progress
     )
@@ -165,14 +150,12 @@ def problem_of(samples: Samples, progress: FloatArray) -> Problem:
 
 def rules_of(samples: Samples, algorithm: Algorithm, seed: int) -> Rules:
     """The algorithm in the kernels' terms."""
-    from core.methods.oblique.kernels import start as kernels
-
     stopping, linear = algorithm.stopping, algorithm.linear
     assert linear is not None
     fits = {
-        LinearFit.OC1: kernels.OC1,
-        LinearFit.LDA: kernels.LEAST_SQUARES,
-        LinearFit.LOGISTIC: kernels.LOGISTIC,
+        LinearFit.OC1: start.OC1,
+        LinearFit.LDA: start.LEAST_SQUARES,
+        LinearFit.LOGISTIC: start.LOGISTIC,
     }
     is_weighted = algorithm.missing is MissingStrategy.WEIGHTED
     weighing, criterion = weighing_of(samples), criterion_of(algorithm)

@@ -6,11 +6,13 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 
+from core.compiler.eight_lanes import WIDTH
 from core.config.options import Algorithm, MissingStrategy, WhenInsignificant
 from core.growth.best_split import objective_of
 from core.growth.kernels.inputs.coding import number_columns
 from core.growth.kernels.inputs.row_by_row import numbers_row_by_row, row_by_row
 from core.growth.samples import Samples
+from core.methods.quest.kernels import grow as kernels
 from core.methods.quest.problem import Limits, Problem
 from core.methods.quest.scratch import Grown, Work, room_for_node, room_for_tree
 from core.splits.split import SplitKind
@@ -22,19 +24,8 @@ from core.tree.tree import LEAF, SPLIT_KINDS, Tree
 POLL_SECONDS = 0.25
 
 
-def is_supported(algorithm: Algorithm) -> bool:
-    """Whether the kernels can grow this tree; the definition can grow every one."""
-    return (
-        algorithm.quest is not None
-        and algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
-        and algorithm.stopping.max_leaves is None
-    )
-
-
 def grow_quest(samples: Samples, algorithm: Algorithm, *, watch: Watch = nobody) -> Tree:
     """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
-    from core.methods.quest.kernels import grow as kernels  # compiles: never in a process that answers requests
-
     schema = samples.attributes.schema
     ordered = [column for column, attribute in enumerate(schema) if attribute.has_order]
     nominal = [column for column, attribute in enumerate(schema) if not attribute.has_order]
@@ -56,8 +47,6 @@ def grow_quest(samples: Samples, algorithm: Algorithm, *, watch: Watch = nobody)
 
 def problem_of(samples: Samples, ordered: list[int], nominal: list[int]) -> Problem:
     """The samples with their columns side by side, row by row."""
-    from core.compiler.eight_lanes import WIDTH
-
     assert isinstance(samples.target, ClassTarget)
     columns, schema = samples.attributes.columns, samples.attributes.schema
     level_start = np.cumsum([0, *(len(schema[column].categories) for column in nominal)], dtype=np.int64)

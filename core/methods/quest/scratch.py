@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from core.arithmetic.arrays import BoolArray, CodeArray, FloatArray, RowArray
+from core.compiler.eight_lanes import WIDTH
+from core.criteria.kernels.class_moments import OF_CLASS, OF_TEST
 from core.growth.kernels.inputs.row_by_row import LINE
 
 MOST_TABLES, MOST_SUMS = 64, 4_000_000  # of nodes that wait
@@ -76,9 +78,6 @@ def room_for_node(
     n_rows: int, n_classes: int, n_attributes: int, width: int, level_start: RowArray, *, keeps_tables: bool
 ) -> Work:
     """Room for a node, and for the tables of those that wait."""
-    from core.compiler.eight_lanes import WIDTH
-    from core.criteria.kernels.class_moments import OF_CLASS, OF_TEST
-
     n_blocks, n_cells, n_levels = width // WIDTH, int(level_start[-1]) + 1, np.diff(level_start)
     n_tables = max(1, min(MOST_TABLES, MOST_SUMS // (n_cells * n_classes))) if keeps_tables else 1
     kinds = [np.int64, np.float64, np.float64, np.uint64, *[np.float64] * 4]

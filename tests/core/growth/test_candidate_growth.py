@@ -23,9 +23,10 @@ from core.config.options import (
     TanSchlimmer,
 )
 from core.config.presets import resolve
+from core.engine.compilable import can_grow_by_gains
 from core.engine.definition import grow
 from core.engine.engine import Engine, grow_with
-from core.growth.kernels.lists.grow_fast import grow_fast, is_supported
+from core.growth.kernels.lists.grow_fast import grow_fast
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.tables.schema import Attribute, Kind, Schema
@@ -42,7 +43,7 @@ RELEASE8 = resolve("c45", {"dialect": "release8"}, Task.CLASSIFICATION)
 
 def assert_same_growth(samples: Samples, algorithm: Algorithm, seed: int = 0) -> None:
     samples = with_cuts(samples, algorithm.numeric)
-    assert is_supported(samples, algorithm)
+    assert can_grow_by_gains(samples, algorithm)
     assert_same_bytes(grow(samples, algorithm, seed=seed), grow_fast(samples, algorithm, seed=seed))
 
 

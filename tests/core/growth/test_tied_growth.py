@@ -29,11 +29,12 @@ from core.config.options import (
     TanSchlimmer,
 )
 from core.config.presets import resolve
+from core.engine.compilable import can_grow_by_gains
 from core.engine.definition import grow
 from core.engine.engine import Engine
 from core.ensembles.growing import grow_committee
 from core.growth.column_draw import ColumnDraw
-from core.growth.kernels.lists.grow_fast import grow_fast, is_supported
+from core.growth.kernels.lists.grow_fast import grow_fast
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.tables.schema import Attribute, Kind, Schema
@@ -133,7 +134,7 @@ def cases(cut: str, kind: int, n_tables: int) -> Iterator[tuple[Samples, Algorit
 
 
 def assert_same_growth(samples: Samples, algorithm: Algorithm, draw: ColumnDraw | None = None, seed: int = 0) -> None:
-    assert is_supported(samples, algorithm)
+    assert can_grow_by_gains(samples, algorithm)
     wanted = grow(samples, algorithm, seed=seed, draw=draw)
     assert_same_bytes(wanted, grow_fast(samples, algorithm, seed=seed, draw=draw))
 

@@ -12,19 +12,22 @@ from typing import Any
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray
+from core.compiler.growing_arrays import room_for
 from core.config.options import Algorithm, MissingStrategy
 from core.criteria.objective import Objective
 from core.growth.best_first import best_first
 from core.growth.best_split import IMPURITIES, objective_for
+from core.growth.kernels.forest.sample import take_lists
 from core.growth.kernels.inputs.coding import NumberColumns, number_columns
 from core.growth.kernels.inputs.columns import Column, Weighing, columns_of, weighing_of
 from core.growth.kernels.lists.assemble import assembled
+from core.growth.kernels.lists.grow import DONE, STOP, grow_piece, root_piece
 from core.growth.kernels.lists.grow_fast import CODING, POLL_SECONDS, SORTING, as_kernels_grow
 from core.growth.kernels.lists.problem import SORTED, problem_of
 from core.growth.kernels.lists.rules import has_small, rules_of
 from core.growth.kernels.lists.scratch import work_for
 from core.growth.kernels.lists.threads import GrowthEnded, Rooms
-from core.growth.kernels.node.finished import FinishedNodes, finished_nodes
+from core.growth.kernels.node.finished import finished_nodes
 from core.growth.kernels.node.kept import NodeRoom, room_for_nodes
 from core.growth.kernels.ranks.trees import (
     RankedRoom,
@@ -37,6 +40,7 @@ from core.growth.kernels.ranks.trees import (
 from core.growth.samples import Samples
 from core.growth.tree_sample import TreeSample
 from core.tables.progress import Watch, nobody, part_of
+from core.tree.finished_nodes import FinishedNodes
 from core.tree.tree import Tree
 
 
@@ -79,12 +83,10 @@ def grow_many(
 ) -> None:
     """Grow these trees and hand each to `keep`, in any order and from any thread.
 
-    `growth.kernels.lists.grow_fast.is_supported` has to say that the kernels can. `has_repeats` tells that rows may
+    `engine.compilable.can_grow_by_gains` has to say that the kernels can. `has_repeats` tells that rows may
     weigh several times as much in a sample as in `samples`, `has_draws` that nodes draw columns. `watch` hears how much
     is done several times a second, and may raise to end growth.
     """
-    from core.growth.kernels.lists.grow import DONE, STOP  # compiles: never in a process that answers requests
-
     max_leaves, algorithm = algorithm.stopping.max_leaves, as_kernels_grow(algorithm)
     is_counting = not has_repeats and algorithm.missing is not MissingStrategy.SURROGATE
     weighing = weighing_of(samples, is_counting=is_counting)
@@ -138,8 +140,6 @@ def grow_many(
 
 def grow_sample(shared: Shared, sample: TreeSample, room: Room) -> Tree | FinishedNodes:
     """The tree of some of the rows, or its finished nodes; rows are named by their numbers among all."""
-    from core.growth.kernels.lists.grow import STOP, grow_piece, root_piece
-
     samples, algorithm, numbers = shared.samples, shared.algorithm, shared.numbers
     objective = objective_of(shared, sample)
     keeps_small = numbers is not None and sample.draw is not None
@@ -179,9 +179,6 @@ def objective_of(shared: Shared, sample: TreeSample) -> Objective:
 
 def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:
     """The fields of the kernels' `Problem` for some of the rows."""
-    from core.compiler.growing_arrays import room_for
-    from core.growth.kernels.forest.sample import take_lists
-
     lists, lengths, _, slots, _, _, classes, numbers, _, missing, has_missing, *coded = shared.problem
     codes, in_codes, bits, in_bits, _, shift, values, _ = coded
     rows, n_rows = sample.rows, len(sample.rows)

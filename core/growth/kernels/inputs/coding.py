@@ -77,7 +77,7 @@ def coding_of(samples: Samples, algorithm: Algorithm, column: int, *, few_values
 
 def coding_of_few(values: FloatArray) -> Coding | None:
     """The codes of a column of few distinct values: places among these; None when there are many."""
-    from core.growth.kernels.inputs.few_values import few_values, renamed
+    from core.growth.kernels.inputs.few_values import few_values, renamed  # imports Numba
 
     distinct, codes = np.empty(FEW_VALUES), np.empty(len(values), dtype=np.uint16)
     n = int(few_values(values, values.view(np.uint64), FEW_VALUES, distinct, codes))

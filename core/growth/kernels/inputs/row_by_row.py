@@ -7,6 +7,7 @@ import numpy as np
 
 from core.arithmetic.arrays import FloatArray
 from core.growth.kernels.inputs.coding import NumberColumns
+from core.growth.kernels.inputs.copy_row_by_row import put_row_by_row
 from core.tables.table import Column
 
 BLOCK_ROWS = 1024
@@ -26,8 +27,6 @@ def row_by_row(columns: Sequence[Column], n_rows: int, width: int, kind: type) -
 
 def numbers_row_by_row(columns: NumberColumns, n_rows: int, width: int) -> tuple[FloatArray, bool]:
     """The same of numbers, by a kernel, and whether any is missing."""
-    from core.growth.kernels.inputs.copy_row_by_row import put_row_by_row
-
     table = in_lines((n_rows, width), np.float64).ravel()
     return table, bool(put_row_by_row(columns.addresses, n_rows, width, table))
 

@@ -13,7 +13,10 @@ from core.criteria.objective import Objective
 from core.growth.best_split import score_with_cost
 from core.growth.kernels.inputs.coding import as_numbers, number_columns
 from core.growth.kernels.inputs.columns import Column, n_sums_of
+from core.growth.kernels.lists.grow import depth_first
 from core.growth.kernels.lists.rules import criterion_of, has_small
+from core.growth.kernels.lists.surrogates import NOWHERE
+from core.growth.kernels.node import state as kernels
 from core.growth.kernels.node.finished import finished_tree
 from core.growth.release8 import gain_and_ratio
 from core.growth.samples import Samples
@@ -46,9 +49,6 @@ def assembled(
     if has_small(samples, algorithm, columns):
         nodes, numbers = (links, figures, sums, levels), number_columns(samples)
         return finished_tree(samples, numbers, objective, criterion_of(algorithm), nodes)
-    from core.growth.kernels.lists.grow import depth_first
-    from core.growth.kernels.node import state as kernels
-
     sizes, order = depth_first(links)
     links, figures = links[order], figures[order]  # the tree's node i was grown as order[i]
     is_inner = links[:, kernels.SLOT] >= 0
@@ -86,8 +86,6 @@ def surrogates_of(
     samples: Samples, links: Any, sums: FloatArray, levels: NDArray[np.uint16], watch: Watch
 ) -> tuple[tuple[Surrogate, ...], ...]:
     """The stand-ins of every node, as the kernels wrote them down."""
-    from core.growth.kernels.node import state as kernels
-
     found: list[tuple[Surrogate, ...]] = [()] * len(links)
     inner = np.flatnonzero(links[:, kernels.SLOT] >= 0)
     first_levels, begins = links[inner, kernels.LEVELS], end_of_branches(samples, links[inner]) + kernels.N_MORE
@@ -102,9 +100,6 @@ def surrogates_of(
 
 def surrogate_of(samples: Samples, told: list[float], levels: NDArray[np.uint16], first_level: int) -> Surrogate:
     """A stand-in from what the kernels say of it; the levels of its node begin there."""
-    from core.growth.kernels.lists.surrogates import NOWHERE
-    from core.growth.kernels.node import state as kernels
-
     column, agreement, branches_at = int(told[kernels.STAND_IN]), told[kernels.AGREEMENT], told[kernels.BRANCHES_AT]
     if branches_at < 0:
         split = Split(column, SplitKind.THRESHOLD, 2, threshold=told[kernels.STAND_IN_THRESHOLD])
@@ -127,8 +122,6 @@ def split_figures(
     order: RowArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Gain and score of every split, as the definitions have them, NaN in leaves; every node's share."""
-    from core.growth.kernels.node import state as kernels
-
     gain, score, share = np.full(len(links), np.nan), np.full(len(links), np.nan), np.ones(len(links))
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
@@ -164,8 +157,6 @@ def split_figures(
 
 def after_branches(samples: Samples, links: Any, sums: FloatArray) -> FloatArray:
     """`[node, :]`: what the kernels say of a split beyond the figures of its branches; NaN in leaves."""
-    from core.growth.kernels.node import state as kernels
-
     more, is_inner = np.full((len(links), kernels.N_MORE), np.nan), links[:, kernels.SLOT] >= 0
     more[is_inner] = sums[end_of_branches(samples, links[is_inner])[:, None] + np.arange(kernels.N_MORE)]
     return more
@@ -173,8 +164,6 @@ def after_branches(samples: Samples, links: Any, sums: FloatArray) -> FloatArray
 
 def end_of_branches(samples: Samples, links: Any) -> RowArray:
     """Where the figures of the branches end, of nodes that are split."""
-    from core.growth.kernels.node import state as kernels
-
     ends: RowArray = links[:, kernels.SUMS] + links[:, kernels.N_BRANCHES] * (1 + n_sums_of(samples))
     return ends
 
@@ -206,8 +195,6 @@ def branches_of(
     columns: list[Column], column: RowArray, links: Any, levels: NDArray[np.uint16]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The branch of each declared category in every split by categories, and where those of each node start."""
-    from core.growth.kernels.node import state as kernels
-
     by_categories = (SplitKind.MULTIWAY, SplitKind.GROUPS, SplitKind.ONE_VS_REST)
     codings = [each.coding if each.coding and each.coding.kind in by_categories else None for each in columns]
     n_branches = np.array([*(coding.n_levels if coding else 0 for coding in codings), 0])[column]
@@ -226,8 +213,6 @@ def thresholds_of(
     samples: Samples, columns: list[Column], column: RowArray, links: Any, given: FloatArray
 ) -> FloatArray:
     """The threshold of each cut: the one given, or else from the rows or the levels on both sides; NaN for no cut."""
-    from core.growth.kernels.node import state as kernels
-
     thresholds = np.full(len(column), np.nan)
     for number, each in enumerate(columns):
         if each.coding is not None and each.coding.kind is not SplitKind.THRESHOLD:

@@ -18,9 +18,9 @@ from core.criteria.objective import Objective
 from core.growth.best_first import best_first, deepest_needed
 from core.growth.best_split import objective_of
 from core.growth.column_draw import ColumnDraw
-from core.growth.kernels.inputs.coding import is_codable
-from core.growth.kernels.inputs.columns import Column, Weighing, class_bits_of, columns_of, row_bits_of, weighing_of
+from core.growth.kernels.inputs.columns import Column, Weighing, columns_of, weighing_of
 from core.growth.kernels.lists.assemble import assembled
+from core.growth.kernels.lists.grow import DONE, STOP
 from core.growth.kernels.lists.problem import SORTED, problem_of
 from core.growth.kernels.lists.rules import rules_of
 from core.growth.kernels.lists.scratch import work_for
@@ -30,21 +30,8 @@ from core.growth.samples import Samples
 from core.tables.progress import Watch, nobody, part_of
 from core.tree.tree import Tree
 
-MOST_BITS = 31  # of an entry, for the class and the row
 POLL_SECONDS = 0.25
 CODING, SORTING = 0.05, 0.15  # the parts of the work that these take, about
-
-
-def is_supported(samples: Samples, algorithm: Algorithm) -> bool:
-    """Whether these kernels can grow this tree, by gains; the definition can grow every one."""
-    return (
-        algorithm.chaid is None
-        and algorithm.quest is None
-        and algorithm.linear is None
-        and is_codable(samples)
-        and not (algorithm.missing is MissingStrategy.SURROGATE and algorithm.numeric.is_found_before_growth)
-        and row_bits_of(samples) + class_bits_of(samples) <= MOST_BITS
-    )
 
 
 def grow_fast(
@@ -57,8 +44,6 @@ def grow_fast(
     watch: Watch = nobody,
 ) -> Tree:
     """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
-    from core.growth.kernels.lists.grow import DONE, STOP  # compiles: never in a process that answers requests
-
     max_leaves, algorithm = algorithm.stopping.max_leaves, as_kernels_grow(algorithm)
     weighing = weighing_of(samples, is_counting=algorithm.missing is not MissingStrategy.SURROGATE)
     columns = columns_of(samples, algorithm, weighing, part_of(watch, 0.0, CODING))

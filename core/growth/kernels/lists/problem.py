@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.arithmetic.arrays import BoolArray, CodeArray, FloatArray, RowArray
+from core.arithmetic.kernels.sorting import DIGIT, MOST_DIGITS, list_entries, settle_runs, sort_keys, sortable_keys
+from core.compiler.growing_arrays import room_for
 from core.config.options import Algorithm, MissingStrategy
 from core.growth.kernels.inputs.coding import as_numbers, for_kernels
 from core.growth.kernels.inputs.columns import (
@@ -18,9 +20,11 @@ from core.growth.kernels.inputs.columns import (
     numbers_of,
     row_bits_of,
 )
+from core.growth.kernels.lists.grow import STOP
 from core.growth.kernels.lists.rules import has_look, way_of
 from core.growth.kernels.lists.threads import GrowthEnded, Rooms
 from core.growth.samples import Samples
+from core.splits.kernels import candidates as ways
 from core.tables.target import Task
 
 SORTED = 2  # a place in `progress`, after those of the kernels: the part of the lists that is sorted
@@ -35,8 +39,6 @@ def problem_of(
     progress: FloatArray,
 ) -> tuple[Any, ...]:
     """The samples as sorted lists and codes: the fields of the kernels' `Problem`."""
-    from core.compiler.growing_arrays import room_for
-
     n_rows = len(samples)
     listed = [number for number, column in enumerate(columns) if column.coding is None]
     coded = [(column.coding, column.is_bit) for column in columns if column.coding is not None]
@@ -101,8 +103,6 @@ def set_bits(words: NDArray[np.uint64], place: int, marks: NDArray[Any]) -> None
 
 def values_of(samples: Samples, algorithm: Algorithm, listed: list[int]) -> FloatArray:
     """`[list, row]`: the values of columns that are lists, if cuts are chosen by them or surrogates looked for."""
-    from core.splits.kernels import candidates as ways
-
     by_way = way_of(algorithm)[0] in (ways.EQUAL_WIDTH, ways.AT_RANDOM, ways.DISTANT_VALUES)
     if not listed or not (by_way or algorithm.missing is MissingStrategy.SURROGATE):
         return np.empty((0, 0))
@@ -113,8 +113,6 @@ def fill_lists(
     samples: Samples, listed: list[int], lists: Any, threads: int, progress: FloatArray
 ) -> tuple[RowArray, BoolArray]:
     """`fill_list` for each of these columns, several side by side: how many values are known, whether all differ."""
-    from core.growth.kernels.lists.grow import STOP
-
     lengths, distinct = np.zeros(len(listed), dtype=np.int64), np.zeros(len(listed), dtype=np.bool_)
     classes, class_bits, row_bits = classes_of(samples), class_bits_of(samples), row_bits_of(samples)
     rooms = Rooms(np.empty((2, len(samples)), dtype=np.uint64) for _ in range(threads))
@@ -140,8 +138,6 @@ def fill_list(
 
     Where too many values are so close that their keys are the same, the values are sorted themselves.
     """
-    from core.arithmetic.kernels.sorting import DIGIT, MOST_DIGITS, list_entries, settle_runs, sort_keys, sortable_keys
-
     n = int(sortable_keys(values, values.view(np.uint64), classes, class_bits, row_bits, room[0]))
     counts = np.empty((MOST_DIGITS, 1 << DIGIT), dtype=np.uint32)
     keys = sort_keys(room[0, :n], room[1, :n], row_bits + class_bits, counts)

@@ -19,11 +19,20 @@ from core.config.options import (
     Nunez,
     TanSchlimmer,
 )
+from core.criteria.kernels import impurity as impurity_kernels
+from core.criteria.kernels.impurity import ENTROPY, GINI, MOST_CLASSES
 from core.criteria.objective import Objective
 from core.growth.column_draw import ColumnDraw
 from core.growth.kernels.inputs.columns import Column, Weighing, first_levels, n_classes_of
+from core.growth.kernels.lists import coded_columns as tables
+from core.growth.kernels.lists import routing as missing_ways
+from core.growth.kernels.node import state
 from core.growth.release8 import counts_in_average
 from core.growth.samples import Samples
+from core.splits.kernels import candidates as ways
+from core.splits.kernels import numeric as scans
+from core.splits.kernels.candidates import EVERY_GAP
+from core.splits.kernels.numeric import MOST_LANES
 from core.splits.split import SplitKind
 from core.tables.target import ClassTarget
 
@@ -45,9 +54,6 @@ def rules_of(
 
     `keeps_small` where small subtrees are to be kept apart, if `has_small` allows it.
     """
-    from core.growth.kernels.lists import coded_columns as tables
-    from core.growth.kernels.node import state
-
     n_rows, stopping = len(samples), algorithm.stopping
     criterion = criterion_of(algorithm)
     kinds = {
@@ -104,18 +110,14 @@ def rules_of(
 
 def strategy_of(algorithm: Algorithm) -> int:
     """What becomes of rows without the value of a split, in the kernels' terms."""
-    from core.growth.kernels.lists import routing as ways
-
     return {
-        MissingStrategy.DISTRIBUTION: ways.DRAWN,
-        MissingStrategy.SURROGATE: ways.FOLLOWING,
-    }.get(algorithm.missing, ways.COPIED)
+        MissingStrategy.DISTRIBUTION: missing_ways.DRAWN,
+        MissingStrategy.SURROGATE: missing_ways.FOLLOWING,
+    }.get(algorithm.missing, missing_ways.COPIED)
 
 
 def criterion_of(algorithm: Algorithm) -> int:
     """What scans look at, in the kernels' terms."""
-    from core.criteria.kernels import impurity as impurity_kernels
-
     return {
         CriterionKind.GINI: impurity_kernels.GINI,
         CriterionKind.INFORMATION_GAIN: impurity_kernels.ENTROPY,
@@ -132,8 +134,6 @@ def is_ratio(algorithm: Algorithm) -> bool:
 
 def filter_of(algorithm: Algorithm) -> int:
     """Among which candidates the criterion may choose, in the kernels' terms."""
-    from core.growth.kernels.node import state
-
     return {
         GainFilter.ABOVE_AVERAGE: state.ABOVE_AVERAGE,
         GainFilter.BETTER_HALF: state.BETTER_HALF,
@@ -149,8 +149,6 @@ def draw_of(columns: list[Column], draw: ColumnDraw | None) -> tuple[Any, ...]:
 
 def way_of(algorithm: Algorithm) -> tuple[int, int]:
     """Which cuts of a list are candidates, in the kernels' terms, and how many bins or draws there are."""
-    from core.splits.kernels import candidates as ways
-
     if algorithm.dialect is Dialect.RELEASE8:
         return ways.DISTANT_VALUES, 0
     if algorithm.numeric.is_found_before_growth:
@@ -166,10 +164,6 @@ def way_of(algorithm: Algorithm) -> tuple[int, int]:
 
 def has_look(samples: Samples, algorithm: Algorithm) -> bool:
     """Whether lists get a first look before they are searched."""
-    from core.criteria.kernels.impurity import ENTROPY, GINI
-    from core.splits.kernels.candidates import EVERY_GAP
-    from core.splits.kernels.numeric import MOST_LANES
-
     return (
         criterion_of(algorithm) in (GINI, ENTROPY)
         and n_classes_of(samples) <= MOST_LANES
@@ -184,9 +178,6 @@ def has_small(samples: Samples, algorithm: Algorithm, columns: list[Column]) -> 
     By Gini of few classes, or for one number; what follows from sums, `criteria.kernels.impurity` then finds as NumPy
     does. Rows without the value of a split are copied.
     """
-    from core.criteria.kernels.impurity import MOST_CLASSES
-    from core.splits.kernels.candidates import EVERY_GAP
-
     target, kinds = samples.target, (CriterionKind.GINI, CriterionKind.SQUARED_ERROR)
     is_plain = algorithm.criterion.kind in kinds and algorithm.attribute_costs is None
     is_copying = algorithm.missing not in (MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE)
@@ -208,9 +199,6 @@ def tables_of(n: int, criterion: int) -> tuple[Any, ...]:
 
     A few of the logarithms are kept in a finer unit.
     """
-    from core.criteria.kernels import impurity as impurity_kernels
-    from core.splits.kernels import numeric as scans
-
     large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n) * np.log2(max(2, n)) + 1))))
     n_logarithms = n if criterion == impurity_kernels.ENTROPY else 1
     return (

@@ -6,12 +6,22 @@ import numpy as np
 
 from core.arithmetic.arrays import FloatArray
 from core.compiler.cache_lines import in_lines
+from core.compiler.eight_lanes import WIDTH
 from core.config.options import Algorithm, CriterionKind, MissingStrategy
+from core.growth.kernels.bounds.block_sums import LONGEST_OF_WORDS, most_blocks, room_for_lefts
+from core.growth.kernels.bounds.bound import n_lines_of
+from core.growth.kernels.bounds.search import MOST_AT_ONCE
+from core.growth.kernels.bounds.weight_marks import CLASS_BITS, MOST_KINDS
 from core.growth.kernels.inputs.columns import Column, Weighing, n_classes_of, n_sums_of
 from core.growth.kernels.lists.rules import criterion_of, has_look, way_of
+from core.growth.kernels.lists.surrogates import N_OF_GROUP
+from core.growth.kernels.node.split_list import BOTH
 from core.growth.kernels.small.scratch import room_for_small
 from core.growth.samples import Samples
 from core.missing.surrogates import MOST_SURROGATES
+from core.splits.kernels import candidates as ways
+from core.splits.kernels.categorical import space_for
+from core.splits.kernels.numeric import BLOCK
 from core.tables.target import ClassTarget
 
 MOST_COUNTS = 4_000_000  # kept for waiting nodes
@@ -21,15 +31,6 @@ def work_for(
     samples: Samples, algorithm: Algorithm, columns: list[Column], weighing: Weighing, *, has_draws: bool = False
 ) -> tuple[Any, ...]:
     """Room for the kernels to work in: the fields of their `Work`."""
-    from core.compiler.eight_lanes import WIDTH
-    from core.growth.kernels.bounds.block_sums import LONGEST_OF_WORDS, most_blocks, room_for_lefts
-    from core.growth.kernels.bounds.bound import n_lines_of
-    from core.growth.kernels.bounds.search import MOST_AT_ONCE
-    from core.growth.kernels.bounds.weight_marks import CLASS_BITS, MOST_KINDS
-    from core.growth.kernels.node.split_list import BOTH
-    from core.splits.kernels.categorical import space_for
-    from core.splits.kernels.numeric import BLOCK
-
     n_rows, n_slots = len(samples), sum(column.n_slots for column in columns)
     n_lists, n_classes, n_sums = len(columns), n_classes_of(samples), n_sums_of(samples)
     n_levels = [column.coding.n_levels for column in columns if column.coding is not None]
@@ -106,8 +107,6 @@ def work_for(
 
 def room_for_surrogates(algorithm: Algorithm, n_rows: int, n_columns: int, n_levels: int) -> tuple[Any, ...]:
     """Room for the rows of a node by value, for the levels of all coded columns, and for what each column says."""
-    from core.growth.kernels.lists.surrogates import N_OF_GROUP
-
     if algorithm.missing is not MissingStrategy.SURROGATE:
         n_rows, n_columns, n_levels = 0, 0, 0
     return (
@@ -154,8 +153,6 @@ def counts_for(weighing: Weighing, n_rows: int, n_classes: int, n_levels: int) -
 
 def most_places(samples: Samples, algorithm: Algorithm) -> tuple[int, int]:
     """How many cuts of a list are named at once at the most, and how many thresholds that are no midpoints."""
-    from core.splits.kernels import candidates as ways
-
     way, n_parts = way_of(algorithm)
     if way == ways.EVERY_GAP:
         return 0, 0

@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray, RowArray
+from core.growth.kernels.lists import grow as kernels
+from core.growth.kernels.node import state
 from core.growth.kernels.node.kept import room_for_nodes
 
 Room = TypeVar("Room")
@@ -48,8 +50,6 @@ def grown_nodes(
     to whoever is free, the longest first; nodes of few rows are grown with all that is below them. Nodes that wait
     share no rows, so nothing depends on who is first.
     """
-    from core.growth.kernels.lists import grow as kernels
-
     root, root_figures = kernels.root_piece(problem, rules, works[0])
     n_rows, rooms = int(root[kernels.AT_SIZE]), Rooms(zip(works, progress, strict=True))
     apart = room_for_nodes(0, len(root_figures))  # nothing is kept apart where no columns are drawn
@@ -82,9 +82,6 @@ def grown_nodes(
 
 def in_one_tree(subtrees: list[tuple[int, tuple[Any, ...]]]) -> tuple[Any, ...]:
     """`growth.kernels.lists.grow.graft` for all of them, each with the node it grows from; the first is the root's."""
-    from core.growth.kernels.lists import grow as kernels
-    from core.growth.kernels.node import state
-
     if len(subtrees) == 1:
         return subtrees[0][1]
     parts = [[subtree[part] for _, subtree in subtrees] for part in range(4)]

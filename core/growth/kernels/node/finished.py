@@ -1,7 +1,6 @@
 """The nodes of a tree of cuts put together by a kernel: for a tree of its own, or as a forest keeps them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,30 +9,18 @@ from core.arithmetic.arrays import FloatArray
 from core.compiler.mapped_arrays import in_pages
 from core.criteria.objective import Objective
 from core.growth.kernels.inputs.coding import NumberColumns
+from core.growth.kernels.node import finish as kernels
+from core.growth.kernels.node.finish import what_follows
+from core.growth.kernels.node.kept import room_for_nodes
 from core.growth.samples import Samples
 from core.splits.split import SplitKind
 from core.tables.target import ClassTarget, Task
+from core.tree.finished_nodes import FinishedNodes
 from core.tree.tree import LEAF, SPLIT_KINDS, Tree
-
-
-@dataclass(frozen=True)
-class FinishedNodes:
-    """The fields of a `Tree`, by name, but for those that follow from the others to the last bit.
-
-    They may stand where the next tree is grown.
-    """
-
-    task: Task
-    columns: dict[str, Any]
-
-    def __len__(self) -> int:
-        return len(self.columns["size"])
 
 
 def finished_nodes(samples: Samples, columns: NumberColumns, criterion: int, nodes: Any, apart: Any) -> FinishedNodes:
     """What a forest keeps of the kernels' nodes, and of those that they keep apart."""
-    from core.growth.kernels.node.finish import what_follows
-
     whole, parts, numbers = finished_by_kernels(samples, columns, criterion, nodes, apart, kept_in=in_pages)
     is_sum, is_part = what_follows(whole, parts, numbers)
     size, column = whole.T
@@ -51,8 +38,6 @@ def finished_nodes(samples: Samples, columns: NumberColumns, criterion: int, nod
 
 def finished_tree(samples: Samples, columns: NumberColumns, objective: Objective, criterion: int, nodes: Any) -> Tree:
     """The tree of the kernels' nodes, none of which were kept apart."""
-    from core.growth.kernels.node.kept import room_for_nodes
-
     apart = room_for_nodes(0, nodes[1].shape[1])
     whole, parts, numbers = finished_by_kernels(samples, columns, criterion, nodes, apart)
     threshold, gain, share, weight, impurity, variance = parts
@@ -90,8 +75,6 @@ def finished_by_kernels(
 
     `kept_in` makes the arrays that a forest keeps of every tree.
     """
-    from core.growth.kernels.node import finish as kernels
-
     (links, figures, sums, _), (marks, results), target = nodes, apart, samples.target
     n_classes = len(target.classes) if isinstance(target, ClassTarget) else 1
     n = int(kernels.count_nodes(links))

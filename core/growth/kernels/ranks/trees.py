@@ -11,10 +11,13 @@ from core.arithmetic.ties import TIE
 from core.growth.kernels.inputs.coding import NumberColumns
 from core.growth.kernels.inputs.columns import Weighing, n_classes_of, n_sums_of
 from core.growth.kernels.lists.threads import GrowthEnded
-from core.growth.kernels.node.finished import FinishedNodes
+from core.growth.kernels.ranks.grow import STOP, error_of, fill_thresholds, grow_ranked
+from core.growth.kernels.ranks.local_ranks import fill_ranks
+from core.growth.kernels.ranks.state import LOW_ROW, room_for_ranked
 from core.growth.samples import Samples
 from core.growth.tree_sample import TreeSample
 from core.tables.target import Task
+from core.tree.finished_nodes import FinishedNodes
 
 MOST_ROWS = 1 << 24  # whose subtrees can be numbered
 COARSE_BITS = 16  # of a rank, that are read for every row; there are at most 8 more
@@ -40,8 +43,6 @@ def is_ranked(samples: Samples, weighing: Weighing) -> bool:
 
 def ranked_table(samples: Samples, columns: NumberColumns, problem: Any) -> RankedTable:
     """The samples with their ranks, once for all trees."""
-    from core.growth.kernels.ranks.local_ranks import fill_ranks
-
     lists, shift = problem[0], problem[16]
     most = [int(np.count_nonzero(entries >> 31)) for entries in lists]  # every entry with a new value has that bit
     fine_bits = np.array([max(0, rank.bit_length() - COARSE_BITS) for rank in most])
@@ -61,8 +62,6 @@ class RankedRoom:
 
     def make(self, n_rows: int, n_drawn: int) -> None:
         """Room for a tree of so many rows, each node of which draws so many columns; all trees draw alike."""
-        from core.growth.kernels.ranks.state import room_for_ranked
-
         if n_rows > self.n_rows:
             n_classes, n_columns = n_classes_of(self.samples), len(self.samples.attributes.schema)
             self.n_rows = n_rows + n_rows // MORE
@@ -82,8 +81,6 @@ class RankedRoom:
 
 def tolerance_of(table: RankedTable, sample: TreeSample) -> float:
     """`best_split.objective_for`: how near gains count as equal in the tree of a sample."""
-    from core.growth.kernels.ranks.grow import error_of
-
     if table.samples.target.task is Task.CLASSIFICATION:
         return TIE
     return TIE * float(error_of(table.problem[7], sample.rows, sample.weights))
@@ -93,9 +90,6 @@ def grow_by_ranks(
     table: RankedTable, sample: TreeSample, rules: Any, room: RankedRoom, progress: FloatArray
 ) -> FinishedNodes:
     """The tree of a sample, in the room where the next one is grown."""
-    from core.growth.kernels.ranks.grow import STOP, fill_thresholds, grow_ranked
-    from core.growth.kernels.ranks.state import LOW_ROW
-
     problem, rows = table.problem, sample.rows
     assert sample.draw is not None
     room.make(len(rows), sample.draw.n_drawn)

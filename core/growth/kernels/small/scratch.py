@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from core.compiler.cache_lines import in_lines
+from core.compiler.eight_lanes import WIDTH
 from core.growth.kernels.node.kept import FIGURES
 
 MOST_SMALL = 1023  # rows
@@ -19,8 +20,6 @@ def room_for_small(n_columns: int, n_rows: int, n_sums: int) -> tuple[Any, ...]:
 
     A node has fewer rows than its parent, so that n + (n - 1) + ... rows wait at the most, each at a place of its own.
     """
-    from core.compiler.eight_lanes import WIDTH
-
     n = min(MOST_SMALL, n_rows) + 1
     n_waiting = n * (n + 1) // 2
     weights, tagged, rough = np.empty(n_waiting), in_lines(n), in_lines(n, np.float32)

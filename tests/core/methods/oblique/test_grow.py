@@ -22,10 +22,11 @@ from core.config.options import (
     NumericKind,
     Stopping,
 )
+from core.engine.compilable import can_grow_oblique
 from core.engine.definition import grow
 from core.engine.engine import Engine, grow_with
 from core.growth.samples import Samples
-from core.methods.oblique.grow import grow_multivariate, is_supported
+from core.methods.oblique.grow import grow_multivariate
 from core.methods.oblique.oblique import MOST_ROWS
 from core.splits.split import SplitKind
 from core.tables.progress import Watch
@@ -78,7 +79,7 @@ def slanted(samples: Samples, seed: int) -> Samples:
 def test_the_kernels_give_the_bytes_of_the_definition(seed, n_rows, algorithm, is_slanted):
     samples = generated(seed, n_rows, algorithm.criterion)
     samples = slanted(samples, seed) if is_slanted else samples
-    assert is_supported(samples, algorithm)
+    assert can_grow_oblique(samples, algorithm)
     tree = grow(samples, algorithm, seed=seed)
     assert_same_bytes(grow_multivariate(samples, algorithm, seed=seed), tree)
 
@@ -121,7 +122,7 @@ def test_large_nodes_too(weighted, holes, n_classes):
 def test_what_the_kernels_cannot_do_the_definition_does(options):
     samples = generated(5, 40, GINI)
     algorithm = replace(BY_OC1, **options)
-    assert not is_supported(samples, algorithm)
+    assert not can_grow_oblique(samples, algorithm)
     by_both = [grow_with(engine, samples, algorithm, validation=None, seed=1)[0] for engine in Engine]
     for tree in by_both[1:]:
         assert_same_bytes(by_both[0], tree)

@@ -19,12 +19,13 @@ from core.config.options import (
     Stopping,
     TanSchlimmer,
 )
+from core.engine.compilable import can_grow_by_gains
 from core.engine.definition import grow
 from core.engine.engine import SMALL_ROWS, Engine, grow_with
 from core.growth.kernels.inputs.coding import FEW_ROWS
 from core.growth.kernels.inputs.columns import weighing_of
 from core.growth.kernels.lists import scratch
-from core.growth.kernels.lists.grow_fast import grow_fast, is_supported
+from core.growth.kernels.lists.grow_fast import grow_fast
 from core.growth.kernels.lists.problem import path_of
 from core.growth.kernels.lists.renumber import CACHED_WEIGHTS
 from core.growth.precut import with_cuts
@@ -124,7 +125,7 @@ def algorithms(draw: st.DrawFn) -> Algorithm:
 @settings(max_examples=400)
 def test_the_kernels_give_the_bytes_of_the_definition(seed: int, n_rows: int, algorithm: Algorithm) -> None:
     samples = with_cuts(generated(seed, n_rows, algorithm.criterion), algorithm.numeric)
-    assert is_supported(samples, algorithm)
+    assert can_grow_by_gains(samples, algorithm)
     assert_same_bytes(grow(samples, algorithm), grow_fast(samples, algorithm))
 
 
@@ -255,7 +256,7 @@ def test_what_the_kernels_cannot_do_the_definition_does() -> None:
     cuts = Numeric(NumericKind.MDLP)
     samples = with_cuts(generated(3, 60, CRITERIA[0]), cuts)
     algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS, cuts, missing=MissingStrategy.SURROGATE)
-    assert not is_supported(samples, algorithm)  # stand-ins may cut elsewhere
+    assert not can_grow_by_gains(samples, algorithm)  # stand-ins may cut elsewhere
     tree, _ = grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
     assert_same_bytes(tree, grow(samples, algorithm))
 
