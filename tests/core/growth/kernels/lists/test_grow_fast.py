@@ -263,7 +263,8 @@ def test_what_the_kernels_cannot_do_the_definition_does() -> None:
 
 def test_small_data_does_not_wait_for_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr("core.growth.kernels.lists.grow_fast.grow_fast", lambda samples, *_, **__: asked.append(len(samples)))
+    grower = "core.growth.kernels.lists.grow_fast.grow_fast"
+    monkeypatch.setattr(grower, lambda samples, *_, **__: asked.append(len(samples)))
     algorithm = Algorithm("cart", CRITERIA[0], Categorical.TWO_GROUPS, stopping=Stopping(max_depth=1))
     for n_rows in (SMALL_ROWS, SMALL_ROWS + 1):
         grow_with(Engine.AUTO, generated(5, n_rows, CRITERIA[0]), algorithm, validation=None, seed=0)
