@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given, settings
 
 from core.engine.considered import candidates_by_node, spent_above
@@ -6,6 +7,8 @@ from tests.core.both_engines import grow
 from tests.core.building import id3
 from tests.core.strategies import trainings
 from tests.golden_tables import golden_samples
+
+pytestmark = pytest.mark.bounds
 
 
 @settings(max_examples=80)

@@ -36,6 +36,8 @@ from tests.core.both_engines import assert_same_bytes
 from tests.core.building import c45, cart, id3, samples_of
 from tests.core.strategies import trainings
 
+pytestmark = pytest.mark.bounds
+
 
 def forest_of(samples: Samples, *members: Algorithm, seed: int = 5, **options) -> Forest:
     committee = Committee("random_forest", members, n_trees=options.pop("n_trees", 4), **options)

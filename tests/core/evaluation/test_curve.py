@@ -19,6 +19,8 @@ from tests.core.pruning.test_reduced_error import shuffled_targets
 from tests.core.strategies import trainings
 from tests.golden_tables import PRINTED_ORDER, golden_samples
 
+pytestmark = pytest.mark.bounds
+
 
 @pytest.fixture(scope="module")
 def watermelon():

@@ -14,6 +14,8 @@ from tests.core.prediction.test_answers import sent
 from tests.core.strategies import trainings
 from tests.golden_tables import golden_samples
 
+pytestmark = pytest.mark.bounds
+
 
 @settings(max_examples=60)
 @given(trainings())

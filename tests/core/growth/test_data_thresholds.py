@@ -20,6 +20,8 @@ from tests.core.building import c45, samples_of, table_of
 from tests.core.strategies import crowded_samples
 from tests.golden_tables import golden_table
 
+pytestmark = pytest.mark.bounds
+
 
 def config(**options):
     return TrainingConfig("y", resolve("c45", options, Task.CLASSIFICATION), division=NoDivision())

@@ -43,6 +43,8 @@ from tests.core.reference import AmbiguousError, assert_grown_as_specified
 from tests.core.strategies import ANYTHING_GOES, CRITERIA, crowded_samples, trainings
 from tests.golden_tables import golden_samples
 
+pytestmark = pytest.mark.bounds
+
 
 def assert_as_specified(samples, algorithm):
     tree = definition.grow(samples, algorithm)

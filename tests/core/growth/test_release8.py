@@ -29,6 +29,8 @@ from tests.core.both_engines import grow, train
 from tests.core.building import samples_of, table_of
 from tests.core.strategies import crowded_samples
 
+pytestmark = pytest.mark.bounds
+
 RELEASE8 = resolve("c45", {"dialect": "release8"}, Task.CLASSIFICATION)
 
 

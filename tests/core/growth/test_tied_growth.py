@@ -43,6 +43,8 @@ from core.tables.target import ClassTarget, NumberTarget, Task
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA
 
+pytestmark = pytest.mark.bounds
+
 CUTS = {
     "exact": Numeric(),
     "boundary": Numeric(NumericKind.BOUNDARY),

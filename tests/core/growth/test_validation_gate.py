@@ -10,6 +10,8 @@ from tests.core.pruning.replay import accuracy_of, score_of
 from tests.core.strategies import trainings
 from tests.golden_tables import PRINTED_ORDER, golden_samples
 
+pytestmark = pytest.mark.bounds
+
 
 def watermelon():
     train = golden_samples("watermelon_2.0_train", attributes=PRINTED_ORDER)

@@ -12,6 +12,8 @@ from tests.core.both_engines import grow
 from tests.core.building import id3
 from tests.golden_tables import golden_samples
 
+pytestmark = pytest.mark.bounds
+
 
 def test_known_rows_stay_and_the_others_are_spread_by_the_shares():
     rows, branch = np.arange(4_000), np.full(4_000, -1)

@@ -12,6 +12,8 @@ from core.tree.tree import full_view
 from tests.core.both_engines import grow
 from tests.golden_tables import golden_samples, row_numbers
 
+pytestmark = pytest.mark.bounds
+
 ID3 = Algorithm("id3", Criterion(CriterionKind.INFORMATION_GAIN), Categorical.MULTIWAY)
 
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,8 @@ from tests.core.both_engines import grow
 from tests.core.prediction.test_bounds import with_holes
 from tests.core.strategies import trainings
 from tests.core.wild_trees import some_view
+
+pytestmark = pytest.mark.bounds
 
 
 def sent(table: Table) -> EncodedRecords:

@@ -34,6 +34,8 @@ from tests.core.pruning.replay import accuracy_of, score_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
 from tests.core.strategies import crowded_samples, trainings
 
+pytestmark = pytest.mark.bounds
+
 CROSS = CostComplexityPruning(Cost.GINI, choose=Choose.CROSS_VALIDATION, folds=4)
 
 

@@ -21,6 +21,8 @@ from tests.core.pruning.test_reduced_error import shuffled_targets
 from tests.core.strategies import trainings
 from tests.golden_tables import golden_samples
 
+pytestmark = pytest.mark.bounds
+
 
 @settings(max_examples=100)
 @given(trainings(max_columns=3, max_rows=9), st.integers(0, 2**32))

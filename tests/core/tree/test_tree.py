@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +10,8 @@ from tests.core.both_engines import grow
 from tests.core.building import id3
 from tests.core.strategies import trainings
 from tests.golden_tables import golden_samples
+
+pytestmark = pytest.mark.bounds
 
 
 @given(trainings())

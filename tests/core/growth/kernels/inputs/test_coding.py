@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from core.growth.kernels.inputs.coding import FEW_VALUES, coding_of_few
 
+pytestmark = pytest.mark.bounds
+
 VALUES = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1 + 2.0**-52, 5e-324, -1e308, np.nan])
 
 

@@ -6,6 +6,8 @@ import pytest
 from core.growth.kernels.inputs.coding import NumberColumns
 from core.growth.kernels.inputs.row_by_row import LINE, numbers_row_by_row, row_by_row
 
+pytestmark = pytest.mark.bounds
+
 
 @pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 65, 1500])
 @pytest.mark.parametrize(("n_columns", "width"), [(0, 0), (1, 8), (8, 8), (11, 16)])
