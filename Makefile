@@ -5,47 +5,72 @@ BIN := $(VENV)/bin
 BENCH := bench/.venv
 MLSERVER := bench/.venv-mlserver
 
-.PHONY: serve test test-bounds lint format bench openapi requirements clean
+.DEFAULT_GOAL := help
+.PHONY: help serve test check style types layers test-fast lint files format test-bounds openapi released-api \
+	requirements bench clean
 
-serve: $(VENV)/.runtime
+##@ To use it
+serve: $(VENV)/.runtime ## Start the service on http://127.0.0.1:8000
 	@exec $(BIN)/python -m service serve
 
-test: $(VENV)/.development
+test: $(VENV)/.development ## Run all tests
 	$(BIN)/python -m pytest -n 2
 
-# The tests of core that run compiled kernels once more, with every index of an array checked; but how soon a training
-# tells how far it is would only show that checking takes long.
-test-bounds: $(VENV)/.development
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 $$(grep -rlE '_kernels|grow_fast|KERNELS|"kernels"' --include='test_*.py' --exclude=test_progress.py tests/core)
+##@ To change it
+help: ## Show this list
+	@awk -F ':.*## ' '/^##@/ { printf "%s%s\n", gap, substr($$0, 5); gap = "\n" } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-lint: $(VENV)/.development
+check: style types layers test-fast ## What to run while working: style, types, layers and the fast tests
+
+style: $(VENV)/.development ## Check how the code is formatted and written
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports --config layers.toml
-	$(BIN)/hadolint Dockerfile
-	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 
-format: $(VENV)/.development
+types: $(VENV)/.development ## Check the types
+	$(BIN)/mypy
+
+layers: $(VENV)/.development ## Check who imports whom
+	$(BIN)/lint-imports --config layers.toml
+
+test-fast: $(VENV)/.development ## Run the fast tests
+	$(BIN)/python -m pytest -n 2 -m "not slow and not bounds" tests/core tests/contract
+
+format: $(VENV)/.development ## Format the code, and mend what can be mended without asking
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-openapi: $(VENV)/.development
+lint: style types layers files ## All checks that are no tests
+
+files: $(VENV)/.development ## Check the files for Docker and for hosted CI
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml
+
+# How soon a training tells how far it is would only show that checking takes long, so those tests have no marker.
+test-bounds: $(VENV)/.development ## Run the tests of compiled kernels again, with every index of an array checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -m bounds tests/core
+
+openapi: $(VENV)/.development ## Write openapi.json anew
 	$(BIN)/python -m service openapi > openapi.json
 
+# Before the version changes: later changes that break programs are told apart from this.
+released-api: $(VENV)/.development ## Keep openapi.json as that of the last release
+	$(BIN)/python -m tests.contract.breaking_changes
+
+##@ To measure it
 # Speed beside other libraries and servers, which have environments of their own; MLServer wants an older FastAPI than
 # anybody else. Some rows only, and small: make bench ROWS="numeric --quick"
-bench: $(BENCH)/.installed $(MLSERVER)/.installed $(VENV)/.runtime
+bench: $(BENCH)/.installed $(MLSERVER)/.installed $(VENV)/.runtime ## Compare the speed with that of other libraries and servers; ROWS="numeric --quick" for some
 	$(BENCH)/bin/python -m bench $(ROWS)
 
-# The pinned versions, made anew from pyproject.toml.
-requirements:
+##@ To look after it
+requirements: ## Pin the versions of all packages anew, from pyproject.toml
 	uv pip compile -q pyproject.toml --extra dev --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -o requirements-dev.txt
 	uv pip compile -q pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -c requirements-dev.txt -o requirements.txt
 	uv pip compile -q bench/requirements.in --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -c requirements.txt -o bench/requirements.txt
 	uv pip compile -q bench/requirements-mlserver.in --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 -o bench/requirements-mlserver.txt
 
-clean:
+clean: ## Delete the environments and caches
 	rm -rf $(VENV) $(BENCH) $(MLSERVER) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python $(BENCH)/bin/python $(MLSERVER)/bin/python:

@@ -32,6 +32,7 @@ def unescaped(text):
     return re.sub(r"\\(.)", lambda found: {"n": "\n"}.get(found[1], found[1]), text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [classification_model, regression_model, several_numbers_model])
 def test_the_graph_has_every_node_left_and_every_edge(make):
     model = make()

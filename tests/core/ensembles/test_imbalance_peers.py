@@ -15,6 +15,8 @@ from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table
 from core.tables.target import ClassTarget
 
+pytestmark = pytest.mark.slow
+
 SIZES = {0: 120, 1: 40, 2: 13}
 
 

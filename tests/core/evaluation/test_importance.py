@@ -105,6 +105,7 @@ def test_the_fall_is_that_of_the_measure():
     assert found.mean == pytest.approx(1 - 1 / 3, abs=0.03)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_falls_by_either_engine():
     samples = noisy(300, 4, sides)
     holes = samples_of(

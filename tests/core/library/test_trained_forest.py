@@ -107,6 +107,7 @@ def test_members_may_be_listed_and_their_faults_are_found_there():
     assert [fault.path for fault in refused.value.faults] == [("algorithm", "members", 1, "min_category_weight")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [{"kind": "cart"}, {"kind": "random_forest", "n_trees": 3}])
 def test_what_attributes_are_worth_is_found_where_the_configuration_asks(algorithm):
     order = {"target": "y", "attributes": ["a", "b"], "algorithm": algorithm, **PLAIN}

@@ -51,6 +51,7 @@ def read(numbers: FloatArray, *texts: InMemory) -> list[list[float]] | None:
     return [numbers.tolist(), *found.codes.tolist()]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(sizes, words, words), max_size=12), st.integers(0, 5))
 def test_known_values_are_read_as_from_json(rows: list[tuple[float, str, str]], skipped: int) -> None:
     numbers, *texts = ([row[place] for row in rows] for place in range(3))

@@ -53,6 +53,7 @@ layouts = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.one_of(usual_records, any_records), layouts, st.booleans())
 def test_records_are_read_like_decoded_ones_or_not_at_all(records, layout, ascii_only):
@@ -71,6 +72,7 @@ def test_what_is_usual_is_read(records, layout, ascii_only):
     assert scanned[0].table.n_rows == len(records)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data(), st.integers(0, 4), layouts, st.booleans())
 def test_columns_are_read_like_decoded_ones(data, n_rows, layout, ascii_only):

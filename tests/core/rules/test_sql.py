@@ -39,6 +39,7 @@ def assert_case_answers(answers: list[tuple[Any, ...]], model: Any, view: Any, r
             assert found == tuple(view.tree.answers[leaves[row]].tolist())
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_case_answers_as_the_tree_does_and_nothing_where_a_value_that_decides_is_null(seed):

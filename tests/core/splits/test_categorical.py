@@ -207,6 +207,7 @@ def test_a_valid_grouping_is_found_also_when_the_size_limit_excludes_every_cut_o
     assert best_two_groups(levels, levels.sum(axis=1), Objective(Task.CLASSIFICATION, gini), min_weight=3) is not None
 
 
+@pytest.mark.slow
 def test_the_search_beyond_twelve_levels_hardly_ever_misses():
     """On random tables of 14 levels and 3 to 7 classes: at most 2 % missed, mean gap at most 0.05 %."""
     chance, every = np.random.default_rng(1), all_groupings(14)

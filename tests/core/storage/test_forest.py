@@ -67,6 +67,7 @@ def test_what_is_loaded_is_what_was_dumped(training):
     assert_comes_back(forest_model_of(samples, forest, "y" if is_of_classes else tuple("abc"[:n_outputs])))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.integers(0, 2**32), st.booleans())
 def test_trees_that_nobody_grew_come_back_too(seed, surrogates):
@@ -177,6 +178,7 @@ def test_a_forest_is_cut_into_its_header_and_its_trees():
     assert header + trees == content
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.data())
 def test_damaged_bytes_are_refused_or_still_a_forest_that_answers(data):

@@ -47,6 +47,7 @@ def assert_same_model(one: Model, other: Model):
         assert mine.tobytes() == theirs.tobytes(), name
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(trainings(max_outputs=3), st.integers(0, 2**32))
 def test_what_is_loaded_is_what_was_dumped(training, seed):

@@ -22,6 +22,8 @@ from core.training.preparation import Prepared, prepare
 from core.training.train import train
 from tests.core.building import GINI
 
+pytestmark = pytest.mark.slow
+
 # Rows of noise that take each engine some seconds to grow, prune and evaluate.
 ROWS = {Engine.DEFINITION: 4_000, Engine.KERNELS: 100_000}
 STAGES = ["growing", "pruning", "evaluating"]

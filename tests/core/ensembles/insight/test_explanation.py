@@ -40,6 +40,7 @@ def test_contributions_sum_to_the_answer(training):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from([None, *MissingPolicy]))
 def test_contributions_sum_to_the_answer_whatever_the_trees(seed, has_sums, policy):

@@ -16,6 +16,8 @@ from core.rules.extraction import rule_text
 from core.tree.conditions import Above, AtMost, Between, IsOneOf
 from tests.core.building import c45, cart, cart_for_numbers, samples_of
 
+pytestmark = pytest.mark.slow
+
 N_ROWS = 240
 
 

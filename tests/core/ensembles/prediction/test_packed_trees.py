@@ -27,6 +27,8 @@ from core.tables.table import Table
 from core.tables.target import Task
 from tests.core.wild_trees import wild_table, wild_tree
 
+pytestmark = pytest.mark.slow
+
 LINE_TESTS = 8
 
 

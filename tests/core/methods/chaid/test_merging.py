@@ -63,6 +63,7 @@ def lists_of_numbers(draw):
     return draw(st.lists(numbers, min_size=2, max_size=6))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(tables(), st.booleans(), st.booleans(), st.sampled_from(list(TESTS)), ALPHAS, st.booleans(), st.integers(1, 60))
 def test_groups_of_classes_are_those_of_the_text(table, has_order, has_missing, kind, alpha, divides, min_weight):
