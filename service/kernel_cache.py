@@ -32,7 +32,8 @@ from service.settings import Settings
 MARK, LOCK = "complete", "lock"
 LOOK_SECONDS = 1.0  # between two looks for a complete folder
 COMPILERS = ("numba", "llvmlite", "numpy")
-IMPORT = re.compile(rb"\nfrom core\.([\w.]+) import (\([^)]*\)|[^\n]*)")
+COMMENT = re.compile(rb"#[^\n]*")
+IMPORT = re.compile(rb"\n(?:from|import) core\.([\w.]+)(?: import (\((?:[^)#]|#[^\n]*)*\)|[^\n]*))?")
 
 # What code is compiled for unless the host's own processor is asked for, by architecture, and what a host must be able
 # to do to run that code. Nearly every server since 2013 (Haswell) or 2017 (Zen) is an x86-64-v3.
@@ -143,8 +144,8 @@ def imported_files(source: bytes) -> set[str]:
     files = set[str]()
     for module, names in IMPORT.findall(source):
         path = module.decode().replace(".", "/")
-        inner = (name.split()[0] for name in names.decode().strip("()").split(",") if name.strip())
-        files |= {f"{path}.py", *(f"{path}/{name}.py" for name in inner)}
+        inner = re.findall(rb"\w+", COMMENT.sub(b"", names))
+        files |= {f"{path}.py", *(f"{path}/{name.decode()}.py" for name in inner)}
     return files
 
 

@@ -1,15 +1,10 @@
 """Trainings for processes that have only compiled code from disk: other tables than those of the warm-up."""
 
-import importlib
-import pkgutil
 from itertools import product
-from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-import core
 from core.config.options import Algorithm, Categorical, Committee, FeatureShare
 from core.config.presets import resolve
 from core.engine.engine import Engine, grow_with
@@ -21,6 +16,7 @@ from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Column, Table
 from core.tables.target import ClassTarget, NumberTarget, Target
 from core.tree.tree import TreeView
+from tests.service.compiled_files import all_modules
 
 CLASS_CRITERIA = [
     {"kind": "gini"},
@@ -92,8 +88,7 @@ def all_kernels() -> list[Any]:
     """Every kernel there is, each once."""
     from numba.core.dispatcher import Dispatcher
 
-    modules = [name for _, name, _ in pkgutil.walk_packages(core.__path__, "core.") if ".kernels." in name]
-    found = {id(kernel): kernel for name in modules for kernel in vars(importlib.import_module(name)).values()}
+    found = {id(value): value for module in all_modules() for value in vars(module).values()}
     return [kernel for kernel in found.values() if isinstance(kernel, Dispatcher)]
 
 
@@ -105,23 +100,3 @@ def never_called() -> list[str]:
     kernels = all_kernels()
     used_by_others = {name for kernel in kernels for name in kernel.py_func.__code__.co_names}
     return [k.__qualname__ for k in kernels if not k.signatures and k.__name__ not in used_by_others]
-
-
-def compiled_files() -> set[str]:
-    """The files of core that kernels' code stands in, and those of the functions and constants that it names."""
-    root = Path(core.__file__).parent
-    waiting, seen, files = [kernel.py_func for kernel in all_kernels()], set[int](), set[str]()
-    while waiting:
-        function = waiting.pop()
-        if id(function) in seen:
-            continue
-        seen.add(id(function))
-        files.add(function.__code__.co_filename)
-        named = [function.__globals__.get(name) for name in function.__code__.co_names]
-        waiting.extend(getattr(value, "py_func", value) for value in named if is_function_of_core(value))
-    return {Path(name).relative_to(root).as_posix() for name in files if Path(name).is_relative_to(root)}
-
-
-def is_function_of_core(value: Any) -> bool:
-    function = getattr(value, "py_func", value)
-    return isinstance(function, FunctionType) and function.__module__.startswith("core.")

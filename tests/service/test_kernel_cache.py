@@ -11,8 +11,18 @@ import pytest
 
 import core
 from service.jobs.processes import environment
-from service.kernel_cache import ABILITIES, MARK, KernelCache, chosen_processor, find_cache, kernel_sources, kernels_key
+from service.kernel_cache import (
+    ABILITIES,
+    MARK,
+    KernelCache,
+    chosen_processor,
+    find_cache,
+    imported_files,
+    kernel_sources,
+    kernels_key,
+)
 from service.settings import Settings
+from tests.service.compiled_files import ROOT, imports_of, with_another_constant
 
 BOUNDING_SET_DROP, OVERRIDE_PERMISSIONS = 24, 1  # of prctl(2) and capabilities(7)
 
@@ -198,28 +208,45 @@ def test_an_architecture_we_do_not_know_has_a_baseline_too(monkeypatch: pytest.M
 
 
 def test_the_key_depends_on_every_file_whose_code_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    copy = tmp_path / "core"
+    copy, processor = tmp_path / "core", chosen_processor("baseline")
     shutil.copytree(Path(core.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(core, "__file__", str(copy / "__init__.py"))
-    processor = chosen_processor("baseline")
-    before = kernels_key(processor)
-    sources = kernel_sources()
-    assert files_of_compiled_code() <= sources.keys()
-    for name in sources:
-        path = copy / name
-        source = path.read_bytes()
-        path.write_bytes(source + b"\nANOTHER_CONSTANT = 1\n")
+    before, files = kernels_key(processor), files_of_compiled_code()
+    assert {"splits/kernels/numeric.py", "splits/candidates.py", "arithmetic/ties.py", "compiler/compile.py"} <= files
+    for name in files:
+        source = (copy / name).read_text()
+        (copy / name).write_text(with_another_constant(source))
         assert kernels_key(processor) != before, name
-        path.write_bytes(source)
+        (copy / name).write_text(source)
     assert kernels_key(processor) == before
 
 
 def files_of_compiled_code() -> set[str]:
-    """Where the code of all kernels stands, and of the plain functions that are compiled as their parts."""
-    program = "from tests.service.kernel_matrix import compiled_files\nprint(*compiled_files(), sep='\\n')"
+    program = "from tests.service.compiled_files import compiled_files\nprint(*compiled_files(), sep='\\n')"
     return set(
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     )
+
+
+def test_no_import_of_compiled_code_is_overlooked() -> None:
+    for name, source in kernel_sources().items():
+        assert imports_of(ROOT / name) <= imported_files(source), name
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from core.splits import candidates",
+        "from core.splits import numeric as other, candidates as cuts",
+        "from core.splits import (\n    numeric,\n    candidates,  # (where to cut)\n)",
+        "from core.splits.candidates import midpoint",
+        "from core.splits.candidates import (\n    midpoint,\n)",
+        "import core.splits.candidates",
+        "import core.splits.candidates as cuts",
+    ],
+)
+def test_an_import_is_read_however_it_is_written(statement: str) -> None:
+    assert "splits/candidates.py" in imported_files(f'"""A file."""\n\n{statement}\n'.encode())
 
 
 def test_code_with_checked_bounds_is_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
