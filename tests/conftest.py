@@ -11,6 +11,7 @@ import warnings
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -28,7 +29,8 @@ TEMPLATE = "niwaki_template"
 # and kept where only tests look: `make serve` may have left some in the data folder.
 for name in [name for name in os.environ if name.startswith("NIWAKI_")]:
     del os.environ[name]
-KEPT = Path(__file__).parent.parent / ".pytest_cache"
+TESTS = Path(__file__).parent
+KEPT = TESTS.parent / ".pytest_cache"
 os.environ["NIWAKI_KERNEL_DIR"] = str(KEPT / "kernels")
 find_cache(Settings(data_dir=KEPT)).use()
 
@@ -153,6 +155,34 @@ def with_database(server: str, name: str) -> str:
 def run_sql(server: str, statement: str) -> None:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(statement.encode())
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Divide the tests evenly from the start, and let a process that has none left take some of another's."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Have one process compile all kernels first, while the others run what needs none.
+
+    Each process of a run begins with its own part of the list. The first begins with the tests that wait for a complete
+    folder of kernels; what stands outside core hardly uses kernels, and comes first in the second part. Otherwise
+    several processes would compile the same kernels at the same time.
+    """
+    n_processes = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    if n_processes == 1:
+        return
+    waiting, in_core, outside = list[pytest.Item](), list[pytest.Item](), list[pytest.Item]()
+    for item in items:
+        if "warm_kernels" in getattr(item, "fixturenames", ()):
+            waiting.append(item)
+        else:
+            (in_core if item.path.is_relative_to(TESTS / "core") else outside).append(item)
+    n_first = max(0, len(items) // n_processes - len(waiting))
+    items[:] = [*waiting, *in_core[:n_first], *outside, *in_core[n_first:]]
 
 
 @pytest.hookimpl(trylast=True)

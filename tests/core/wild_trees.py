@@ -32,11 +32,17 @@ def wild_tree(
     surrogates: bool = False,
     thresholds: bool = False,
     sums: bool = True,
+    like: Tree | None = None,
 ) -> Tree:
-    """A tree with up to a branch for every category; shares may be 0, tiny, or equal, answers negative zeros."""
+    """A tree with up to a branch for every category; shares may be 0, tiny, or equal, answers negative zeros.
+
+    Its task and how many values a node has are those of the tree that it is to be like.
+    """
     cuts = tuple(_cuts(chance) if attribute.has_order else None for attribute in schema)
     task = Task.CLASSIFICATION if chance.random() < 0.5 else Task.REGRESSION
     n_values = int(chance.integers(1, 7))
+    if like is not None:
+        task, n_values = like.task, like.values.shape[1]
     nodes: list[dict[str, Any]] = []
     turns = chance.spawn(1)[0]
 

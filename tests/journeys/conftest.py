@@ -16,7 +16,6 @@ from tests.journeys.running import ENGINE_ON, QUICK_LEASE, Service, serving
 def service_on(kind: str, request: pytest.FixtureRequest) -> Iterator[Service]:
     factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
     folder = factory.mktemp(f"service-{kind}")
-    request.getfixturevalue("warm_kernels")  # nothing waits for a compiler
     settings = Settings(data_dir=folder / "data", port=0, engine=ENGINE_ON[kind], **QUICK_LEASE)
     if kind == "sqlite":
         with serving(settings, folder / "log") as service:
@@ -31,20 +30,23 @@ def service_on(kind: str, request: pytest.FixtureRequest) -> Iterator[Service]:
 
 
 @pytest.fixture(scope="session")
-def sqlite_service(request: pytest.FixtureRequest) -> Iterator[Service]:
+def sqlite_service(request: pytest.FixtureRequest, warm_kernels: KernelCache) -> Iterator[Service]:
     with service_on("sqlite", request) as service:
         yield service
 
 
 @pytest.fixture(scope="session")
-def postgres_service(request: pytest.FixtureRequest) -> Iterator[Service]:
+def postgres_service(request: pytest.FixtureRequest, warm_kernels: KernelCache) -> Iterator[Service]:
     with service_on("postgres", request) as service:
         yield service
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
-def service(request: pytest.FixtureRequest) -> Service:
-    """A running service with its own worker, once on each database. Tests share it and use names of their own."""
+def service(request: pytest.FixtureRequest, warm_kernels: KernelCache) -> Service:
+    """A running service with its own worker, once on each database. Tests share it and use names of their own.
+
+    Compiled code is there from the start, so that nothing waits for a compiler.
+    """
     running: Service = request.getfixturevalue(f"{request.param}_service")
     return running
 

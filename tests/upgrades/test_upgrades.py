@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from service.kernel_cache import KernelCache
 from service.settings import Settings
 from tests.conftest import run_sql, with_database
 from tests.journeys.running import ENGINE_ON, QUICK_LEASE, Service, serving
@@ -62,9 +63,10 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def stored(version: Path, kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Settings]:
+def stored(
+    version: Path, kind: str, tmp_path: Path, request: pytest.FixtureRequest, warm_kernels: KernelCache
+) -> Iterator[Settings]:
     """Settings of a service on what the version stored, not upgraded yet."""
-    request.getfixturevalue("warm_kernels")  # nothing waits for a compiler
     settings = Settings(data_dir=tmp_path / "stored", port=0, engine=ENGINE_ON[kind], **QUICK_LEASE)
     with tarfile.open(version / f"{kind}.tar.gz") as archive:
         archive.extractall(settings.data_dir, filter="data")

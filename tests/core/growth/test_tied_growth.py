@@ -61,7 +61,7 @@ FOLLOWS = 0.8  # the share of rows whose target follows from the columns
 
 def tied_samples(chance: np.random.Generator, task: Task, *, holes: bool) -> Samples:
     """Columns of few values, some made of others: mirrored, stretched, with two values made one."""
-    n_rows = int(chance.integers(20, 150))
+    n_rows = int(chance.integers(20, 100))
     attributes, columns = [], []
     latent = [np.round(chance.normal(size=n_rows), int(chance.integers(0, 2))) for _ in range(3)]
     for place in range(int(chance.integers(3, 7))):

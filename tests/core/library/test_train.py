@@ -235,6 +235,9 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+ROWS = {Engine.DEFINITION: 120, Engine.KERNELS: 600}  # the definition takes the square of that
+
+
 def numbers_of_every_sort(n_rows: int) -> dict[str, Any]:
     """Columns of all sizes of numbers, two targets and a weight."""
     chance = np.random.default_rng(5)
@@ -255,7 +258,7 @@ def numbers_of_every_sort(n_rows: int) -> dict[str, Any]:
 @pytest.mark.parametrize("target", ["class", "number"])
 def test_how_numbers_stand_in_memory_changes_nothing(target: str, engine: Engine) -> None:
     other = {"class": "number", "number": "class"}[target]
-    columns = numbers_of_every_sort(600)
+    columns = numbers_of_every_sort(ROWS[engine])
     del columns[other]
     config = {"target": target, "algorithm": {"kind": "cart"}, "sample_weight": "weight"}
     model, answers = trained_bytes(columns, config, engine)
@@ -266,7 +269,7 @@ def test_how_numbers_stand_in_memory_changes_nothing(target: str, engine: Engine
 
 @pytest.mark.parametrize("engine", [Engine.DEFINITION, Engine.KERNELS])
 def test_how_a_matrix_stands_in_memory_changes_nothing(engine: Engine) -> None:
-    matrix = np.random.default_rng(6).normal(size=(500, 4))
+    matrix = np.random.default_rng(6).normal(size=(ROWS[engine], 4))
     layouts = [
         matrix,
         np.asfortranarray(matrix),

@@ -75,7 +75,7 @@ def prepared_noise(n_rows: int) -> Prepared:
     return prepare(Table(Schema(tuple(attributes)), tuple(columns)), CONFIG, {})
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _only_own_garbage() -> Iterator[None]:
     gc.collect()
     gc.freeze()

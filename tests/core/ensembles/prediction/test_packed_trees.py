@@ -40,9 +40,7 @@ def forest_of_thresholds(seed: int, n_trees: int = 3, deepest: int = 12) -> Fore
     chance = np.random.default_rng(seed)
     trees = [wild_tree(chance, numbers(3), deepest=deepest, thresholds=True, sums=False)]
     while len(trees) < n_trees:
-        tree = wild_tree(chance, numbers(3), deepest=deepest, thresholds=True, sums=False)
-        if tree.task is trees[0].task and tree.values.shape[1] == trees[0].values.shape[1]:
-            trees.append(tree)
+        trees.append(wild_tree(chance, numbers(3), deepest=deepest, thresholds=True, sums=False, like=trees[0]))
     criterion = CriterionKind.GINI if trees[0].task is Task.CLASSIFICATION else CriterionKind.SQUARED_ERROR
     return forest_of(trees, range(n_trees), [criterion] * n_trees, [()] * n_trees)
 

@@ -19,7 +19,7 @@ from tests.core.ensembles.test_growing_kernels import assert_same_forest
 pytestmark = pytest.mark.bounds
 
 N_COLUMNS = 5
-NUMBERS_OF_ROWS = [2, 9, 33, FEW - 1, FEW, FEW + 1, 200, 400]
+NUMBERS_OF_ROWS = [2, 9, 33, FEW - 1, FEW, FEW + 1, 150, 260]
 
 
 def column_of(chance: np.random.Generator, n_rows: int) -> FloatArray:
