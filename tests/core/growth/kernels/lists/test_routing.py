@@ -17,7 +17,7 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA, algorithms, generated
-from tests.core.growth.test_candidate_growth import assert_same_growth, with_named_cuts
+from tests.core.growth.kernels.lists.test_named_cuts import assert_same_growth, with_named_cuts
 
 pytestmark = pytest.mark.bounds
 

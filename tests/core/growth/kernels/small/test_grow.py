@@ -14,7 +14,7 @@ from core.growth.samples import Samples
 from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget, Target
-from tests.core.ensembles.test_growing_kernels import assert_same_forest
+from tests.core.growth.kernels.forest.test_many_trees import assert_same_forest
 
 pytestmark = pytest.mark.bounds
 
