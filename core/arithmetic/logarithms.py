@@ -1,7 +1,7 @@
 """Logarithms with the same bits on every machine: what is stored must not depend on the processor.
 
-NumPy has several versions of log2, exp and their like, and so has the C library behind `math`. Which one runs depends on
-the vector instructions and the fused multiplication of the processor, and they differ in the last bit. Here and in
+NumPy has several versions of log2, exp and their like, and so has the C library behind `math`. Which one runs depends
+on the vector instructions and the fused multiplication of the processor, and they differ in the last bit. Here and in
 `powers` are only sums, products and quotients, which IEEE 754 rounds in one way, and exact changes of the exponent.
 Results are wrong by about a unit in the last place at most; powers of two have exact logarithms to base 2.
 

@@ -17,6 +17,23 @@ def in_column_order(values: FloatArray) -> FloatArray:
     return total
 
 
+def matrix_product(left: FloatArray, right: FloatArray) -> FloatArray:
+    """`left @ right` with its terms added one after the other; `@` adds in an order that depends on the processor.
+
+    The last axis of `left` and the first of the two of `right` are as long as each other, and not empty.
+    """
+    total: FloatArray = left[..., 0, None] * right[0]
+    for place in range(1, len(right)):
+        total += left[..., place, None] * right[place]
+    return total
+
+
+def sum_of_products(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """`weights @ values`, by products and NumPy's own sum, whose order is the same on every processor."""
+    total: FloatArray = np.sum(weights.reshape(-1, *[1] * (values.ndim - 1)) * values, axis=0)
+    return total
+
+
 def weights_by(groups: RowArray | CodeArray, weights: FloatArray, n_groups: int) -> FloatArray:
     """`[group]`: the weights of each group."""
     return np.bincount(groups, weights, minlength=n_groups).astype(np.float64)

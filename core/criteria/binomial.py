@@ -8,26 +8,54 @@ The second form is good for any weights, whole or not. Clopper and Pearson 1934;
 """
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 
-from core.arithmetic.arrays import BoolArray, FloatArray
+from core.arithmetic.arrays import FloatArray
+from core.arithmetic.logarithms import LOG_2_PI, log, log1p_each, log_each
+from core.arithmetic.powers import exp_each, expm1_each
+from core.criteria.tails import SERIES_FROM, normal_quantile
 
 PRECISE = 1e-12  # of a limit; beyond, the tails of large counts have no digits left
 MOST_TURNS = 200
 LARGE = 3_000.0  # beyond, an integral takes fewer terms than a fraction
-PANELS, POINTS = 8, 20  # of that integral, over WIDTH standard deviations: all but the last digits
+PANELS = 8  # of that integral, over WIDTH standard deviations: all but the last digits
 WIDTH, FURTHER = 14.0, 40.0  # and so many times 1/N more, since rare errors spread further up
 NEAR_0 = 0.01
-SERIES_FROM = 15.0
+
+# Gauss's rule of twenty points between -1 and 1: those above 0 and their weights, which hold below 0 too. NumPy finds
+# them by LAPACK, whose last bits depend on the processor.
+POINTS_ABOVE = (
+    0.07652652113349734,
+    0.22778585114164507,
+    0.37370608871541955,
+    0.5108670019508271,
+    0.636053680726515,
+    0.7463319064601508,
+    0.8391169718222188,
+    0.912234428251326,
+    0.9639719272779138,
+    0.9931285991850949,
+)
+WEIGHTS_ABOVE = (
+    0.15275338713072584,
+    0.14917298647260374,
+    0.14209610931838204,
+    0.13168863844917664,
+    0.11819453196151841,
+    0.10193011981724044,
+    0.08327674157670475,
+    0.06267204833410907,
+    0.04060142980038694,
+    0.017614007139152118,
+)
 
 
 def upper_limits(errors: FloatArray, weights: FloatArray, cf: float) -> FloatArray:
     """U for E errors among N, 0 <= E <= N, at each place: 1 when all are errors, 0 when there is nothing."""
     limits = np.where(weights > 0, 1.0, 0.0)
     none = (weights > 0) & (errors <= 0)
-    limits[none] = -np.expm1(math.log(cf) / weights[none])
+    limits[none] = -expm1_each(log(cf) / weights[none])
     some = np.flatnonzero((errors > 0) & (errors < weights))
     if len(some):
         pairs, place = np.unique(np.stack([errors[some], weights[some]]), axis=1, return_inverse=True)
@@ -49,10 +77,10 @@ def two_sided_limits(counted: FloatArray, weights: FloatArray, share: float) -> 
 def beta_quantiles(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
     """BetaInv(1 - CF; a, b) by Newton's method, kept between bounds that close in."""
     x = np.clip(_start(a, b, cf), 1e-300, 1 - 1e-16)
-    low, high, open_ = np.zeros_like(a), np.ones_like(a), np.arange(len(a))
+    low, high, open_, scale = np.zeros_like(a), np.ones_like(a), np.arange(len(a)), _log_scale(a, b)
     for _ in range(MOST_TURNS):
         here, a_, b_ = x[open_], a[open_], b[open_]
-        tail, density = _upper_tail(here, a_, b_), _density(here, a_, b_)
+        tail, density = _upper_tail(here, a_, b_, scale[open_]), _density(here, a_, b_, scale[open_])
         is_low = tail > cf
         low[open_[is_low]], high[open_[~is_low]] = here[is_low], here[~is_low]
         wanted, between = here + (tail - cf) / np.maximum(density, 1e-200), (low[open_] + high[open_]) / 2
@@ -69,31 +97,31 @@ def beta_quantiles(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
 
 def _start(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
     """A first guess: the upper limit by the normal approximation (Wilson 1927)."""
-    n, z = a + b - 1.0, NormalDist().inv_cdf(1 - cf)
+    n, z = a + b - 1.0, normal_quantile(cf)
     n = np.where(n > 0, n, 1.0)
     f = np.clip((a - 0.5) / n, 0.0, 1.0)
     return np.asarray((f + z * z / (2 * n) + z * np.sqrt(f * (1 - f) / n + z * z / (4 * n * n))) / (1 + z * z / n))
 
 
-def _upper_tail(x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+def _upper_tail(x: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """1 - I_x(a, b): the part of the beta distribution above x."""
     tail, is_above = np.empty_like(x), x > (a + 1) / (a + b + 2)
     # Near 0 the fraction from the other end is made of differences of nearly equal numbers.
     is_smooth = (np.minimum(a, b) > LARGE) | (is_above & (x < NEAR_0))
-    tail[is_smooth] = _integral(x[is_smooth], a[is_smooth], b[is_smooth])
+    tail[is_smooth] = _integral(x[is_smooth], a[is_smooth], b[is_smooth], scale[is_smooth])
     is_right = ~is_smooth & is_above
-    tail[is_right] = _fraction(1 - x[is_right], x[is_right], b[is_right], a[is_right])
+    tail[is_right] = _fraction(1 - x[is_right], x[is_right], b[is_right], a[is_right], scale[is_right])
     is_left = ~is_smooth & ~is_above
-    tail[is_left] = 1 - _fraction(x[is_left], 1 - x[is_left], a[is_left], b[is_left])
+    tail[is_left] = 1 - _fraction(x[is_left], 1 - x[is_left], a[is_left], b[is_left], scale[is_left])
     return tail
 
 
-def _density(x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+def _density(x: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """Of the beta distribution at x."""
-    return np.asarray(np.exp(_log_weight(x, 1 - x, a, b)) / (x * np.maximum(1 - x, 1e-300)))
+    return np.asarray(exp_each(_log_weight(x, 1 - x, a, b, scale)) / (x * np.maximum(1 - x, 1e-300)))
 
 
-def _fraction(x: FloatArray, rest: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+def _fraction(x: FloatArray, rest: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """I_x(a, b) for x below the mean, as a continued fraction (DLMF 8.17.22), by Lentz's method; `rest` is 1 - x."""
     tiny = 1e-300
     c, d = np.ones_like(x), 1 - (a + b) * x / (a + 1)
@@ -110,42 +138,57 @@ def _fraction(x: FloatArray, rest: FloatArray, a: FloatArray, b: FloatArray) -> 
             c = np.where(np.abs(c) < tiny, tiny, c)
             value = np.where(going, value * (d * c), value)
         going &= np.abs(d * c - 1) > 1e-16 * 4
-    return np.asarray(np.exp(_log_weight(x, rest, a, b)) / a * value)
+    return np.asarray(exp_each(_log_weight(x, rest, a, b, scale)) / a * value)
 
 
-def _integral(x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+def _integral(x: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """The part above x by Gauss's rule, on panels from x, or from where the distribution begins, to its end."""
-    mean, spread = a / (a + b), np.sqrt(a * b / (a + b) ** 3)
+    mean, spread = a / (a + b), np.sqrt(a * b / ((a + b) * (a + b) * (a + b)))
     reach = WIDTH * spread + FURTHER / (a + b)
     x, end = np.maximum(x, mean - WIDTH * spread), np.minimum(1.0, np.maximum(x, mean) + reach)
-    points, weights = np.polynomial.legendre.leggauss(POINTS)
+    points = np.array([*(-point for point in reversed(POINTS_ABOVE)), *POINTS_ABOVE])
+    weights = np.array([*reversed(WEIGHTS_ABOVE), *WEIGHTS_ABOVE])
     at = ((np.arange(PANELS)[:, None] + (points + 1) / 2) / PANELS).ravel()
     t = x[:, None] + (end - x)[:, None] * at
-    density = _density(t, a[:, None], b[:, None])
-    return np.asarray((density @ np.tile(weights, PANELS)) * (end - x) / (2 * PANELS))
+    density = _density(t, a[:, None], b[:, None], scale[:, None])
+    return np.asarray((density * np.tile(weights, PANELS)).sum(axis=1) * (end - x) / (2 * PANELS))
 
 
-def _log_weight(x: FloatArray, rest: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+def _log_weight(x: FloatArray, rest: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """log of x^a (1 - x)^b / B(a, b), without differences of large logarithms (Loader 2000); `rest` is 1 - x."""
     n = a + b
-    whole = 0.5 * np.log(a * b / n / (2 * math.pi)) + _stirling_error(n) - _stirling_error(a) - _stirling_error(b)
-    return np.asarray(whole - a * _deviance(n * x / a - 1) - b * _deviance(n * rest / b - 1))
+    return np.asarray(scale - a * _deviance(n * x / a - 1) - b * _deviance(n * rest / b - 1))
+
+
+def _log_scale(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The part of `_log_weight` that does not depend on x."""
+    whole = 0.5 * log_each(a * b / (a + b) / (2 * math.pi))
+    return np.asarray(whole + stirling_errors(a + b) - stirling_errors(a) - stirling_errors(b))
 
 
 def _deviance(d: FloatArray) -> FloatArray:
     """d - log(1 + d)"""
-    return np.asarray(d - np.log1p(np.maximum(d, -1 + 1e-16)))
+    return np.asarray(d - log1p_each(np.maximum(d, -1 + 1e-16)))
 
 
-def _stirling_error(z: FloatArray) -> FloatArray:
-    """log(z!) less what Stirling's formula says: (z + 1/2) log z - z + log(2 pi)/2"""
-    is_large: BoolArray = z >= SERIES_FROM
-    r = 1 / np.where(is_large, z, SERIES_FROM)
-    error = r * (1 / 12 - r**2 * (1 / 360 - r**2 * (1 / 1260 - r**2 * (1 / 1680 - r**2 / 1188))))
-    small = z[~is_large]
-    exact = np.array([math.lgamma(one + 1) for one in small.tolist()])
-    error[~is_large] = exact - (small + 0.5) * np.log(small) + small - 0.5 * math.log(2 * math.pi)
-    return np.asarray(error)
+def stirling_errors(z: FloatArray) -> FloatArray:
+    """`tails.stirling_error` of each number."""
+    n, below = np.zeros_like(z), np.ones_like(z)
+    for _ in range(int(SERIES_FROM)):
+        n += z + n < SERIES_FROM
+    w = z + n
+    for i in range(1, int(n.max(initial=0.0)) + 1):
+        below *= np.where(i <= n, (z + i) / w, 1.0)
+    r = 1 / w
+    s = r * r
+    error = r * (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188))))
+    return np.where(n > 0, error + ((z + 0.5) * log_each(w / z) - log_each(below) - n), error)
+
+
+def log_factorials(z: FloatArray) -> FloatArray:
+    """`tails.log_factorial` of each number."""
+    some = np.where(z > 0, z, 1.0)
+    return np.where(z > 0, (some + 0.5) * log_each(some) - some + 0.5 * LOG_2_PI + stirling_errors(some), 0.0)
 
 
 def added_errors(errors: FloatArray, weights: FloatArray, cf: float) -> FloatArray:
@@ -158,14 +201,14 @@ def added_errors(errors: FloatArray, weights: FloatArray, cf: float) -> FloatArr
     max(N - E, 0) where E + 0.5 >= N, and for E < 1 between N (1 - CF^(1/N)) at 0 and the value at 1. 0 for nothing.
     """
     n = np.where(weights > 0, weights, 1.0)
-    at_none = -n * np.expm1(math.log(cf) / n)
+    at_none = -n * expm1_each(log(cf) / n)
     at_one = _added_from_one(np.ones_like(n), n, cf)
     added = np.where(errors < 1, at_none + errors * (at_one - at_none), _added_from_one(errors, n, cf))
     return np.where(weights > 0, added, 0.0)
 
 
 def _added_from_one(errors: FloatArray, n: FloatArray, cf: float) -> FloatArray:
-    z = NormalDist().inv_cdf(1 - cf)
+    z = normal_quantile(cf)
     f = (errors + 0.5) / n
     inside = np.maximum(f / n - f * f / n + z * z / (4 * n * n), 0.0)
     limit = (f + z * z / (2 * n) + z * np.sqrt(inside)) / (1 + z * z / n)

@@ -6,6 +6,7 @@
 import numpy as np
 
 from core.arithmetic.arrays import BoolArray, FloatArray
+from core.arithmetic.logarithms import log2_each
 from core.arithmetic.ties import TIE, first_within_tie
 from core.criteria.impurity import Impurity, entropy
 
@@ -45,7 +46,7 @@ def corrected_gain(
 
     C4.5 release 8 (Quinlan 1996).
     """
-    return gain - np.log2(n_thresholds) / weight
+    return gain - log2_each(np.asarray(n_thresholds)) / weight
 
 
 def above_average(gains: FloatArray) -> BoolArray:

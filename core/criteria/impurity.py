@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray
+from core.arithmetic.logarithms import log2_each
 
 Impurity = Callable[[FloatArray], FloatArray]
 
@@ -21,7 +22,7 @@ def entropy(class_weights: FloatArray) -> FloatArray:
     Shannon 1948; chooses splits since ID3 (Quinlan 1986).
     """
     p = shares(class_weights)
-    return np.sum(p * np.log2(1 / np.where(p > 0, p, 1.0)), axis=-1)
+    return np.sum(p * log2_each(1 / np.where(p > 0, p, 1.0)), axis=-1)
 
 
 def gini(class_weights: FloatArray) -> FloatArray:

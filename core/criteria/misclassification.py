@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.sums import matrix_product
 from core.arithmetic.ties import TIE
 from core.tables.errors import Fault
 from core.tables.suggestion import did_you_mean, quoted
@@ -30,7 +31,7 @@ def cost_matrix(costs: MisclassificationCosts, classes: tuple[str, ...]) -> Floa
 
 def cheapest_classes(shares: FloatArray, costs: FloatArray) -> RowArray:
     """The class of least expected cost for each row of shares, ties to the earlier one."""
-    expected = shares @ costs
+    expected = matrix_product(shares, costs)
     return np.argmax(expected <= expected.min(axis=1, keepdims=True) + TIE * max(1.0, float(costs.max())), axis=1)
 
 

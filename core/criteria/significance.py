@@ -8,7 +8,6 @@ classes without weight are left out; where fewer than two of either remain, the 
 in the order of groups and classes, so that whoever computes them gets the same bits.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray
+from core.arithmetic.logarithms import LOG_10, log1p_each
+from core.arithmetic.powers import power
 from core.arithmetic.sums import in_column_order
 from core.arithmetic.ties import TIE
 from core.criteria.tails import log_chi_squared_tail, log_f_tail
@@ -44,7 +45,7 @@ class Significance:
     @property
     def p_value(self) -> float:
         """The probability itself: 0 where it is too small to be told from 0."""
-        return 10.0**self.log10_p_value
+        return power(10.0, self.log10_p_value)
 
 
 def significance(found: Statistics) -> Significance:
@@ -63,7 +64,7 @@ def log10_p(statistic: float, degrees: Sequence[float]) -> float:
     if min(degrees) <= 0:
         return 0.0
     tail = log_chi_squared_tail(statistic, *degrees) if len(degrees) == 1 else log_f_tail(statistic, *degrees)
-    return tail / math.log(10)
+    return tail / LOG_10
 
 
 def most_significant(logs: FloatArray, statistics: FloatArray, tolerance: float = TIE) -> int:
@@ -108,7 +109,7 @@ def likelihood_ratio_tests(groups: FloatArray) -> Statistics:
     sides, some = sides_of(groups), groups > 0
     expected = expected_weights(*sides)
     excess = np.where(some, groups / np.where(some, expected, 1.0) - 1, 0.0)
-    terms = np.where(some, expected * ((1 + excess) * np.log1p(excess) - excess), expected)
+    terms = np.where(some, expected * ((1 + excess) * log1p_each(excess) - excess), expected)
     return tests_of_tables(*sides, 2 * terms)
 
 

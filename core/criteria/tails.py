@@ -8,6 +8,10 @@ of terms near 1 (DLMF 8.7.1, 8.9.2 and the even part of 8.17.22).
 """
 
 import math
+from functools import lru_cache
+
+from core.arithmetic.logarithms import LOG_2_PI, log, log1p
+from core.arithmetic.powers import exp
 
 PRECISE = 1e-16
 MOST_TERMS = 1_000_000
@@ -26,7 +30,7 @@ def log_f_tail(statistic: float, between: float, within: float) -> float:
     With two between it is (1 + 2f/d)^(-d/2), d being those within.
     """
     if between == 2:
-        return -within / 2 * math.log1p(2 * statistic / within)
+        return -within / 2 * log1p(2 * statistic / within)
     upper, lower = between * statistic, within
     return log_beta_tail(upper / (upper + lower), lower / (upper + lower), between / 2, within / 2)
 
@@ -35,10 +39,10 @@ def log_gamma_tail(a: float, x: float) -> float:
     """log Q(a, x): the part of the gamma distribution above x."""
     if x <= 0:
         return 0.0
-    log_weight = 0.5 * math.log(a / (2 * math.pi)) - stirling_error(a) - a * deviance(x / a)
+    log_weight = 0.5 * log(a / (2 * math.pi)) - stirling_error(a) - a * deviance(x / a)
     if x < a + 1:
-        return math.log1p(-math.exp(log_weight) * _gamma_series(a, x))
-    return log_weight + math.log(_gamma_fraction(a, x))
+        return log1p(-exp(log_weight) * _gamma_series(a, x))
+    return log_weight + log(_gamma_fraction(a, x))
 
 
 def _gamma_series(a: float, x: float) -> float:
@@ -74,15 +78,15 @@ def log_beta_tail(x: float, rest: float, a: float, b: float) -> float:
         return 0.0
     if x * b > rest * a:  # above the mean
         return _log_beta_part(rest, x, b, a)
-    return math.log1p(-math.exp(_log_beta_part(x, rest, a, b)))
+    return log1p(-exp(_log_beta_part(x, rest, a, b)))
 
 
 def _log_beta_part(x: float, rest: float, a: float, b: float) -> float:
     """log I_x(a, b) for x up to the mean a / (a + b)."""
     n = a + b
-    whole = 0.5 * math.log(a / n * b / (2 * math.pi)) + stirling_error(n) - stirling_error(a) - stirling_error(b)
+    whole = 0.5 * log(a / n * b / (2 * math.pi)) + stirling_error(n) - stirling_error(a) - stirling_error(b)
     log_weight = whole - a * deviance(n * x / a) - b * deviance(n * rest / b)
-    return log_weight - math.log(_beta_fraction(x, rest, a, b))
+    return log_weight - log(_beta_fraction(x, rest, a, b))
 
 
 def _beta_fraction(x: float, rest: float, a: float, b: float) -> float:
@@ -113,12 +117,43 @@ def deviance(ratio: float) -> float:
     if ratio <= 0:
         return math.inf
     d = ratio - 1
-    return d - (math.log1p(d) if abs(d) < 0.5 else math.log(ratio))
+    return d - (log1p(d) if abs(d) < 0.5 else log(ratio))
 
 
 def stirling_error(z: float) -> float:
     """log(z!) less what Stirling's formula says: (z + 1/2) log z - z + log(2 pi)/2"""
-    if z < SERIES_FROM:
-        return math.lgamma(z + 1) - (z + 0.5) * math.log(z) + z - 0.5 * math.log(2 * math.pi)
-    r = 1 / z
-    return r * (1 / 12 - r**2 * (1 / 360 - r**2 * (1 / 1260 - r**2 * (1 / 1680 - r**2 / 1188))))
+    n = 0.0
+    while z + n < SERIES_FROM:
+        n += 1
+    w, below = z + n, 1.0
+    for i in range(1, int(n) + 1):
+        below *= (z + i) / w
+    r = 1 / w
+    s = r * r
+    error = r * (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188))))
+    if n > 0:  # log z! is log w! less the logarithms of the n factors between them
+        error += (z + 0.5) * log(w / z) - log(below) - n
+    return error
+
+
+def log_factorial(z: float) -> float:
+    """log z!, for z from 0 on."""
+    return (z + 0.5) * log(z) - z + 0.5 * LOG_2_PI + stirling_error(z) if z > 0 else 0.0
+
+
+@lru_cache(maxsize=64)
+def normal_quantile(beyond: float) -> float:
+    """What a normal number exceeds with this probability, between 0 and 1: by Newton's method on log P(X > z).
+
+    log P(X > z) bends downwards, so that every step from the first on ends above the quantile, and lower than the last.
+    """
+    if beyond > 0.5:
+        return -normal_quantile(1 - beyond)
+    wanted, z, before = log(2 * beyond), 0.0, math.inf
+    while True:
+        tail = log_gamma_tail(0.5, z * z / 2)
+        density = exp(-z * z / 2 - tail - LOG_2_PI / 2) * 2
+        after = z + (tail - wanted) / density
+        if after >= before:
+            return z
+        z = before = after

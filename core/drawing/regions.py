@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray
+from core.arithmetic.sums import sum_of_products
 from core.prediction.record_walk import taken_branch, weighted_sum
 from core.splits.split import Split, SplitKind
 from core.tree.conditions import interval_of
@@ -67,7 +68,7 @@ def regions(view: TreeView, plane: Plane) -> list[Region]:
         place = next((place for place, (node, _) in enumerate(parts) if not view.is_leaf[node]), None)
         if place is None:
             weights, leaves = np.array([weight for _, weight in parts]), [node for node, _ in parts]
-            found.append(Region(corners, weights @ view.tree.answers[leaves]))
+            found.append(Region(corners, sum_of_products(weights, view.tree.answers[leaves])))
             continue
         node, weight = parts[place]
         for piece, below in _pieces(view, node, corners, plane):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.sums import sum_of_products
 from core.growth.samples import Samples
 from core.prediction.predictor import Predictor
 from core.pruning.step_losses import Judge, losses_by_step
@@ -126,7 +127,7 @@ def error_as_of(model: Model, step: int, samples: Samples, *, kernels: bool = Fa
     view = model.view(step)
     judge = Judge(view.tree, samples)
     losses = judge.of_answers(samples.rows, Predictor(view).batch(samples.attributes, kernels=kernels) - judge.origin)
-    return float(samples.weights @ losses / samples.weights.sum())
+    return float(sum_of_products(samples.weights, losses) / samples.weights.sum())
 
 
 def cross_validated(history: History, steps: RowArray) -> tuple[FloatArray, FloatArray]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.arithmetic.arrays import BoolArray, CodeArray, FloatArray
-from core.arithmetic.sums import weights_by
+from core.arithmetic.logarithms import log_each
+from core.arithmetic.sums import sum_of_products, weights_by
 from core.growth.held_out import labels_of
 
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  # a class given no chance costs this much in the log loss
@@ -85,7 +86,7 @@ def measure_classes(
         rows=len(actual),
         weight=total,
         accuracy=float(np.trace(matrix)) / total,
-        log_loss=max(0.0, float(-weights @ np.log(chance)) / total),
+        log_loss=max(0.0, float(-sum_of_products(weights, log_each(chance))) / total),
         auc=mean_auc(probabilities, actual, weights),
         classes=classes,
         matrix=tuple(tuple(float(cell) for cell in row) for row in matrix),
@@ -114,11 +115,12 @@ def mean_auc(probabilities: FloatArray, actual: CodeArray, weights: FloatArray) 
 
 def area_under_curve(scores: FloatArray, is_positive: BoolArray, weights: FloatArray) -> float:
     """The chance that a positive row scores higher than a negative one; equal scores count half."""
-    _, rank = np.unique(scores, return_inverse=True)
-    positive = np.bincount(rank, weights * is_positive)
-    negative = np.bincount(rank, weights * ~is_positive)
+    distinct, rank = np.unique(scores, return_inverse=True)
+    positive, negative = (
+        weights_by(rank, weights * are_such, len(distinct)) for are_such in (is_positive, ~is_positive)
+    )
     below = np.concatenate([[0.0], np.cumsum(negative)[:-1]])
-    return float(positive @ (below + negative / 2) / (positive.sum() * negative.sum()))
+    return float(sum_of_products(positive, below + negative / 2) / (positive.sum() * negative.sum()))
 
 
 def measure_numbers(
@@ -127,8 +129,8 @@ def measure_numbers(
     """All measures of numeric answers; there is at least one row. `targets` names the outputs of a list."""
     total = float(weights.sum())
     errors = answers - actual
-    absolute, squared = weights @ np.abs(errors) / total, weights @ errors**2 / total
-    variance = weights @ (actual - weights @ actual / total) ** 2 / total
+    absolute, squared = sum_of_products(weights, np.abs(errors)) / total, sum_of_products(weights, errors**2) / total
+    variance = sum_of_products(weights, (actual - sum_of_products(weights, actual) / total) ** 2) / total
     varies = (actual != actual[0]).any(axis=0)  # asked of the numbers: the variance of equal ones may round above 0
     explained = [
         float(1 - s / v) if is_varied and v > 0 else None

@@ -3,6 +3,7 @@
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray
+from core.arithmetic.sums import in_column_order
 from core.criteria.impurity import shares
 from core.growth.held_out import labels_of
 from core.tree.tree import Tree
@@ -22,4 +23,4 @@ def errors_of(class_weights: FloatArray, costs: FloatArray | None) -> FloatArray
     labels = labels_of(shares(class_weights), costs)
     if costs is None or not costs.max() > 0:
         return class_weights.sum(axis=1) - class_weights[np.arange(len(labels)), labels]
-    return np.einsum("nk,kn->n", class_weights, costs[:, labels]) / float(costs.max())
+    return in_column_order(class_weights * costs[:, labels].T) / float(costs.max())

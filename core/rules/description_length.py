@@ -9,23 +9,23 @@ A rule takes the bits of its k conditions less log2 k!, since they could be told
 is taken for weights too, by the gamma function.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.logarithms import LOG_2, log2
 from core.arithmetic.sums import weights_by
 from core.arithmetic.ties import TIE
+from core.criteria.binomial import log_factorials
+from core.criteria.tails import log_factorial
 from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table, is_missing
 from core.tree.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf, Linear, OnOneAttribute
 
 THEORY = 0.5  # attributes overlap in what they tell, so rules take fewer bits than are counted (Quinlan 1993)
 FEW_RULES = 10  # up to here every subset is looked at
-
-LOG_2 = math.log(2)
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,17 @@ def condition_bits(conditions: Sequence[Condition], schema: Schema, n_values: Se
     told = 0.0
     for condition in conditions:
         if isinstance(condition, Linear):  # as much as a threshold on each of its attributes
-            told += sum(math.log2(len(schema)) + _side_bits(n_values[term.column]) for term in condition.terms)
+            told += sum(log2(len(schema)) + _side_bits(n_values[term.column]) for term in condition.terms)
             continue
-        told += math.log2(len(schema)) + _value_bits(condition, schema[condition.column], n_values[condition.column])
+        told += log2(len(schema)) + _value_bits(condition, schema[condition.column], n_values[condition.column])
         told += condition.or_missing  # one bit more
-    return told - math.lgamma(len(conditions) + 1) / LOG_2
+    return told - log_factorial(len(conditions)) / LOG_2
 
 
 def _value_bits(condition: OnOneAttribute, attribute: Attribute, n_values: int) -> float:
     match condition:
         case IsOneOf(_, codes) if attribute.kind is Kind.CATEGORICAL:
-            size = math.log2(n_values) if len(codes) > 1 else 0.0
+            size = log2(n_values) if len(codes) > 1 else 0.0
             return size + float(log2_choices(np.array(float(n_values)), np.array(float(len(codes)))))
         case IsOneOf(_, codes):
             return _side_bits(n_values) * (1 + (0 not in codes and n_values - 1 not in codes))
@@ -82,21 +82,20 @@ def _value_bits(condition: OnOneAttribute, attribute: Attribute, n_values: int) 
 
 def _side_bits(n_values: int) -> float:
     """A threshold between so many values, and the side of it."""
-    return 1.0 + math.log2(max(n_values - 1, 1))
+    return 1.0 + log2(max(n_values - 1, 1))
 
 
 def log2_choices(n: FloatArray, k: FloatArray) -> FloatArray:
     """log2 of the binomial coefficient, for weights too; 0 <= k <= n but for rounding."""
-    lgamma = np.vectorize(math.lgamma, otypes=[np.float64])
     inside = np.clip(k, 0.0, n)
-    return np.asarray((lgamma(n + 1) - lgamma(inside + 1) - lgamma(n - inside + 1)) / LOG_2)
+    return np.asarray((log_factorials(n) - log_factorials(inside) - log_factorials(n - inside)) / LOG_2)
 
 
 def set_bits(
     n_rules: FloatArray, rule_bits: FloatArray, right: FloatArray, wrong: FloatArray, of: Coverage
 ) -> FloatArray:
     """The bits of sets of rules, from how many there are, their own bits and the weight they cover, right and wrong."""
-    theory = rule_bits - np.vectorize(math.lgamma, otypes=[np.float64])(n_rules + 1) / LOG_2
+    theory = rule_bits - log_factorials(n_rules) / LOG_2
     all_right, all_wrong = float(of.right.sum()), float(of.wrong.sum())
     covered, missed = right + wrong, np.maximum(all_right - right, 0.0)
     uncovered = missed + np.maximum(all_wrong - wrong, 0.0)
@@ -127,15 +126,16 @@ def _best_of_all(of: Coverage) -> list[int]:
 
 def _climbed(of: Coverage, chosen: BoolArray) -> tuple[BoolArray, float]:
     """From a set on, take in or leave out one rule after the other, always the one that saves most bits."""
-    chosen, covers = chosen.copy(), of.covers.astype(np.float64)
+    chosen = chosen.copy()
     times = of.covers[chosen].sum(axis=0)
     bits = float(set_bits(*_figures(of, chosen, times), of))
     while True:
         # Taking a rule in covers the rows that nothing covers yet, leaving one out uncovers those it covers alone.
-        in_or_out = [np.where(times == n, weights, 0.0) for n in (0, 1) for weights in (of.right, of.wrong)]
-        alone = (covers @ np.stack(in_or_out, axis=1)).reshape(-1, 2, 2)[
-            np.arange(len(chosen)), chosen.astype(np.int64)
-        ]
+        alone = np.zeros((len(chosen), 2))
+        for rules, rows in ((~chosen, times == 0), (chosen, times == 1)):
+            covers = of.covers[np.ix_(rules, rows)]
+            alone[rules, 0] = np.where(covers, of.right[rows], 0.0).sum(axis=1)
+            alone[rules, 1] = np.where(covers, of.wrong[rows], 0.0).sum(axis=1)
         sign = np.where(chosen, -1.0, 1.0)
         n_rules, rule_bits, right, wrong = _figures(of, chosen, times)
         changes = right + sign * alone[:, 0], wrong + sign * alone[:, 1]

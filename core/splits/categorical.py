@@ -9,12 +9,12 @@ so that whoever computes them gets the same bits.
 
 from collections.abc import Callable
 from functools import partial
-from math import log2
 
 import numpy as np
 
 from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
-from core.arithmetic.sums import in_row_order
+from core.arithmetic.logarithms import log2_each
+from core.arithmetic.sums import in_row_order, matrix_product
 from core.arithmetic.ties import TIE, first_within_tie
 from core.criteria.impurity import Impurity, entropy, error_rate, gini, squared_error
 from core.criteria.objective import Objective
@@ -262,7 +262,7 @@ def most_frequent(shares: FloatArray) -> FloatArray:
 
 def logarithms(shares: FloatArray) -> FloatArray:
     """log2 of each share, of a class that is not there too."""
-    return np.array([log2(max(share, LEAST_SHARE)) for share in shares])
+    return log2_each(np.maximum(shares, LEAST_SHARE))
 
 
 # How much a group attracts each class, or an output's unit, by its shares or means: the gradient of the impurity left
@@ -292,7 +292,7 @@ def gains_of_masks(
     """The gain of each grouping, -inf where a side has too little weight."""
     sides = np.stack([masks, ~masks], axis=1).astype(np.float64)
     side_weights = in_row_order((sides * level_weights).transpose(2, 0, 1))
-    return gains_of_divisions(sides @ levels, side_weights, objective, min_weight)
+    return gains_of_divisions(matrix_product(sides, levels), side_weights, objective, min_weight)
 
 
 def best_division(sides: FloatArray, side_weights: FloatArray, objective: Objective, min_weight: float) -> int | None:

@@ -1,10 +1,9 @@
 """Cuts that pay for their own description: Fayyad and Irani's minimum description length principle (1993)."""
 
-import math
-
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray
+from core.arithmetic.logarithms import log2
 from core.arithmetic.ties import TIE
 from core.criteria.gain import impurity_decrease
 from core.criteria.impurity import entropy
@@ -47,5 +46,5 @@ def is_worth_telling(sides: FloatArray) -> bool:
         return False
     k, k_left, k_right = (int(np.count_nonzero(weights)) for weights in (whole, *sides))
     entropies = k * entropy(whole) - k_left * entropy(sides[0]) - k_right * entropy(sides[1])
-    cost = (math.log2(weight - 1) + math.log2(3**k - 2) - float(entropies)) / weight
+    cost = (log2(weight - 1) + log2(3**k - 2) - float(entropies)) / weight
     return float(impurity_decrease(entropy, sides, sides.sum(axis=1))) > cost + TIE

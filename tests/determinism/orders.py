@@ -97,8 +97,9 @@ def trees_by_gain() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "c45, release 8", c45(dialect="release8") | {"pruning": {"kind": "confidence", "bound": "normal"}}
     yield "c45, release 8, weighted", c45(dialect="release8") | weighted
     yield "c45, corrected", c45(criterion={"kind": "gain_ratio", "numeric_correction": "release8"})
-    yield "c45, better half, two groups", c45(
-        criterion={"kind": "gain_ratio", "filter": "better_half"}, categorical="two_groups"
+    yield (
+        "c45, better half, two groups",
+        c45(criterion={"kind": "gain_ratio", "filter": "better_half"}, categorical="two_groups"),
     )
     yield "c45, information gain", c45(criterion=ENTROPY) | weighted
     yield "c45, confidence", c45() | {"pruning": {"kind": "confidence", "raising": True}}
@@ -174,4 +175,7 @@ def many_trees() -> Iterator[tuple[str, dict[str, Any]]]:
         {"algorithm": {"kind": "random_forest", "n_trees": 3, "criterion": ENTROPY}, **BY_CLASS},
     )
     yield "extra trees", {"algorithm": {"kind": "extra_trees", "n_trees": 3}, **BY_NUMBER}
-    yield "isolation forest", {"algorithm": {"kind": "isolation_forest", "n_trees": 5}, "attributes": list("abcde"), **ALL_ROWS}
+    yield (
+        "isolation forest",
+        {"algorithm": {"kind": "isolation_forest", "n_trees": 5}, "attributes": list("abcde"), **ALL_ROWS},
+    )

@@ -1,4 +1,4 @@
-"""The compiled twins of `logarithms`: the same arithmetic, with e, m and the row of the table from the number's bits."""
+"""The compiled twins of `logarithms`: the same arithmetic, with e, m and the table's row from the bits of a number."""
 
 import numpy as np
 from numba import int64, uint64

@@ -4,8 +4,8 @@ A test gives its statistic and its degrees of freedom between and within groups;
 in the same order as in the definition, so all but the likelihood ratio have the same bits.
 """
 
-from math import log, log1p
-
+from core.arithmetic.kernels.logarithms import log1p
+from core.arithmetic.logarithms import LOG_10
 from core.arithmetic.ties import TIE
 from core.compiler.compile import compiled
 from core.criteria.kernels.tails import log_chi_squared_tail, log_f_tail
@@ -113,9 +113,8 @@ def log10_p(statistic, between, within):
     """`significance.log10_p`: of F, or of chi-squared where nothing is within."""
     if statistic <= 0:
         return 0.0
-    return (log_f_tail(statistic, between, within) if within > 0 else log_chi_squared_tail(statistic, between)) / log(
-        10
-    )
+    tail = log_f_tail(statistic, between, within) if within > 0 else log_chi_squared_tail(statistic, between)
+    return tail / LOG_10
 
 
 @compiled

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.sums import sum_of_products
 from core.config.options import Committee
 from core.ensembles.forest import Forest
 from core.ensembles.insight.permutation import ShuffledAnswers
@@ -90,7 +91,7 @@ def worth_of(answers: FloatArray, samples: Samples, costs: FloatArray | None) ->
         return measure_numbers(answers, target.numbers, weights).r2
     labels = labels_of(answers, costs)
     earned = (labels == target.codes) if costs is None else -costs[target.codes, labels]
-    return float(weights @ earned / weights.sum())
+    return float(sum_of_products(weights, earned) / weights.sum())
 
 
 def out_of_bags(committee: Committee, n_rows: int, *, seed: int) -> BoolArray:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.sums import sum_of_products
 from core.config.options import Committee
 from core.ensembles.model import ForestModel
 from core.ensembles.prediction.predictor import ForestPredictor
@@ -102,7 +103,7 @@ def losses(model: ForestModel, samples: Samples, answers: FloatArray) -> FloatAr
 def _point(model: ForestModel, samples: Samples, answers: FloatArray, counts: RowArray, n_trees: int) -> TreesPoint:
     weights = np.where(counts > 0, samples.weights, 0.0)
     n_rows = int(np.count_nonzero(counts))
-    error = float(weights @ losses(model, samples, answers) / weights.sum()) if n_rows else None
+    error = float(sum_of_products(weights, losses(model, samples, answers)) / weights.sum()) if n_rows else None
     return TreesPoint(n_trees, n_rows, error)
 
 

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.logarithms import log
+from core.arithmetic.powers import exp2_each
 from core.arithmetic.randomness import (
     FOR_COLUMNS,
     FOR_CUTS,
@@ -64,7 +66,7 @@ class IsolationForest:
     def scores(self, path_lengths: FloatArray) -> FloatArray:
         """2^(-E[h] / c(n)); 0.5 for everything where a single row was there to compare with."""
         usual = usual_length(self.n_sampled)
-        return np.exp2(-path_lengths / usual) if usual > 0 else np.full(path_lengths.shape, 0.5)
+        return exp2_each(-path_lengths / usual) if usual > 0 else np.full(path_lengths.shape, 0.5)
 
 
 def usual_length(n: float) -> float:
@@ -74,13 +76,13 @@ def usual_length(n: float) -> float:
         return usual_length(below) + (n - below) * (usual_length(below + 1) - usual_length(below))
     if n <= 2:
         return 1.0 if n == 2 else 0.0
-    return 2 * (math.log(n - 1) + EULER) - 2 * (n - 1) / n
+    return 2 * (log(n - 1) + EULER) - 2 * (n - 1) / n
 
 
 def grow_isolation(table: Table, isolation: Isolation, *, seed: int, watch: Watch = nobody) -> IsolationForest:
     """A forest of random trees over these rows, of which there is at least one."""
     n_sampled = n_drawn(isolation.sample_size, table.n_rows)
-    deepest = math.ceil(math.log2(n_sampled))
+    deepest = (n_sampled - 1).bit_length()  # log2 of it, rounded up
     trees = [
         grow_tree(
             table.take(sampled_rows(table.n_rows, n_sampled, seed=seed, tree=tree)), deepest, tree_seed(seed, tree)

@@ -11,6 +11,7 @@ it, or it is that of a category which no test above has excluded; so its leaves 
 import numpy as np
 
 from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.sums import matrix_product
 from core.arithmetic.ties import TIE
 from core.ensembles.forest import Forest
 from core.ensembles.prediction.predictor import ForestPredictor
@@ -54,7 +55,7 @@ def is_decided(limits: FloatArray, labels: RowArray, task: Task, costs: FloatArr
         return (lowest == highest).all(axis=1)
     rows = np.arange(len(labels))
     if costs is not None:  # a cost is a sum with no negative terms, so that bounds of shares bound it
-        lowest, highest = -(highest @ costs), -(lowest @ costs)
+        lowest, highest = -matrix_product(highest, costs), -matrix_product(lowest, costs)
     others = highest.copy()
     others[rows, labels] = -np.inf
     return lowest[rows, labels] > others.max(axis=1) + TIE

@@ -11,6 +11,7 @@ from collections.abc import Collection
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.logarithms import log10
 from core.arithmetic.sums import in_row_order, sums_by, weights_by
 from core.config.options import Algorithm, ChaidMissing, TableStatistic
 from core.criteria.objective import Objective
@@ -43,7 +44,7 @@ def most_significant_of(candidates: list[Candidate], algorithm: Algorithm) -> Ca
     found = [(one.log10_adjusted_p, one.significance.statistic) for one in candidates if one.significance is not None]
     logs, statistics = (np.array(each) for each in zip(*found, strict=True))
     best = most_significant(logs, statistics)
-    return candidates[best] if logs[best] <= math.log10(algorithm.chaid.alpha) else None
+    return candidates[best] if logs[best] <= log10(algorithm.chaid.alpha) else None
 
 
 def all_candidates(

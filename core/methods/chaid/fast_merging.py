@@ -1,10 +1,11 @@
 """Merging by `methods.chaid.kernels.merging`: the groups that `merged` finds."""
 
 from functools import lru_cache
-from math import log10, nan
+from math import nan
 from typing import NamedTuple
 
 from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.logarithms import log10
 from core.criteria.significance import Test, likelihood_ratio_tests, moment_tests, pearson_tests
 from core.methods.chaid.kernels.merging import merged
 from core.methods.chaid.merging import Merging, multiplier

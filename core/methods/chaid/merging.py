@@ -12,11 +12,12 @@ neighbours may be merged; missing may be merged with any.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb, factorial, log10
+from math import comb, factorial
 
 import numpy as np
 
 from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
+from core.arithmetic.logarithms import log10
 from core.arithmetic.sums import in_row_order
 from core.arithmetic.ties import TIE
 from core.criteria.significance import (

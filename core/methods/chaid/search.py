@@ -5,12 +5,12 @@ then tested by the definition, most often one; and where a kernel is in doubt th
 """
 
 from collections.abc import Collection
-from math import log10
 from typing import NamedTuple
 
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray, RowArray
+from core.arithmetic.logarithms import log10
 from core.config.options import Algorithm
 from core.criteria.objective import Objective
 from core.growth.best_split import Candidate, NodeSamples

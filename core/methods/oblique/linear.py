@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray
+from core.arithmetic.powers import exp
 from core.arithmetic.randomness import key_of, uniform
 from core.arithmetic.sums import in_row_order, sums_by, weights_by
 from core.arithmetic.ties import TIE, first_within_tie
@@ -137,7 +138,7 @@ def logistic(scene: Scene, label: int) -> FloatArray:
 
 def logistic_function(odds: float) -> float:
     """1 / (1 + exp(-odds)), of log odds."""
-    return 1.0 / (1.0 + math.exp(-min(max(odds, -FARTHEST), FARTHEST)))
+    return 1.0 / (1.0 + exp(-min(max(odds, -FARTHEST), FARTHEST)))
 
 
 def products(x: FloatArray, weights: FloatArray) -> FloatArray:
@@ -277,5 +278,8 @@ def rounded(weight: float) -> float:
     """A number between -1 and 1 with as many digits as weights have; 0 where it is too small for them."""
     if abs(weight) < SMALLEST:
         return 0.0
-    unit = POWERS_OF_TEN[DIGITS - 1 - math.floor(math.log10(abs(weight)))]
+    zeros = 0  # before the first digit
+    while abs(weight) * POWERS_OF_TEN[zeros] < 1.0:
+        zeros += 1
+    unit = POWERS_OF_TEN[DIGITS - 1 + zeros]
     return float(math.floor(weight * unit + 0.5) / unit)

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from core.arithmetic.arrays import BoolArray, FloatArray
+from core.arithmetic.logarithms import log
 from core.arithmetic.ties import TIE
 
 MOST_SQUARINGS = 30  # of a matrix: beyond, rounding would choose among eigenvalues that are all but equal
@@ -84,7 +85,7 @@ def equal_density(
     apart = mean_b - mean_a
     unit = math.sqrt(variance_a + variance_b + apart * apart)
     a, b, apart = variance_a / unit / unit, variance_b / unit / unit, apart / unit
-    odds = math.log(weight_a) - math.log(weight_b) + 0.5 * (math.log(variance_b) - math.log(variance_a))
+    odds = log(weight_a) - log(weight_b) + 0.5 * (log(variance_b) - log(variance_a))
     inside = a * b * (apart * apart - 2 * (a - b) * odds)
     if inside < 0 or (apart == 0 and a == b):
         return middle(mean_a, mean_b)

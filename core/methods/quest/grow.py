@@ -1,11 +1,11 @@
 """Growing by `methods.quest.kernels.grow`: the same tree as `grow` with QUEST."""
 
-import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 
+from core.arithmetic.logarithms import log10
 from core.compiler.eight_lanes import WIDTH
 from core.config.options import Algorithm, MissingStrategy, WhenInsignificant
 from core.growth.best_split import objective_of
@@ -104,8 +104,8 @@ def limits_of(algorithm: Algorithm, n_attributes: int, n_ordered: int) -> Limits
         min_samples_leaf=float(stopping.min_samples_leaf),
         min_impurity=float(stopping.min_impurity),
         min_copy_weight=float(stopping.min_copy_weight) if algorithm.missing is MissingStrategy.WEIGHTED else 0.0,
-        log10_alpha=math.log10(alpha / n_attributes),
-        log10_levene_alpha=math.log10(alpha / (n_attributes + n_ordered)),
+        log10_alpha=log10(alpha / n_attributes),
+        log10_levene_alpha=log10(alpha / (n_attributes + n_ordered)),
         stops_if_insignificant=algorithm.quest.when_insignificant is WhenInsignificant.STOP,
     )
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray
+from core.arithmetic.logarithms import log10
 from core.arithmetic.sums import in_row_order, sums_by, weights_by
 from core.arithmetic.ties import TIE
 from core.config.options import Algorithm, QuestTests, WhenInsignificant
@@ -90,12 +91,12 @@ def choice(
     if not tests:
         return None
     first = tests[first_of([one.association for one in tests])]
-    if first.association.log10_p_value < math.log10(options.alpha / n_attributes):
+    if first.association.log10_p_value < log10(options.alpha / n_attributes):
         return first
     ordered = [(one, one.levene) for one in tests if one.levene is not None]
     if ordered:
         best = first_of([levene for _, levene in ordered])
-        if ordered[best][1].log10_p_value < math.log10(options.alpha / (n_attributes + n_ordered)):
+        if ordered[best][1].log10_p_value < log10(options.alpha / (n_attributes + n_ordered)):
             return ordered[best][0]
     return first if options.when_insignificant is WhenInsignificant.SMALLEST_P else None
 

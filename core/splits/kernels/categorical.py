@@ -13,19 +13,21 @@ more than how far a group's shares or means lie from those of the whole:
 Else it comes from what both groups hold, in the scores of `splits.kernels.numeric`.
 """
 
-from math import log2, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numba import uint64
 
+from core.arithmetic import logarithms
+from core.arithmetic.kernels.logarithms import log2
 from core.arithmetic.ties import TIE
 from core.compiler.compile import compiled, making_arrays
 from core.criteria.kernels.impurity import ENTROPY, ERROR, GINI, SQUARED
 from core.splits.categorical import EXHAUSTIVE_LEVELS, LEAST_SHARE, POWER_STEPS
 from core.splits.kernels.numeric import NO_CUT, SMALL_COUNT, times_log2
 
-TIMES_LOG2 = np.array([0.0, *(n * log2(n) for n in range(1, SMALL_COUNT))])
+TIMES_LOG2 = np.array([0.0, *(n * logarithms.log2(n) for n in range(1, SMALL_COUNT))])
 CLOSE_KEYS = 16  # moves for each slot, beyond which a sort by places is given up
 MOST_SQUARED = 8  # features; beyond, the powers of their scatter cost more than they save
 

@@ -35,11 +35,11 @@ A score is computed also where values are equal, and the place is looked at only
 is new is hard to foresee, and a processor that guesses wrong waits for longer than a score takes.
 """
 
-from math import log2
-
 import numpy as np
 from numba import int64, uint32, uint64
 
+from core.arithmetic.kernels.logarithms import log2
+from core.arithmetic.logarithms import log2_each
 from core.compiler.compile import compiled
 from core.criteria.kernels.impurity import ENTROPY, ERROR, GINI, SQUARED
 
@@ -404,7 +404,7 @@ def about_log2(weight):
 
 
 TABLE_BITS, LOG2_E, TINY = 8, 1.4426950408889634, 1e-300
-TABLE_LOGS = np.log2((np.arange(1 << TABLE_BITS) + 0.5) / (1 << TABLE_BITS) + 1)
+TABLE_LOGS = log2_each((np.arange(1 << TABLE_BITS) + 0.5) / (1 << TABLE_BITS) + 1)
 TABLE_INVERSES = 1 / ((np.arange(1 << TABLE_BITS) + 0.5) / (1 << TABLE_BITS) + 1)
 
 
@@ -529,6 +529,13 @@ def ratio(part, whole):
 def times_log2(weight):
     """w log2 w, and 0 for what rounding left of nothing."""
     return weight * log2(weight) if weight > 0.0 else 0.0
+
+
+@compiled
+def fill_times_log2(table, unit):
+    """Put n log2 n into `table[n]` as whole numbers of 1/unit."""
+    for n in range(1, table.shape[0]):
+        table[n] = int64(np.rint(times_log2(float(n)) * unit))
 
 
 @compiled

@@ -12,10 +12,9 @@ all six were rounded alike. A list that cannot gain enough by that is passed ove
 they are.
 """
 
-from math import log2
-
 from numba import float32, int64, uint32, uint64
 
+from core.arithmetic.kernels.logarithms import log2
 from core.compiler.compile import compiled, lowest_bit
 from core.compiler.eight_lanes import WIDTH, eight_times, largest_of
 from core.criteria.kernels.impurity import ENTROPY

@@ -1,10 +1,10 @@
 """The compiled twin of `dialects.best_split`: the best cut of every list, and the winner among all candidates."""
 
-from math import log2
-
 import numpy as np
 from numba import int64, uint32, uint64
 
+from core.arithmetic.kernels.logarithms import log2
+from core.arithmetic.kernels.powers import exp2, power
 from core.arithmetic.ties import TIE
 from core.compiler.compile import compiled
 from core.criteria.kernels.impurity import ERROR, GINI, SQUARED
@@ -314,9 +314,9 @@ def weigh_costs(rules, gains, scores):
     """`cost_gain`: gains weighed against what the attributes cost."""
     for slot in range(gains.shape[0]):
         if gains[slot] > NO_CUT and rules.cost_kind == TAN_SCHLIMMER:
-            scores[slot] = max(gains[slot], 0.0) ** 2 / rules.slot_costs[slot]
+            scores[slot] = max(gains[slot], 0.0) * max(gains[slot], 0.0) / rules.slot_costs[slot]
         elif gains[slot] > NO_CUT and rules.cost_kind == NUNEZ:
-            scores[slot] = (2.0 ** max(gains[slot], 0.0) - 1.0) / (rules.slot_costs[slot] + 1.0) ** rules.cost_power
+            scores[slot] = (exp2(max(gains[slot], 0.0)) - 1.0) / power(rules.slot_costs[slot] + 1.0, rules.cost_power)
 
 
 @compiled

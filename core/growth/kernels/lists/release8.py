@@ -4,10 +4,9 @@ Its node limit of 2m and its m for categories are among the limits of the rules,
 no code of their own.
 """
 
-from math import log2
-
 from numba import uint32
 
+from core.arithmetic.kernels.logarithms import log2
 from core.compiler.compile import compiled
 from core.growth.kernels.lists.coded_columns import information_of_levels
 from core.growth.kernels.node.split_list import BOTH

@@ -1,11 +1,13 @@
 """The algorithm as the kernels take it: numbers, codes of choices, and tables of what would be computed often."""
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.arithmetic.arrays import FloatArray
+from core.arithmetic.logarithms import log2
 from core.arithmetic.randomness import root_key
 from core.config.options import (
     Algorithm,
@@ -35,8 +37,6 @@ from core.splits.kernels.candidates import EVERY_GAP
 from core.splits.kernels.numeric import MOST_LANES
 from core.splits.split import SplitKind
 from core.tables.target import ClassTarget
-
-PIECE = 1 << 14  # numbers of a table that are made at once
 
 
 def rules_of(
@@ -199,7 +199,7 @@ def tables_of(n: int, criterion: int) -> tuple[Any, ...]:
 
     A few of the logarithms are kept in a finer unit.
     """
-    large_unit = 2.0 ** (60 - int(np.ceil(np.log2(max(2, n) * np.log2(max(2, n)) + 1))))
+    large_unit = 2.0 ** (60 - math.ceil(log2(max(2, n) * log2(max(2, n)) + 1)))
     n_logarithms = n if criterion == impurity_kernels.ENTROPY else 1
     return (
         reciprocal_table(n if criterion == impurity_kernels.GINI else 1),
@@ -218,9 +218,9 @@ def reciprocal_table(n: int) -> FloatArray:
 
 
 def times_log2_table(n: int, unit: float) -> NDArray[np.int64]:
-    """n log2 n for whole numbers up to n, as whole numbers of 1/unit; made piece by piece, in the processor's cache."""
+    """n log2 n for whole numbers up to n, as whole numbers of 1/unit."""
+    from core.splits.kernels.numeric import fill_times_log2
+
     table = np.zeros(n + 1, dtype=np.int64)
-    for first in range(1, n + 1, PIECE):
-        numbers = np.arange(first, min(first + PIECE, n + 1), dtype=np.float64)
-        table[first : first + PIECE] = np.rint(numbers * np.log2(numbers) * unit)
+    fill_times_log2(table, unit)
     return table

@@ -1,9 +1,8 @@
 """The sums of a node, whether it is a leaf, and what of its sums each list knows."""
 
-from math import log2
-
 from numba import uint64
 
+from core.arithmetic.kernels.logarithms import log2
 from core.arithmetic.ties import TIE
 from core.compiler.compile import compiled, lowest_bit
 from core.criteria.kernels.impurity import ENTROPY, GINI, SQUARED

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arithmetic.arrays import BoolArray, FloatArray
+from core.arithmetic.kernels.logarithms import log
 from core.arithmetic.ties import TIE
 from core.compiler.compile import compiled, compiled_with, making_arrays
 from core.methods.quest import discriminant
@@ -22,7 +23,7 @@ ROUNDING = 1e-6  # in proportion, far more than sums of the same weights in anot
 midpoint = compiled(candidates.midpoint)
 part_classes, united = compiled(discriminant.part_classes), compiled(discriminant.united)
 middle = compiled(discriminant.middle)
-equal_density = compiled_with(discriminant.equal_density, middle)
+equal_density = compiled_with(discriminant.equal_density, middle, log)
 trace_of, divide_by = compiled(discriminant.trace_of), compiled(discriminant.divide_by)
 
 
