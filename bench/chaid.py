@@ -142,6 +142,6 @@ def share_of_same_leaves(ours: RowArray, theirs: RowArray) -> float:
     pairs = np.unique(np.stack([ours, theirs]), axis=1)
     is_alone = np.ones(pairs.shape[1], dtype=np.bool_)
     for side in pairs:
-        _, place, n_met = np.unique(side, return_inverse=True, return_counts=True)
-        is_alone &= n_met[place] == 1
+        _, index, n_met = np.unique(side, return_inverse=True, return_counts=True)
+        is_alone &= n_met[index] == 1
     return float(np.count_nonzero(is_alone) / len(np.unique(ours)))

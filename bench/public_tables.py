@@ -38,7 +38,7 @@ def watermelons() -> Columns:
     """Seventeen watermelons; the first column only numbers them, the last is the class."""
     with WATERMELONS.open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    columns: Columns = {name: [row[place] or None for row in rows] for place, name in enumerate(header)}
+    columns: Columns = {name: [row[index] or None for row in rows] for index, name in enumerate(header)}
     for name in ("密度", "含糖率"):
         columns[name] = [float(cell) for cell in columns[name]]
     return {**{name: columns[name] for name in header[1:-1]}, "class": columns[header[-1]]}

@@ -14,7 +14,7 @@ from core.config.columns import (
     unknown_classes,
 )
 from core.config.committee_checks import committee_faults, isolation_faults, missing_target_fault, of_members
-from core.config.committee_presets import COMMITTEES, of_member
+from core.config.committee_presets import COMMITTEES, fault_of_member
 from core.config.options import (
     Bound,
     Categorical,
@@ -85,9 +85,9 @@ def method_faults(config: TrainingConfig, columns: Columns, *, members_listed: b
         case Isolation():
             yield from isolation_faults(config)
         case Committee() as committee:
-            for place, member in enumerate(committee.members):
+            for index, member in enumerate(committee.members):
                 for fault in tree_faults(replace(config, algorithm=member), columns):
-                    yield of_member(place, fault) if members_listed else fault
+                    yield fault_of_member(index, fault) if members_listed else fault
             task = task_of(schema_of(columns.values()), config.target, config.target_kind)
             for fault in committee_faults(committee, task, columns[config.targets[0]]):
                 yield of_members(fault) if members_listed else fault
@@ -119,7 +119,7 @@ def column_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
         *target_places(config),
         (("sample_weight",), config.sample_weight),
         (("division", "column"), division_column(config)),
-        *((("attributes", place), name) for place, name in enumerate(config.attributes or ())),
+        *((("attributes", index), name) for index, name in enumerate(config.attributes or ())),
     ]
     for path, name in named:
         if name is not None and name not in columns:
@@ -130,7 +130,7 @@ def target_places(config: TrainingConfig) -> list[tuple[Path, str]]:
     """Each target, with where it stands in the configuration."""
     if isinstance(config.target, str):
         return [(("target",), config.target)]
-    return [(("target", place), name) for place, name in enumerate(config.target)]
+    return [(("target", index), name) for index, name in enumerate(config.target)]
 
 
 def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
@@ -167,9 +167,9 @@ def target_list_faults(config: TrainingConfig) -> Iterator[Fault]:
     """A list of targets with one twice, or meant to be classes."""
     if isinstance(config.target, str):
         return
-    for place, name in enumerate(config.target):
-        if name in config.target[:place]:
-            yield Fault(f"{quoted(name)} is listed twice", ("target", place), "list every target once")
+    for index, name in enumerate(config.target):
+        if name in config.target[:index]:
+            yield Fault(f"{quoted(name)} is listed twice", ("target", index), "list every target once")
     if config.target_kind not in (None, Kind.NUMERIC):
         hint = "leave target_kind out, or name one target without a list"
         yield Fault("a list of targets is predicted as numbers", ("target_kind",), hint)
@@ -250,11 +250,11 @@ def attribute_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault
         config.sample_weight: "the sample weight",
         division_column(config): "the division",
     }
-    for place, name in enumerate(names):
-        path: Path = ("attributes",) if config.attributes is None else ("attributes", place)
+    for index, name in enumerate(names):
+        path: Path = ("attributes",) if config.attributes is None else ("attributes", index)
         if name in taken:
             yield Fault(f"{quoted(name)} is {taken[name]}, it cannot be an attribute too", path, "take it off the list")
-        elif name in names[:place]:
+        elif name in names[:index]:
             yield Fault(f"{quoted(name)} is listed twice", path, "list every attribute once")
         elif columns[name].kind is Kind.IGNORE:
             yield Fault(
@@ -269,8 +269,8 @@ def attribute_kind_faults(config: TrainingConfig, columns: Columns) -> Iterator[
     hint = f"use {able}, or list the attributes without it"
     if not (isinstance(config.ensemble, Committee) and COMMITTEES[config.ensemble.kind].draws_cuts):
         hint += ', or cut it into intervals with "numeric": {"kind": "mdlp", "as": "intervals"}'
-    for place, name in enumerate(attribute_names(schema_of(columns.values()), config)):
-        path: Path = ("attributes",) if config.attributes is None else ("attributes", place)
+    for index, name in enumerate(attribute_names(schema_of(columns.values()), config)):
+        path: Path = ("attributes",) if config.attributes is None else ("attributes", index)
         kind = columns[name].kind
         if kind is not Kind.IGNORE and name not in config.targets and not preset.takes(kind, config.algorithm.numeric):
             yield Fault(f"{preset.title} takes categorical attributes, and {quoted(name)} is {kind}", path, hint)

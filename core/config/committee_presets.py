@@ -77,13 +77,13 @@ def members_of(kind: str, overrides: Overrides, task: Task) -> tuple[Algorithm, 
     """The methods of a committee's trees: `base` with what is said beside it, or each member by itself."""
     shared = {name: value for name, value in overrides.items() if name not in OWN_OPTIONS}
     if "members" in overrides:
-        raise_any(InvalidConfig, twice_said_faults(overrides, shared))
+        raise_any(InvalidConfig, misplaced_option_faults(overrides, shared))
         said = [(member["kind"], {k: v for k, v in member.items() if k != "kind"}) for member in overrides["members"]]
-        return tuple(_member_at(place, kind, *one, task) for place, one in enumerate(said))
+        return tuple(_member_at(index, kind, *one, task) for index, one in enumerate(said))
     base = overrides.get("base", DEFAULT_BASE)
     kinds = [base] if isinstance(base, str) else list(base)
-    raise_any(InvalidConfig, unheard_faults(shared, kinds, task))
-    return tuple(_member(kind, name, heard(name, shared, task), task) for name in kinds)
+    raise_any(InvalidConfig, unused_option_faults(shared, kinds, task))
+    return tuple(_member(kind, name, options_for(name, shared, task), task) for name in kinds)
 
 
 def options_of(kind: str, task: Task) -> tuple[str, ...]:
@@ -91,33 +91,33 @@ def options_of(kind: str, task: Task) -> tuple[str, ...]:
     return tuple(name for name in algorithm_to_json(resolve(kind, {}, task)) if name not in ("kind", "collapse"))
 
 
-def heard(kind: str, shared: Overrides, task: Task) -> dict[str, Any]:
+def options_for(kind: str, shared: Overrides, task: Task) -> dict[str, Any]:
     """What is said to all of a committee's methods, as far as it is for this one."""
-    return {name: value for name, value in shared.items() if is_heard(kind, name, value, task)}
+    return {name: value for name, value in shared.items() if has_option(kind, name, value, task)}
 
 
-def is_heard(kind: str, name: str, value: Any, task: Task) -> bool:
+def has_option(kind: str, name: str, value: Any, task: Task) -> bool:
     """Whether a method has the option; of the ways to treat missing values some are CHAID's alone, others not its."""
     if name == "missing":
         return value in tuple(ChaidMissing if kind == "chaid" else MissingStrategy)
     return name in options_of(kind, task)
 
 
-def unheard_faults(shared: Overrides, kinds: Sequence[str], task: Task) -> Iterator[Fault]:
+def unused_option_faults(shared: Overrides, kinds: Sequence[str], task: Task) -> Iterator[Fault]:
     """Options for which none of the methods has any use."""
     for name, value in shared.items():
-        if any(is_heard(kind, name, value, task) for kind in kinds):
+        if any(has_option(kind, name, value, task) for kind in kinds):
             continue
         if name == "collapse":
             yield Fault("the trees of a committee are not collapsed", ("algorithm", name), "leave it out")
             continue
-        able = [kind for kind in PRESETS if is_heard(kind, name, value, task)]
+        able = [kind for kind in PRESETS if has_option(kind, name, value, task)]
         asked = f"{name} {quoted(value)}" if name == "missing" else name
         detail = f"{asked} is not an option of {' or '.join(dict.fromkeys(kinds))}"
         yield Fault(detail, ("algorithm", name), f"leave it out, or use a base that has it: {', '.join(able)}")
 
 
-def twice_said_faults(overrides: Overrides, shared: Overrides) -> Iterator[Fault]:
+def misplaced_option_faults(overrides: Overrides, shared: Overrides) -> Iterator[Fault]:
     """What stands beside the list of members though each says it for itself."""
     for name in shared:
         yield Fault("members are listed, and each has its own options", ("algorithm", name), "say it in each member")
@@ -127,18 +127,18 @@ def twice_said_faults(overrides: Overrides, shared: Overrides) -> Iterator[Fault
         yield Fault(detail, ("algorithm", "base"), "leave base out, or members")
 
 
-def _member_at(place: int, committee: str, kind: str, said: Overrides, task: Task) -> Algorithm:
+def _member_at(index: int, committee: str, kind: str, said: Overrides, task: Task) -> Algorithm:
     try:
         return _member(committee, kind, said, task)
     except InvalidConfig as error:
-        raise InvalidConfig(*(of_member(place, fault) for fault in error.faults)) from error
+        raise InvalidConfig(*(fault_of_member(index, fault) for fault in error.faults)) from error
 
 
-def of_member(place: int, fault: Fault) -> Fault:
+def fault_of_member(index: int, fault: Fault) -> Fault:
     """A fault of a method, where the method is one of those listed."""
     if fault.path[:1] != ("algorithm",):
         return fault
-    return replace(fault, path=("algorithm", "members", place, *fault.path[1:]))
+    return replace(fault, path=("algorithm", "members", index, *fault.path[1:]))
 
 
 def _member(committee: str, kind: str, said: Overrides, task: Task) -> Algorithm:

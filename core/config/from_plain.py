@@ -149,7 +149,7 @@ def list_of(each: Check) -> Check:
         if not isinstance(value, list | tuple) or not value:
             yield Fault("must be a list with at least one entry", path)
         else:
-            yield from chain.from_iterable(each(inner, (*path, place)) for place, inner in enumerate(value))
+            yield from chain.from_iterable(each(inner, (*path, index)) for index, inner in enumerate(value))
 
     return check
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # what ticks may be apart, times a power of 10
-ROOM = 1.12  # at the ends of a logarithmic scale
+PADDING = 1.12  # at the ends of a logarithmic scale
 TINY = 1e-100  # nothing can be told apart below
 WIDE = 20.0  # a range whose ends differ by more than this factor is drawn on a logarithmic scale
 
@@ -21,7 +21,7 @@ class Axis:
     ticks: tuple[float, ...]
     is_logarithmic: bool = False
 
-    def place(self, number: float) -> float:
+    def position(self, number: float) -> float:
         """Where the number stands."""
         low, high = self._scaled(self.low), self._scaled(self.high)
         return self.start + (self._scaled(number) - low) / (high - low) * (self.end - self.start)
@@ -31,9 +31,9 @@ class Axis:
 
 
 def count_axis(smallest: int, largest: int, start: float, end: float, *, n_ticks: int = 9) -> Axis:
-    """An axis of whole numbers from 1 on, with some room at its ends; logarithmic where the range is wide."""
+    """An axis of whole numbers from 1 on, with some padding at its ends; logarithmic where the range is wide."""
     if largest > WIDE * smallest:
-        low, high = smallest / ROOM, largest * ROOM
+        low, high = smallest / PADDING, largest * PADDING
         ticks = tuple(tick for tick in _decades(smallest, largest) if low <= tick <= high)
         return Axis(low, high, start, end, _some(ticks, n_ticks), is_logarithmic=True)
     return whole_axis(smallest, largest, start, end, n_ticks=n_ticks)
@@ -41,9 +41,9 @@ def count_axis(smallest: int, largest: int, start: float, end: float, *, n_ticks
 
 def whole_axis(smallest: int, largest: int, start: float, end: float, *, n_ticks: int = 9) -> Axis:
     """An axis of whole numbers from 1 on that is never logarithmic: what grows by as much is as far apart."""
-    room = max(0.5, 0.04 * (largest - smallest))
+    padding = max(0.5, 0.04 * (largest - smallest))
     apart = max(1.0, math.ceil(_apart((largest - smallest) / n_ticks)))
-    low, high = max(0.0, smallest - room), largest + room
+    low, high = max(0.0, smallest - padding), largest + padding
     return Axis(low, high, start, end, _multiples(low, high, apart))
 
 

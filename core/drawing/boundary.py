@@ -19,7 +19,7 @@ from core.tree.model import Model
 WIDTH, HEIGHT = 720, 620
 LEFT, RIGHT, TOP, BOTTOM = 84, 28, 92, 62
 MOST_POINTS = 1_000  # evenly spaced among the training rows
-ROOM = 0.04  # around the training values
+PADDING = 0.04  # around the training values
 LARGEST = 1e300  # beyond this a range leaves float64
 MOST_NAMES = 8  # in the legend
 
@@ -61,10 +61,10 @@ def boundary_svg(model: Model, step: int, plane: Plane, samples: Samples) -> str
 
 
 def drawn_range(known: tuple[float, float]) -> tuple[float, float]:
-    """The numbers between which an attribute is drawn: those of the training rows, with some room."""
+    """The numbers between which an attribute is drawn: those of the training rows, with some padding."""
     low, high = max(known[0], -LARGEST), min(known[1], LARGEST)
-    room = ROOM * (high - low) or 0.5 * max(abs(high), 1.0)
-    return low - room, high + room
+    padding = PADDING * (high - low) or 0.5 * max(abs(high), 1.0)
+    return low - padding, high + padding
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,8 @@ def _points(samples: Samples, plane: Plane, paint: Paint, across: Axis, up: Axis
     if len(known) > MOST_POINTS:
         known = known[np.linspace(0, len(known) - 1, MOST_POINTS).astype(np.int64)]
     return [
-        f'<circle class="point" cx="{across.place(float(first[row])):.1f}" cy="{up.place(float(second[row])):.1f}" '
+        f'<circle class="point" cx="{across.position(float(first[row])):.1f}" '
+        f'cy="{up.position(float(second[row])):.1f}" '
         f'r="4" fill="{paint.point(int(row))}"/>'
         for row in known
     ]
@@ -174,13 +175,13 @@ def _points(samples: Samples, plane: Plane, paint: Paint, across: Axis, up: Axis
 def _frame(across: Axis, up: Axis) -> str:
     bottom, width, height = HEIGHT - BOTTOM, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     below = (
-        f'<path class="frame" d="M{across.place(tick):.1f} {bottom}v5"/>'
-        f'<text class="tick x" x="{across.place(tick):.1f}" y="{bottom + 20}">{words}</text>'
+        f'<path class="frame" d="M{across.position(tick):.1f} {bottom}v5"/>'
+        f'<text class="tick x" x="{across.position(tick):.1f}" y="{bottom + 20}">{words}</text>'
         for tick, words in zip(across.ticks, number_words(across.ticks), strict=True)
     )
     beside = (
-        f'<path class="frame" d="M{LEFT} {up.place(tick):.1f}h-5"/>'
-        f'<text class="tick y" x="{LEFT - 9}" y="{up.place(tick) + 4:.1f}">{words}</text>'
+        f'<path class="frame" d="M{LEFT} {up.position(tick):.1f}h-5"/>'
+        f'<text class="tick y" x="{LEFT - 9}" y="{up.position(tick) + 4:.1f}">{words}</text>'
         for tick, words in zip(up.ticks, number_words(up.ticks), strict=True)
     )
     frame = f'<rect class="frame" x="{LEFT}" y="{TOP}" width="{width}" height="{height}"/>'

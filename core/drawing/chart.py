@@ -50,24 +50,24 @@ def error_words(task: Task, costs: FloatArray | None) -> str:
 
 def grid(across: Axis, up: Axis) -> str:
     """Lines and numbers of both axes."""
-    lines = [f'<path class="grid" d="M{LEFT} {up.place(tick):.1f}H{WIDTH - RIGHT}"/>' for tick in up.ticks]
+    lines = [f'<path class="grid" d="M{LEFT} {up.position(tick):.1f}H{WIDTH - RIGHT}"/>' for tick in up.ticks]
     axes = f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" fill="none"/>'
     errors = [
-        f'<text class="tick y" x="{LEFT - 10}" y="{up.place(tick) + 4:.1f}">{words}</text>'
+        f'<text class="tick y" x="{LEFT - 10}" y="{up.position(tick) + 4:.1f}">{words}</text>'
         for tick, words in zip(up.ticks, number_words(up.ticks), strict=True)
     ]
     marks = [
-        f'<path class="axis" d="M{across.place(tick):.1f} {HEIGHT - BOTTOM}v5"/>'
-        f'<text class="tick x" x="{across.place(tick):.1f}" y="{HEIGHT - BOTTOM + 21}">{words}</text>'
+        f'<path class="axis" d="M{across.position(tick):.1f} {HEIGHT - BOTTOM}v5"/>'
+        f'<text class="tick x" x="{across.position(tick):.1f}" y="{HEIGHT - BOTTOM + 21}">{words}</text>'
         for tick, words in zip(across.ticks, number_words(across.ticks), strict=True)
     ]
     return "".join([*lines, axes, *errors, *marks])
 
 
-def line(style: str, places: Sequence[tuple[float, float]]) -> str:
-    """A line through these places, with a dot at each unless they are many."""
-    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-    dots = "" if len(places) > MOST_DOTS else "".join(dot(style, x, y) for x, y in places)
+def line(style: str, positions: Sequence[tuple[float, float]]) -> str:
+    """A line through these positions, with a dot at each unless they are many."""
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in positions)
+    dots = "" if len(positions) > MOST_DOTS else "".join(dot(style, x, y) for x, y in positions)
     return f'<path class="line {style}" d="M{path}"/>{dots}'
 
 
@@ -82,7 +82,7 @@ def ring(style: str, x: float, y: float) -> str:
 
 
 def mark(x: float, words: str) -> str:
-    """A line from top to bottom, and its words on the side with more room."""
+    """A line from top to bottom, and its words on the side with more space."""
     is_left = x > (LEFT + WIDTH - RIGHT) / 2
     anchor, text_x = ("end", x - 8) if is_left else ("start", x + 8)
     return (

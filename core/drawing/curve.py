@@ -35,9 +35,9 @@ class Series:
     style: str
     points: tuple[tuple[int, int, float, float], ...]
 
-    def places(self, across: Axis, up: Axis) -> list[tuple[float, float]]:
+    def positions(self, across: Axis, up: Axis) -> list[tuple[float, float]]:
         """Where the points stand."""
-        return [(across.place(leaves), up.place(error)) for _, leaves, error, _ in self.points]
+        return [(across.position(leaves), up.position(error)) for _, leaves, error, _ in self.points]
 
 
 def curve_svg(model: Model, points: Sequence[CurvePoint], step: int) -> str:
@@ -49,8 +49,8 @@ def curve_svg(model: Model, points: Sequence[CurvePoint], step: int) -> str:
     drawn = [
         grid(across, up),
         *(_band(one, across, up) for one in series),
-        mark(across.place(marked.leaves), words),
-        *(line(one.style, one.places(across, up)) for one in series),
+        mark(across.position(marked.leaves), words),
+        *(line(one.style, one.positions(across, up)) for one in series),
         *(_ring(one, step, across, up) for one in series),
         legend((one.words, one.style) for one in series),
         names(TITLE, "leaves", error_words(model.task, model.costs)),
@@ -98,10 +98,10 @@ def _band(line: Series, across: Axis, up: Axis) -> str:
         return ""
     above = [(leaves, error + spread) for _, leaves, error, spread in line.points]
     below = [(leaves, max(up.low, error - spread)) for _, leaves, error, spread in reversed(line.points)]
-    around = "L".join(f"{across.place(leaves):.1f} {up.place(error):.1f}" for leaves, error in [*above, *below])
+    around = "L".join(f"{across.position(leaves):.1f} {up.position(error):.1f}" for leaves, error in [*above, *below])
     return f'<path class="{line.style} band" d="M{around}Z"/>'
 
 
 def _ring(line: Series, step: int, across: Axis, up: Axis) -> str:
-    places = zip(line.points, line.places(across, up), strict=True)
-    return "".join(ring(line.style, *place) for (number, *_), place in places if number == step)
+    positions = zip(line.points, line.positions(across, up), strict=True)
+    return "".join(ring(line.style, *place) for (number, *_), place in positions if number == step)

@@ -65,15 +65,15 @@ def regions(view: TreeView, plane: Plane) -> list[Region]:
         if len(waiting) + len(found) > MOST_PIECES:
             raise TooManyPieces(f"the plane falls into more than {MOST_PIECES:,} pieces")
         corners, parts = waiting.pop()
-        place = next((place for place, (node, _) in enumerate(parts) if not view.is_leaf[node]), None)
-        if place is None:
+        position = next((position for position, (node, _) in enumerate(parts) if not view.is_leaf[node]), None)
+        if position is None:
             weights, leaves = np.array([weight for _, weight in parts]), [node for node, _ in parts]
             found.append(Region(corners, sum_of_products(weights, view.tree.answers[leaves])))
             continue
-        node, weight = parts[place]
+        node, weight = parts[position]
         for piece, below in _pieces(view, node, corners, plane):
             moved = tuple((child, weight * share) for child, share in below if weight * share > 0)
-            waiting.append((piece, (*parts[:place], *moved, *parts[place + 1 :])))
+            waiting.append((piece, (*parts[:position], *moved, *parts[position + 1 :])))
     return found
 
 
@@ -112,8 +112,8 @@ def _half_planes(split: Split, branch: int, plane: Plane) -> Iterator[tuple[floa
     axis = plane.columns.index(split.column)
     for sign, end in ((-1.0, above), (1.0, at_most)):
         if abs(end) < math.inf:
-            place = sign * (end - plane.lows[axis]) / plane.spans[axis]
-            yield (sign, 0.0, place) if axis == 0 else (0.0, sign, place)
+            position = sign * (end - plane.lows[axis]) / plane.spans[axis]
+            yield (sign, 0.0, position) if axis == 0 else (0.0, sign, position)
         elif sign * end < 0:  # nothing goes down this branch
             yield 0.0, 0.0, -1.0
 
@@ -122,12 +122,12 @@ def clipped(corners: Polygon, a: float, b: float, c: float) -> Polygon:
     """The part of a convex polygon where a u + b v <= c (Sutherland and Hodgman 1974)."""
     left: list[Point] = []
     over = [a * u + b * v - c for u, v in corners]
-    for place, (u, v) in enumerate(corners):
-        before = place - 1
-        if (over[before] > 0) != (over[place] > 0):
-            (u0, v0), part = corners[before], over[before] / (over[before] - over[place])
+    for position, (u, v) in enumerate(corners):
+        before = position - 1
+        if (over[before] > 0) != (over[position] > 0):
+            (u0, v0), part = corners[before], over[before] / (over[before] - over[position])
             left.append((u0 + part * (u - u0), v0 + part * (v - v0)))
-        if over[place] <= 0:
+        if over[position] <= 0:
             left.append((u, v))
     return tuple(left)
 

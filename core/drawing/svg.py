@@ -44,7 +44,7 @@ def tree_svg(model: Model, step: int) -> str:
     """The tree as of a step, complete in itself: no script, no font to fetch."""
     model, view = model.as_of(step), model.view(step)
     boxes = {node: _box(model, view, node) for node in view.nodes}
-    width = _place(view, boxes) + MARGIN
+    width = _lay_out(view, boxes) + MARGIN
     height = max(box.y for box in boxes.values()) + BOX_HEIGHT + MARGIN
     parent = model.tree.parent
     edges = [_edge(boxes[int(parent[node])], boxes[node]) for node in view.nodes[1:]]
@@ -64,7 +64,7 @@ def _box(model: Model, view: TreeView, node: int) -> Box:
     return Box(title, counts, branch, widest + 2 * PADDING)
 
 
-def _place(view: TreeView, boxes: dict[int, Box]) -> float:
+def _lay_out(view: TreeView, boxes: dict[int, Box]) -> float:
     """Give every box its place; the right edge of the picture.
 
     Every subtree has a strip of its own, as wide as its own box or all its children's strips, whichever is wider.

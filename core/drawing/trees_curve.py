@@ -29,11 +29,11 @@ def trees_curve_svg(curve: TreesCurve) -> str:
     errors = [error for _, error in curve.points] + ([] if curve.test is None else [curve.test])
     across = whole_axis(fewest, most, LEFT, WIDTH - RIGHT)
     up = amount_axis(min(errors), max(errors), HEIGHT - BOTTOM, TOP)
-    places = [(across.place(trees), up.place(error)) for trees, error in curve.points]
+    positions = [(across.position(trees), up.position(error)) for trees, error in curve.points]
     drawn, lines = [grid(across, up)], [(f"out of the bag ({last:.4g} with all trees)", OUT_OF_BAG)]
     if curve.test is not None:
-        drawn.append(f'<path class="line {TEST}" d="M{LEFT} {up.place(curve.test):.1f}H{WIDTH - RIGHT}"/>')
+        drawn.append(f'<path class="line {TEST}" d="M{LEFT} {up.position(curve.test):.1f}H{WIDTH - RIGHT}"/>')
         lines.append((f"test rows, all trees ({curve.test:.4g})", TEST))
-    drawn += [line(OUT_OF_BAG, places), ring(OUT_OF_BAG, *places[-1])]
+    drawn += [line(OUT_OF_BAG, positions), ring(OUT_OF_BAG, *positions[-1])]
     drawn += [legend(lines), names(TITLE, "trees", curve.error)]
     return chart_svg(f"{TITLE}, {', '.join(curve.targets)}", drawn)

@@ -89,7 +89,7 @@ class Forest:
         here = {name: widened(values[nodes], NODE_TYPES[name]) for name, values in self.columns.items()}
         return Tree(
             task=self.task,
-            **with_what_follows(here, self.criteria[kind]),
+            **with_derived_fields(here, self.criteria[kind]),
             branch_start=codes - codes[0],
             branch_of=widened(self.branch_of[codes[0] : codes[-1]], np.int32),
             cuts=self.cuts[kind],
@@ -99,7 +99,7 @@ class Forest:
         )
 
 
-def without_what_follows(every: dict[str, AnyArray], task: Task, criterion: CriterionKind) -> dict[str, AnyArray]:
+def without_derived_fields(every: dict[str, AnyArray], task: Task, criterion: CriterionKind) -> dict[str, AnyArray]:
     """The fields of a tree's nodes but for those that `with_what_follows` finds again to the last bit."""
     kept = dict(every)
     if is_same(every["score"], every["gain"]):
@@ -114,7 +114,7 @@ def without_what_follows(every: dict[str, AnyArray], task: Task, criterion: Crit
     return kept
 
 
-def with_what_follows(here: dict[str, AnyArray], criterion: CriterionKind) -> dict[str, AnyArray]:
+def with_derived_fields(here: dict[str, AnyArray], criterion: CriterionKind) -> dict[str, AnyArray]:
     """All fields of a tree's nodes, from those that were kept."""
     found = dict(here)
     found.setdefault("score", found["gain"])

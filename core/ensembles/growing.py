@@ -113,7 +113,7 @@ def grow_kind(
             watch=watch,
         )
         return
-    for place, tree in enumerate(trees):
+    for index, tree in enumerate(trees):
         grown, _ = grow_with(
             engine,
             tree_samples(samples, committee, seed=seed, tree=tree, kernels=prefers_kernels(engine, samples)),
@@ -122,6 +122,6 @@ def grow_kind(
             seed=tree_seed(seed, tree),
             draw=column_draw(committee, n_columns, seed=seed, tree=tree),
             threads=threads,
-            watch=part_of(watch, place / len(trees), (place + 1) / len(trees)),
+            watch=part_of(watch, index / len(trees), (index + 1) / len(trees)),
         )
         keep(tree, grown)

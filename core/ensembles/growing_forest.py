@@ -21,8 +21,8 @@ from core.ensembles.forest import (
     Forest,
     narrowed,
     widened,
-    with_what_follows,
-    without_what_follows,
+    with_derived_fields,
+    without_derived_fields,
 )
 from core.missing.surrogates import Surrogate
 from core.splits.split import Cuts, Term
@@ -53,7 +53,7 @@ class MemberPart:
 
 def part_of_forest(tree: Tree, criterion: CriterionKind) -> MemberPart:
     """What a forest keeps of a tree."""
-    kept = without_what_follows({name: getattr(tree, name) for name in NODE_TYPES}, tree.task, criterion)
+    kept = without_derived_fields({name: getattr(tree, name) for name in NODE_TYPES}, tree.task, criterion)
     return MemberPart(
         task=tree.task,
         columns={name: narrowed(values) for name, values in kept.items()},
@@ -157,7 +157,7 @@ class GrowingForest:
 def _field(name: str, columns: Mapping[str, AnyArray], criterion: CriterionKind) -> AnyArray:
     """A field of a tree's nodes that follows from those that are kept."""
     here = {each: widened(values, NODE_TYPES[each]) for each, values in columns.items()}
-    return narrowed(with_what_follows(here, criterion)[name])
+    return narrowed(with_derived_fields(here, criterion)[name])
 
 
 def _whole(column: GrowingArray) -> AnyArray:

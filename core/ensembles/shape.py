@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from core.arithmetic.arrays import BoolArray, RowArray
 from core.ensembles.forest import AnyArray
 
-TOP_LEVELS = 6  # that are laid out level by level
+TOP_DEPTHS = 6  # that are laid out level by level
 
 
 class Shape:
@@ -61,7 +61,7 @@ class Shape:
         level, so that few lines of memory hold all of them; the others depth first, near to where their paths go on.
         """
         above, tree = np.flatnonzero(self.size > 1), np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
-        turn = tree[above] * (TOP_LEVELS + 1) + np.minimum(self.depth[above], TOP_LEVELS)
+        turn = tree[above] * (TOP_DEPTHS + 1) + np.minimum(self.depth[above], TOP_DEPTHS)
         above = above[np.argsort(turn, kind="stable")]
         places, n_children = np.zeros(len(self.size), dtype=np.int64), self.n_children[above]
         places[above] = np.cumsum(n_children, dtype=np.int64) - n_children + 1 + tree[above]  # roots stand there too

@@ -170,9 +170,9 @@ def voting_faults(voting: Voting, task: Task, n_trees: int) -> Iterator[Fault]:
         yield Fault(f"{voting.kind} voting is for classes, and this forest answers numbers", ("kind",), f"take {known}")
     if voting.kind is VotingKind.VETO and not voting.trees:
         yield Fault("a veto needs at least one tree that has it", ("trees",), "name trees by their index")
-    for place, tree in enumerate(voting.trees):
+    for index, tree in enumerate(voting.trees):
         if not 0 <= tree < n_trees:
-            yield Fault(f"there is no tree {tree}", ("trees", place), f"trees have the indices 0 to {n_trees - 1}")
+            yield Fault(f"there is no tree {tree}", ("trees", index), f"trees have the indices 0 to {n_trees - 1}")
     if not 0 < voting.share <= 1:
         yield Fault("a share of the votes is above 0 and at most 1", ("share",))
     if voting.m is not None and not 0 <= voting.m < np.inf:

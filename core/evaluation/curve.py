@@ -61,14 +61,14 @@ def curve(model: Model, parts: Parts, *, kernels: bool = False, watch: Watch = n
     alphas = np.append(np.nan, history.steps.alpha)
     return tuple(
         CurvePoint(
-            step=int(steps[place]),
-            leaves=int(history.leaves_by_step[steps[place]]),
-            alpha=known(alphas[steps[place]]),
-            errors={part: None if each is None else float(each[place]) for part, each in errors.items()},
-            cross_validation=known(left_out[place]),
-            spread=known(spread[place]),
+            step=int(steps[position]),
+            leaves=int(history.leaves_by_step[steps[position]]),
+            alpha=known(alphas[steps[position]]),
+            errors={part: None if each is None else float(each[position]) for part, each in errors.items()},
+            cross_validation=known(left_out[position]),
+            spread=known(spread[position]),
         )
-        for place in np.searchsorted(steps, chosen)
+        for position in np.searchsorted(steps, chosen)
     )
 
 

@@ -123,8 +123,8 @@ def columns_read(view: TreeView) -> list[int]:
     """The attributes that can change an answer: those that nodes ask, and those that stand in for them."""
     tree, asking = view.tree, _asking(view)
     columns, _, _ = _asked(view)
-    stand_ins = {one.split.column for node in asking.tolist() for one in tree.surrogates_of(node)}
-    return sorted({*columns.tolist(), *stand_ins})
+    surrogates = {one.split.column for node in asking.tolist() for one in tree.surrogates_of(node)}
+    return sorted({*columns.tolist(), *surrogates})
 
 
 def shuffled_order(n_rows: int, column: int, seed: int, repeat: int) -> RowArray:

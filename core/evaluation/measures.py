@@ -90,13 +90,13 @@ def measure_classes(
         auc=mean_auc(probabilities, actual, weights),
         classes=classes,
         matrix=tuple(tuple(float(cell) for cell in row) for row in matrix),
-        per_class=tuple(_class_measures(label, matrix, place) for place, label in enumerate(classes)),
+        per_class=tuple(_class_measures(label, matrix, index) for index, label in enumerate(classes)),
         mean_cost=None if costs is None else float((matrix * costs).sum()) / total,
     )
 
 
-def _class_measures(label: str, matrix: FloatArray, place: int) -> ClassMeasures:
-    right, claimed, actual = float(matrix[place, place]), float(matrix[:, place].sum()), float(matrix[place].sum())
+def _class_measures(label: str, matrix: FloatArray, index: int) -> ClassMeasures:
+    right, claimed, actual = float(matrix[index, index]), float(matrix[:, index].sum()), float(matrix[index].sum())
     precision = right / claimed if claimed else 0.0
     recall = right / actual if actual else 0.0
     f1 = 2 * precision * recall / (precision + recall) if right else 0.0

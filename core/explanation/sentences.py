@@ -14,7 +14,7 @@ import numpy as np
 from core.arithmetic.arrays import FloatArray
 from core.explanation.answered_record import AnsweredRecord
 from core.explanation.tree_words import NODES_KEPT, TreeWords
-from core.explanation.what_could_change import Outlook
+from core.explanation.what_could_change import PossibleChanges
 from core.explanation.wording import is_or_are, listed, percent_text, probability_text
 from core.growth.held_out import labels_of
 from core.prediction.answers import Answers
@@ -39,7 +39,7 @@ class Sentences:
     def __init__(self, model: Model, predictor: Predictor) -> None:
         self._view, self._tree = predictor.view, predictor.view.tree
         self._words = TreeWords(model)
-        self._outlook = Outlook(model.attributes, predictor, self._words)
+        self._changes = PossibleChanges(model.attributes, predictor, self._words)
         self._of_complete = lru_cache(maxsize=NODES_KEPT)(self._complete)
         self._kept: dict[tuple[bytes, tuple[int, ...]], str] = {}
 
@@ -87,12 +87,12 @@ class Sentences:
     def why(self, record: AnsweredRecord) -> str:
         """Why a record with holes got its answer."""
         told = self._by_one_path(record) if len(record.reached) == 1 else self._by_many_paths(record)
-        return f"{told} {self._outlook.sentences(record, self._label(record.answer))}"
+        return f"{told} {self._changes.sentences(record, self._label(record.answer))}"
 
     def of_leaf(self, leaf: int, holes: Sequence[int]) -> str:
         """Why a record is answered by one leaf, whatever the columns that it lacks are."""
         told = self._of_complete(leaf)
-        return f"{told} {self._outlook.decided(holes, self._label_of(leaf))}" if holes else told
+        return f"{told} {self._changes.decided(holes, self._label_of(leaf))}" if holes else told
 
     def _complete(self, leaf: int) -> str:
         return self._because(leaf, list(self._words.conditions(leaf).values()))
@@ -126,8 +126,8 @@ class Sentences:
             return f"{passed} (not known; filled in as in training)"
         if split.missing_branch >= 0:
             return passed if record.holes[split.column] is State.MISSING else f"{passed} (never seen, so as if missing)"
-        stand_ins = self._tree.surrogates_of(parent) if record.policy is MissingPolicy.SURROGATE else ()
-        for stand_in in (surrogate.split for surrogate in stand_ins):
+        surrogates = self._tree.surrogates_of(parent) if record.policy is MissingPolicy.SURROGATE else ()
+        for stand_in in (surrogate.split for surrogate in surrogates):
             branch = branch_of(stand_in, record.cells[stand_in.column])
             if branch >= 0:
                 return f"{passed} (not known; {self._words.branch(stand_in, branch)} stands in)"
@@ -148,7 +148,7 @@ class Sentences:
 
     def _causes(self, record: AnsweredRecord) -> str:
         """Which values the record would have needed."""
-        asked = self._outlook.met(record)
+        asked = self._changes.met(record)
         unknown, unseen = (
             [self._words.name(column) for column, found in record.holes.items() if found is state and column in asked]
             for state in (State.MISSING, State.UNSEEN)

@@ -17,7 +17,7 @@ MOST_WORK = 2_000  # telling values times paths; beyond this it is not said whic
 Tests = dict[int, list[Split]]
 
 
-class Outlook:
+class PossibleChanges:
     """What can be said about the holes of records that one tree answers."""
 
     def __init__(self, schema: Schema, predictor: Predictor, words: TreeWords) -> None:
@@ -61,13 +61,13 @@ class Outlook:
         splits = (self._tree.split(node) for node in nodes)
         return by_column(split for split in splits if split.missing_branch < 0)
 
-    def _most(self, able: list[WhatIf], attribute: int, place: int) -> str:
+    def _most(self, able: list[WhatIf], attribute: int, index: int) -> str:
         """Which value is worth asking for, and why."""
         chosen, words = able[attribute], self._words
-        condition = chosen.telling.condition(chosen.like(place), place)
+        condition = chosen.telling.condition(chosen.like(index), index)
         known = "whatever it is" if condition is None else f"with {words.condition(condition)}"
         labels = chosen.labels
-        answer = words.numbers(chosen.answers[place]) if labels is None else words.class_name(labels[place])
+        answer = words.numbers(chosen.answers[index]) if labels is None else words.class_name(labels[index])
         most = "could change it" if len(able) == 1 else "could change it most"
         return f"{words.name(chosen.telling.column)} {most}: {known} the answer would be {answer}."
 
@@ -89,8 +89,8 @@ class Outlook:
     def _all_tests(self) -> Tests:
         """Every test of the tree and every stand-in."""
         inner = [node for node in self._view.nodes if not self._view.is_leaf[node]]
-        stand_ins = (surrogate.split for node in inner for surrogate in self._tree.surrogates_of(node))
-        return by_column([*map(self._tree.split, inner), *stand_ins])
+        surrogates = (surrogate.split for node in inner for surrogate in self._tree.surrogates_of(node))
+        return by_column([*map(self._tree.split, inner), *surrogates])
 
 
 def by_column(splits: Iterable[Split]) -> Tests:

@@ -30,14 +30,14 @@ class TellingValues:
     cuts: tuple[float, ...] = ()
     groups: tuple[tuple[int, ...], ...] = ()
 
-    def condition(self, is_like: Sequence[bool], place: int) -> Condition | None:
+    def condition(self, is_like: Sequence[bool], index: int) -> Condition | None:
         """The values that one stands for, and those next to it (of categories: all) that are like it; None for all."""
         if all(is_like):
             return None
         if self.groups:
             codes = (code for group, one in zip(self.groups, is_like, strict=True) if one for code in group)
             return IsOneOf(self.column, tuple(sorted(codes)))
-        first, last = place, place
+        first, last = index, index
         while first > 0 and is_like[first - 1]:
             first -= 1
         while last < len(self.cuts) and is_like[last + 1]:
@@ -77,11 +77,11 @@ class WhatIf:
             return np.array([one != label for one in self.labels])
         return np.any(np.abs(self.answers - answer) > TIE * np.abs(answer), axis=1)
 
-    def like(self, place: int) -> list[bool]:
+    def like(self, index: int) -> list[bool]:
         """Which telling values give the same label as one does; of numbers, the same answer."""
         if self.labels is not None:
-            return [one == self.labels[place] for one in self.labels]
-        return (self.answers == self.answers[place]).all(axis=1).tolist()
+            return [one == self.labels[index] for one in self.labels]
+        return (self.answers == self.answers[index]).all(axis=1).tolist()
 
 
 def what_if(predictor: Predictor, cells: Cells, telling: TellingValues, policy: MissingPolicy) -> WhatIf:
@@ -104,5 +104,5 @@ def most_telling(possible: Sequence[WhatIf], answer: FloatArray, label: int | No
         np.where(one.changes(answer, label), (move / np.where(furthest > 0, furthest, 1.0)).sum(axis=1), -1.0)
         for one, move in zip(possible, moves, strict=True)
     ]
-    place = first_within_tie(np.array([length.max() for length in lengths]))
-    return place, first_within_tie(lengths[place])
+    index = first_within_tie(np.array([length.max() for length in lengths]))
+    return index, first_within_tie(lengths[index])

@@ -16,26 +16,26 @@ TREATMENTS = {
 }
 
 
-def parting_text(place: Parting, first: Route, second: Route, names: tuple[str, str]) -> str:
+def text_of_difference(parting: Parting, first: Route, second: Route, names: tuple[str, str]) -> str:
     """Where and why the ways part; `names` are those of the variants."""
     one, other = map(quoted, names)
-    conditions = [_told(condition, first) for condition in first.conditions(place.first)]
+    conditions = [_told(condition, first) for condition in first.conditions(parting.first)]
     both = "both" if conditions else "Both"
-    match place.kind:
+    match parting.kind:
         case PartingKind.CUT:
-            ends_first = place.first in first.ends
+            ends_first = parting.first in first.ends
             ended, node, short, long = (
-                (first, place.first, one, other) if ends_first else (second, place.second, other, one)
+                (first, parting.first, one, other) if ends_first else (second, parting.second, other, one)
             )
-            asked = f"{long} asks for {attribute_asked(place, first, second)}, where {short} answers"
+            asked = f"{long} asks for {attribute_tested(parting, first, second)}, where {short} answers"
             why = f"{asked}: step {ended.cut_at(node)} of its pruning cut node {node}"
         case PartingKind.TEST:
-            why = f"{one} {_goes(first, place.first)}, and {other} {_goes(second, place.second)}"
+            why = f"{one} {_goes(first, parting.first)}, and {other} {_goes(second, parting.second)}"
         case PartingKind.MISSING:
-            missing = f"{attribute_asked(place, first, second)} is asked for and not known"
+            missing = f"{attribute_tested(parting, first, second)} is asked for and not known"
             why = f"{missing}: {one} {_treats(first)}, and {other} {_treats(second)}"
         case PartingKind.SHARES:
-            missing = f"{attribute_asked(place, first, second)} is asked for and not known"
+            missing = f"{attribute_tested(parting, first, second)} is asked for and not known"
             why = f"{missing}, and the training data divides otherwise"
         case PartingKind.FIGURES:
             why = f"{both} answer, from other training samples"
@@ -46,9 +46,9 @@ def parting_text(place: Parting, first: Route, second: Route, names: tuple[str, 
     return f"After {listed(conditions)} {why}." if conditions else f"{why}."
 
 
-def attribute_asked(place: Parting, first: Route, second: Route) -> str:
+def attribute_tested(parting: Parting, first: Route, second: Route) -> str:
     """The attribute that is asked for where two ways part."""
-    route, node = (second, place.second) if first.view.is_leaf[place.first] else (first, place.first)
+    route, node = (second, parting.second) if first.view.is_leaf[parting.first] else (first, parting.first)
     return _asked(route, node)
 
 

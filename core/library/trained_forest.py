@@ -56,7 +56,7 @@ class TrainedForest:
 
     def tree(self, index: int) -> Trained:
         """One of the trees, as a model of its own."""
-        return Trained(self.model.member(place_of(index, len(self))), (), self.engine)
+        return Trained(self.model.member(checked_index(index, len(self))), (), self.engine)
 
     @cached_property
     def _predictor(self) -> ForestPredictor:
@@ -100,10 +100,10 @@ class TrainedIsolation:
 
     def tree(self, index: int) -> Trained:
         """One of the trees, which answers with the length of a record's way."""
-        return Trained(self.model.member(place_of(index, len(self))), (), self.engine)
+        return Trained(self.model.member(checked_index(index, len(self))), (), self.engine)
 
 
-def place_of(index: int, n_trees: int) -> int:
+def checked_index(index: int, n_trees: int) -> int:
     """The index, or InvalidConfig where there is no such tree."""
     if not 0 <= index < n_trees:
         raise InvalidConfig(Fault(f"there is no tree {index}", ("index",), f"use 0 to {n_trees - 1}"))

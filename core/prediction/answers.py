@@ -1,7 +1,7 @@
 """Answers to a table of records, column by column: what a step of a model says, and how sure it is.
 
 A record ends in one leaf, or in several with weights that sum to 1. Its answer is the weighted sum over those ends;
-what it could become once the missing values are known is told by the leaves it can then reach.
+the leaves it could reach once the missing values are known bound what the answer could become.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from core.tree.tree import Tree
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to records, in their order; each column is found out when it is asked for.
+    """The answers to records, in their order; each column is computed when first used.
 
     `ends` are the leaves that answer, with their weights, and `possible` those that could once all values are known.
     """
@@ -44,7 +44,7 @@ class Answers:
     def whole(self) -> RowArray:
         """`[row]`: the one leaf that answers a record, whatever its missing values are; -1 where there are several.
 
-        All else that an answer says is then the leaf's own.
+        Everything else in the answer is then that of the leaf.
         """
         if self.ends is self.possible and len(self.ends.nodes) == len(self):
             return self.ends.nodes
@@ -91,7 +91,7 @@ class Answers:
         """
         if self.tree.task is not Task.CLASSIFICATION:
             lowest, highest = self.bounds[:, :, 0], self.bounds[:, :, 1]
-            # A sum of weights times one number is that number up to the last digits.
+            # A weighted sum of equal numbers is that number up to rounding.
             is_same = np.abs(self.values - lowest) <= TIE * np.abs(lowest)
             return ((lowest == highest) & is_same).all(axis=1)
         rows = self.possible.rows
@@ -106,7 +106,7 @@ def answers_of_leaves(tree: Tree, leaves: RowArray) -> Answers:
 
 
 class Answering:
-    """A step of a model, ready to answer tables."""
+    """Answers tables with a model as of a step."""
 
     def __init__(self, predictor: Predictor, attributes: Schema) -> None:
         self.predictor, self.attributes = predictor, attributes
@@ -114,9 +114,9 @@ class Answering:
     def answers(
         self, records: EncodedRecords, policy: MissingPolicy, *, kernels: bool, taken: Table | None = None
     ) -> Answers:
-        """The answers to records, and what they could become: told from the records as sent.
+        """The answers to records, and what they could become, which is found from the records as sent.
 
-        `taken` is the table as the tree takes it, where missing values were filled.
+        `taken` is the table that the tree predicts from, where missing values were filled.
         """
         ends = self.predictor.ends(taken or records.table, policy, kernels=kernels)
         if records.are_complete:
@@ -126,5 +126,5 @@ class Answering:
 
     @cached_property
     def _possible(self) -> Predictor:
-        """Leads to `bounds.possible_leaves`."""
+        """A predictor whose ends are `bounds.possible_leaves`."""
         return Predictor(opened(self.predictor.view, self.attributes))

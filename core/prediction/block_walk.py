@@ -1,4 +1,4 @@
-"""Many records down a tree at once, block by block, by compiled kernels: the answers of `prediction`, bit for bit.
+"""Many records down a tree at once, block by block, by compiled kernels: the answers of `routing`, bit for bit.
 
 Importing this module compiles nothing; calling it does, unless compiled code is found on disk.
 """
@@ -20,20 +20,20 @@ from core.tree.layout import IN_FLIGHT, THRESHOLD, Layout
 from core.tree.tree import Tree, TreeView
 
 BLOCK_ROWS = 64_000
-WALK_ROWS = 24_000  # not a power of 2: columns must not fall on the same lines of the processor's cache
-N_TILES = 16  # read at a time: enough for long runs in memory, and few enough to stay near the processor
-MOST_COPIES = 16_384  # of a few rows at a time; rows with more holes go down together
-MOST_PLACES = 1 << 26  # that the key of a copy can tell
+WALK_ROWS = 24_000  # not a power of 2, so that columns do not compete for the same cache lines
+N_TILES = 16  # read at a time: enough for long runs in memory, few enough to stay in the cache
+MOST_COPIES = 16_384  # of a tile's rows; where more are needed, rows go through `walk`
+MOST_POSITIONS = 1 << 26  # that fit into the key of a copy
 POLICIES = tuple(MissingPolicy)
 
-# A part of a row on its way down: where it is, which row it is of, and the next part of the same row, 0 for none.
+# A weighted copy of a row on its way down: its position and row, its weight, and the row's next copy, 0 for none.
 COPY = np.dtype([("weight", np.float64), ("key", np.uint32), ("after", np.uint32)])
 
 Arrival = tuple[int, RowArray, FloatArray]
 
 
-class Room(NamedTuple):
-    """What rows that go down quickly need: some tiles of values, the totals of rows, and copies of rows with holes."""
+class TileBuffers(NamedTuple):
+    """Buffers of `kernels.routing.answer_rows`: tiles of values, totals of rows, and copies of incomplete rows."""
 
     tiles: FloatArray
     totals: FloatArray
@@ -43,7 +43,7 @@ class Room(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What a walk of whole nodes works in: lists of rows and weights, nodes that wait, and the visits kept."""
+    """Memory of `kernels.routing.walk`: lists of rows and weights, frames of nodes to visit, and recorded visits."""
 
     entries: NDArray[np.uint32]
     weights: FloatArray
@@ -52,18 +52,18 @@ class Memory(NamedTuple):
     ends: NDArray[np.int64]
     kept_rows: NDArray[np.uint32]
     kept_weights: FloatArray
-    kept_places: NDArray[np.uint32]
+    kept_positions: NDArray[np.uint32]
     kept_ends: NDArray[np.int64]
-    counts: NDArray[np.int64]  # of nodes that wait, of rows kept, of visits kept
+    counts: NDArray[np.int64]  # of frames, of rows recorded, of visits recorded
 
     def larger(self) -> "Memory":
-        """Twice as much, with the same contents."""
+        """A copy of twice the size, with the same contents."""
         return Memory._make(values if values is self.counts else _doubled(values) for values in self)
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Visits in the order of the walk: the rows and weights of visit v from `starts[v]` to `starts[v + 1]`."""
+    """Recorded visits in the order of the walk; visit v has rows and weights from `starts[v]` to `starts[v + 1]`."""
 
     nodes: RowArray
     starts: NDArray[np.int64]
@@ -76,14 +76,14 @@ class Kept:
 
     @property
     def every(self) -> tuple[RowArray, NDArray[np.uint32], FloatArray]:
-        """Node, row and weight of all that was met."""
+        """Node, row and weight of every arrival."""
         end = self.starts[-1]
         return np.repeat(self.nodes, np.diff(self.starts)), self.rows[:end], self.weights[:end]
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows of a table: the columns that are read. Codes are numbers here, and what is missing is NaN."""
+    """The columns of some rows that tests read; codes are numbers here, and NaN is missing."""
 
     start: int
     n_rows: int
@@ -91,25 +91,25 @@ class Block:
 
     @property
     def rows(self) -> slice:
-        """The rows in the table."""
+        """The range of table rows in the block."""
         return slice(self.start, self.start + self.n_rows)
 
     @property
     def addresses(self) -> NDArray[np.uint64]:
-        """Where the columns are in memory."""
+        """The addresses of the columns."""
         return np.array([address_of(cells) for cells in self.columns], dtype=np.uint64)
 
     def values(self, rows: NDArray[np.uint32]) -> FloatArray:
-        """`values[column, row]` of some rows; one more column is all 0."""
+        """`values[column, row]` of some rows, with one more column of zeros."""
         values = np.empty((len(self.columns) + 1, len(rows)))
-        for place, cells in enumerate(self.columns):
-            np.take(cells, rows, out=values[place])
+        for position, cells in enumerate(self.columns):
+            np.take(cells, rows, out=values[position])
         values[-1] = 0.0
         return values
 
 
 class BlockWalk:
-    """A view, ready for tables."""
+    """Predicts tables with a view of a tree."""
 
     def __init__(self, layout: Layout, view: TreeView) -> None:
         self._layout, self._nodes = layout, layout.nodes_of(view)
@@ -119,17 +119,17 @@ class BlockWalk:
         self._takes_all = layout.tree.takes_all
 
     def answers(self, table: Table, policy: MissingPolicy) -> FloatArray:
-        """`prediction.predict`; besides the answers it takes no more memory than some blocks do."""
+        """`routing.predict`, block by block, so memory does not grow with the table."""
         from core.prediction.kernels.routing import ANSWERS  # imports Numba
 
         n_outputs = self._layout.tree.values.shape[1]
-        out, memory, room = np.empty((table.n_rows, n_outputs)), None, self._room()
+        out, memory, buffers = np.empty((table.n_rows, n_outputs)), None, self._buffers()
         by_copies = (
-            policy is MissingPolicy.WEIGHTED and self._kinds == THRESHOLD and len(self._nodes.first) <= MOST_PLACES
+            policy is MissingPolicy.WEIGHTED and self._kinds == THRESHOLD and len(self._nodes.first) <= MOST_POSITIONS
         )
         for block in self._blocks(table, BLOCK_ROWS):
             answers = out[block.rows]
-            _, rows = self._answer_quickly(block, room, answers, by_copies=by_copies)
+            _, rows = self._answer_quickly(block, buffers, answers, by_copies=by_copies)
             for some in np.split(rows, range(WALK_ROWS, len(rows), WALK_ROWS)):
                 of_some = np.zeros((len(some), n_outputs))
                 memory = self._walk(block.values(some), policy, ANSWERS, of_some, memory)
@@ -137,14 +137,14 @@ class BlockWalk:
         return out
 
     def ends(self, table: Table, policy: MissingPolicy) -> Ends:
-        """`prediction.ends`."""
+        """`routing.ends`."""
         from core.prediction.kernels.routing import ENDS  # imports Numba
 
-        room, nothing, met = self._room(), np.empty((0, 0)), list[Met]()
+        buffers, nothing, met = self._buffers(), np.empty((0, 0)), list[Met]()
         leaves = np.empty(table.n_rows, dtype=np.int64)
         for block in self._blocks(table, BLOCK_ROWS):
-            places, others = self._answer_quickly(block, room, nothing, by_copies=False)
-            leaves[block.rows] = self._layout.order[places]
+            positions, others = self._answer_quickly(block, buffers, nothing, by_copies=False)
+            leaves[block.rows] = self._layout.order[positions]
             if len(others):
                 leaves[block.start + others] = -1
                 nodes, rows, weights = self._kept(block.values(others), policy, ENDS).every
@@ -155,26 +155,26 @@ class BlockWalk:
         return ends_of([(leaves[whole], whole, np.ones(len(whole))), *met], table.n_rows)
 
     def leaves_of_complete(self, table: Table) -> RowArray:
-        """The leaf of each row that has every value its way asks for; -1 for the others."""
-        room, nothing = self._room(), np.empty((0, 0))
+        """The leaf of each row that has every value its path tests; -1 for the others."""
+        buffers, nothing = self._buffers(), np.empty((0, 0))
         leaves = np.empty(table.n_rows, dtype=np.int64)
         for block in self._blocks(table, BLOCK_ROWS):
-            places, others = self._answer_quickly(block, room, nothing, by_copies=False)
+            positions, others = self._answer_quickly(block, buffers, nothing, by_copies=False)
             of_block = leaves[block.rows]
-            of_block[:] = self._layout.order[places]
+            of_block[:] = self._layout.order[positions]
             of_block[others] = -1
         return leaves
 
     def leaves_of_numbers(self, columns: NDArray[np.uint64], n_rows: int) -> RowArray | None:
-        """The leaves of complete rows whose columns are numbers at some addresses; None where a test asks for sums."""
+        """The leaves of complete rows whose columns are float64 at these addresses; None with linear tests."""
         if not self._takes_all or self._layout.sums:
             return None
         tested = columns[np.array(self._layout.tested, dtype=np.int64)]
-        places, _ = self._go_down(tested, n_rows, self._room(), np.empty((0, 0)), by_copies=False)
-        return self._layout.order[places]
+        positions, _ = self._go_down(tested, n_rows, self._buffers(), np.empty((0, 0)), by_copies=False)
+        return self._layout.order[positions]
 
     def arrivals(self, table: Table, policy: MissingPolicy) -> Iterator[Arrival]:
-        """Node, rows and weights of `prediction.visits`; the whole table is one block."""
+        """Node, rows and weights of `routing.visits`, with the whole table as one block."""
         from core.prediction.kernels.routing import VISITS  # imports Numba
 
         for block in self._blocks(table, max(1, table.n_rows)):
@@ -183,20 +183,20 @@ class BlockWalk:
                 yield node, rows.astype(np.int64), weights
 
     def _blocks(self, table: Table, n_rows: int) -> Iterator[Block]:
-        """The table, so many rows at a time."""
+        """The table in blocks of `n_rows` rows."""
         layout = self._layout
         for start in range(0, table.n_rows, n_rows):
             rows = slice(start, min(start + n_rows, table.n_rows))
-            tested, stand_ins = (
+            tested, surrogates = (
                 [as_numbers(table.columns[column][rows]) for column in columns]
-                for columns in (layout.tested, layout.only_stand_ins)
+                for columns in (layout.tested, layout.only_surrogates)
             )
             sums = [weighted_sums(terms, table.columns, rows) for terms in layout.sums]
-            yield Block(start, rows.stop - start, [*tested, *sums, *stand_ins])
+            yield Block(start, rows.stop - start, [*tested, *sums, *surrogates])
 
-    def _room(self) -> Room:
-        """Room for rows to go down quickly."""
-        return Room(
+    def _buffers(self) -> TileBuffers:
+        """New buffers for `_answer_quickly`."""
+        return TileBuffers(
             tiles=np.zeros(N_TILES * (self._layout.n_columns + 1) * IN_FLIGHT),
             totals=np.empty(N_TILES * IN_FLIGHT),
             slots=np.empty(IN_FLIGHT, dtype=np.uint32),
@@ -205,31 +205,31 @@ class BlockWalk:
         )
 
     def _answer_quickly(
-        self, block: Block, room: Room, answers: FloatArray, *, by_copies: bool
+        self, block: Block, buffers: TileBuffers, answers: FloatArray, *, by_copies: bool
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Send complete rows to their leaves, others by copies if told: the places of leaves, and the rows left.
+        """Answer complete rows, and others by copies if `by_copies`: the positions of leaves, and the rows left.
 
-        Where some category has no branch, a row is never known to be complete.
+        Where some category has no branch, all rows are left: a known value may lead nowhere.
         """
         if not self._takes_all:
             return np.zeros(block.n_rows, dtype=np.uint32), np.arange(block.n_rows, dtype=np.uint32)
         tested = block.addresses[: self._layout.n_tested]
-        return self._go_down(tested, block.n_rows, room, answers, by_copies=by_copies)
+        return self._go_down(tested, block.n_rows, buffers, answers, by_copies=by_copies)
 
     def _go_down(
-        self, tested: NDArray[np.uint64], n_rows: int, room: Room, answers: FloatArray, *, by_copies: bool
+        self, tested: NDArray[np.uint64], n_rows: int, buffers: TileBuffers, answers: FloatArray, *, by_copies: bool
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         from core.prediction.kernels.routing import answer_rows  # imports Numba
 
         reached, left = np.zeros(n_rows + IN_FLIGHT, dtype=np.uint32), np.empty(n_rows, dtype=np.uint32)
-        n = answer_rows(tested, self._nodes, self._depth, self._kinds, by_copies, room, reached, left, answers)
+        n = answer_rows(tested, self._nodes, self._depth, self._kinds, by_copies, buffers, reached, left, answers)
         return reached[:n_rows], left[:n]
 
     def _kept(self, values: FloatArray, policy: MissingPolicy, keeps: int) -> Kept:
-        """What a walk kept: nodes, and the rows and weights at each."""
+        """What a walk records: nodes, and the rows and weights at each."""
         memory = self._walk(values, policy, keeps, np.empty((0, 0)), None)
         n_visits = int(memory.counts[2])
-        nodes = self._layout.order[memory.kept_places[:n_visits]]
+        nodes = self._layout.order[memory.kept_positions[:n_visits]]
         return Kept(nodes, np.append(0, memory.kept_ends[:n_visits]), memory.kept_rows, memory.kept_weights)
 
     def _walk(
@@ -240,19 +240,19 @@ class BlockWalk:
         answers: FloatArray,
         memory: Memory | None,
     ) -> Memory:
-        """The walk of whole nodes, of all rows of `values[column, row]`, in as much memory as it needs."""
+        """Run `kernels.routing.walk` on all rows of `values[column, row]`, enlarging its memory as needed."""
         from core.prediction.kernels.routing import walk  # imports Numba
 
         n_rows = values.shape[1]
         memory = begun(memory or new_memory(n_rows, self._layout.tree), n_rows)
-        stand_ins, code = self._layout.stand_ins, POLICIES.index(policy)
-        while not walk(self._nodes, stand_ins, code, keeps, values, answers, memory):
+        surrogates, code = self._layout.surrogate_tests, POLICIES.index(policy)
+        while not walk(self._nodes, surrogates, code, keeps, values, answers, memory):
             memory = memory.larger()
         return memory
 
 
 def begun(memory: Memory, n: int) -> Memory:
-    """The memory with n rows waiting at the root, each with weight 1; larger where they do not fit."""
+    """The memory with n rows at the root, each with weight 1; enlarged if they do not fit."""
     while len(memory.branches) < n:
         memory = memory.larger()
     memory.entries[:n], memory.weights[:n] = np.arange(n), 1.0
@@ -262,7 +262,7 @@ def begun(memory: Memory, n: int) -> Memory:
 
 
 def new_memory(n_rows: int, tree: Tree) -> Memory:
-    """Enough for a walk of so many rows, if few of them lack values and nodes of very many branches are rare."""
+    """Memory for a walk of `n_rows` rows; enough if few values are missing and few nodes have very many branches."""
     from core.prediction.kernels.routing import FIELDS  # imports Numba
 
     n, most_branches = max(64, n_rows), int(tree.n_children.max())
@@ -274,7 +274,7 @@ def new_memory(n_rows: int, tree: Tree) -> Memory:
         ends=np.empty(64 + most_branches, dtype=np.int64),
         kept_rows=np.empty(2 * n, dtype=np.uint32),
         kept_weights=np.empty(2 * n),
-        kept_places=np.empty(256 + len(tree), dtype=np.uint32),
+        kept_positions=np.empty(256 + len(tree), dtype=np.uint32),
         kept_ends=np.empty(256 + len(tree), dtype=np.int64),
         counts=np.zeros(3, dtype=np.int64),
     )
@@ -287,7 +287,7 @@ def _doubled(values: Any) -> Any:
 
 
 def as_numbers(cells: Column) -> FloatArray:
-    """Cells in one piece, codes as numbers, NaN where they are missing; the cells themselves where they are so."""
+    """Cells as contiguous float64, codes as numbers, NaN for missing; no copy where they are so already."""
     if cells.dtype != np.float64:
         return np.where(cells < 0, np.nan, cells)
     if cells.flags.c_contiguous and cells.flags.aligned:

@@ -3,12 +3,12 @@
 Every way to fill in a record's missing values leads to one leaf. Which leaves can be reached is exact for
 axis-parallel trees: attributes can be filled in independently of each other, and each has one value however often a
 path tests it, so a leaf is possible when, attribute by attribute, the tests on its path leave some value. A linear test
-that lacks a value is taken to leave both ways open, whatever else is known: with such tests the leaves found are all
+that lacks a value is taken to allow both branches, whatever else is known: with such tests the leaves found are all
 that can be reached, and perhaps some that cannot.
 
-What the tests of a path leave does not depend on the record. So a record can reach the leaves that it comes to when it
-goes down every branch at a missing value, but for those whose own tests contradict each other: `opened` makes the tree
-in which ordinary routing does just that, for many records at once.
+Which values the tests of a path leave does not depend on the record. So a record can reach exactly the leaves that it
+reaches by taking every branch at a missing value, except those whose own tests contradict each other. `opened` makes
+the tree in which ordinary routing does this, for many records at once.
 """
 
 import math
@@ -59,7 +59,7 @@ def possible_leaves(view: TreeView, records: Table, row: int) -> list[int]:
 def opened(view: TreeView, schema: Schema) -> TreeView:
     """The view with weight 1 for each branch that some value can take: `possible_leaves` by weighted routing.
 
-    A missing value that has a branch of its own may turn out to be any value all the same.
+    A missing value with a branch of its own may still turn out to be any value.
     """
     share = np.zeros(len(view.tree))
     waiting: list[tuple[int, Mapping[int, Values]]] = [(0, {})]
@@ -120,5 +120,5 @@ def is_decided(view: TreeView, leaves: list[int], answer: FloatArray) -> bool:
     if tree.task is Task.CLASSIFICATION:
         return bool((tree.labels[leaves] == labels_of(answer[None, :], tree.costs)[0]).all())
     lowest, highest = tree.answers[leaves].min(axis=0), tree.answers[leaves].max(axis=0)
-    # A sum of weights times one number is that number up to the last digits.
+    # A weighted sum of equal numbers is that number up to rounding.
     return bool((lowest == highest).all() and (np.abs(answer - lowest) <= TIE * np.abs(lowest)).all())

@@ -1,4 +1,4 @@
-"""Answers to one record or to many, each in the fastest way there is: all give the bits of `prediction`."""
+"""Answers to one record or to many, each by the fastest method available: all give the bits of `routing`."""
 
 from contextlib import suppress
 from functools import cached_property
@@ -16,8 +16,8 @@ from core.tables.table import Table
 from core.tree.layout import Layout
 from core.tree.tree import Tree, TreeView
 
-FEW_RECORDS = 20  # up to here records are answered one by one, which takes no longer than to begin with a table
-ROWS_PER_NODE = 10  # without kernels: more rows for each node than this are quicker node by node
+FEW_RECORDS = 20  # up to this many records are answered one by one, which is faster than setting up a table
+ROWS_PER_NODE = 10  # without kernels: with more rows per node than this, visiting node by node is faster
 
 
 class TreePredictor:
@@ -52,11 +52,11 @@ class Predictor:
         return self._record_walk.answer(cells, policy or self.as_grown)
 
     def leaf(self, cells: Cells) -> int:
-        """The leaf that one record comes to by what is known; -1 where something on its way is not."""
+        """The leaf of one record; -1 where a value that its path tests is missing."""
         return self._record_walk.leaf(cells)
 
     def batch(self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool) -> FloatArray:
-        """`prediction.predict`: class probabilities, or means, for every row."""
+        """`routing.predict`: class probabilities, or means, for every row."""
         policy = policy or self.as_grown
         if self._is_small(table.n_rows, kernels=kernels):
             answers = [self._record_walk.answer(cells, policy) for cells in cells_of(table)]
@@ -67,7 +67,7 @@ class Predictor:
         return predict(self.view, table, policy)
 
     def ends(self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool) -> Ends:
-        """`prediction.ends`: for each row the nodes that answer it, with their weights."""
+        """`routing.ends`: for each row the nodes that answer it, with their weights."""
         policy = policy or self.as_grown
         if self._is_small(table.n_rows, kernels=kernels):
             return ends_of_lists([self._record_walk.reached(cells, policy) for cells in cells_of(table)])
@@ -77,7 +77,7 @@ class Predictor:
         return ends(self.view, table, policy)
 
     def leaves_of_numbers(self, read: NumbersOfAttributes) -> RowArray | None:
-        """By kernels the leaf of each complete record, whose values are all numbers; None where that takes more."""
+        """The leaf of each complete record of numbers, by kernels; None for trees where that is not possible."""
         return self._block_walk.leaves_of_numbers(read.addresses, read.n_rows)
 
     def _is_small(self, n_rows: int, *, kernels: bool) -> bool:

@@ -1,6 +1,6 @@
 """One record down a tree, in plain Python: for a few records nothing is faster, and nothing has to be compiled.
 
-The twin of `prediction.visits` for one record. Cells are numbers, or codes of categories; NaN where they are missing.
+Equal to `routing.visits` for one record. Cells are numbers, or codes of categories; NaN where they are missing.
 """
 
 from bisect import bisect_left
@@ -22,7 +22,7 @@ Reached = list[tuple[int, float]]
 
 
 class TreeLists:
-    """A layout as lists, for all views of the tree."""
+    """A layout as Python lists, shared by all views of the tree."""
 
     def __init__(self, layout: Layout) -> None:
         self.tree = layout.tree
@@ -33,41 +33,41 @@ class TreeLists:
         self.first: list[int] = layout.full.first.tolist()
         self.n_branches: list[int] = layout.full.n_branches.tolist()
         self.shares: list[float] = layout.full.share.tolist()
-        self.asks_for_values = bool((self.tree.missing_branch < 0).all())  # no missing value has a branch of its own
+        self.needs_values = bool((self.tree.missing_branch < 0).all())  # no branches for missing values
         self.n_outputs = self.tree.values.shape[1]
         self.all_answers = layout.full.answers[:, : self.n_outputs]
-        self.answers: dict[int, tuple[float, ...]] = {}  # of the leaves that were reached
+        self.answers: dict[int, tuple[float, ...]] = {}  # of reached leaves
 
 
 class RecordWalk:
-    """A view, ready for records."""
+    """Predicts single records with a view of a tree."""
 
     def __init__(self, lists: TreeLists, view: TreeView) -> None:
         self._lists = lists
         self._columns = lists.columns.copy()  # -1 in the view's leaves
-        for place in np.flatnonzero(view.is_leaf[view.tree.by_parent]).tolist():
-            self._columns[place] = -1
+        for position in np.flatnonzero(view.is_leaf[view.tree.by_parent]).tolist():
+            self._columns[position] = -1
 
     def answer(self, cells: Cells, policy: MissingPolicy) -> tuple[float, ...]:
-        """Class probabilities, or means, as `prediction.predict` has them."""
-        place = self._down(0, cells)
-        if self._columns[place] < 0:
-            return self._lists.answers.get(place) or self._answer_of(place)
+        """Class probabilities, or means, equal to those of `routing.predict`."""
+        position = self._down(0, cells)
+        if self._columns[position] < 0:
+            return self._lists.answers.get(position) or self._answer_of(position)
         total = [0.0] * self._lists.n_outputs
-        for end, weight in self._ends(place, cells, policy):
+        for end, weight in self._ends(position, cells, policy):
             answer = self._lists.answers.get(end) or self._answer_of(end)
             total = [so_far + weight * part for so_far, part in zip(total, answer, strict=True)]
         return tuple(total)
 
     def leaf(self, cells: Cells) -> int:
-        """The leaf that the record comes to by what is known; -1 where something on its way is not."""
-        place = self._down(0, cells)
-        is_there = self._columns[place] < 0 and (self._lists.asks_for_values or self._knows_all_above(place, cells))
-        return self._lists.nodes[place] if is_there else -1
+        """The leaf of the record; -1 where a value that its path tests is missing."""
+        position = self._down(0, cells)
+        is_there = self._columns[position] < 0 and (self._lists.needs_values or self._knows_all_above(position, cells))
+        return self._lists.nodes[position] if is_there else -1
 
-    def _knows_all_above(self, place: int, cells: Cells) -> bool:
-        """Whether the record took no branch for missing values on its way."""
-        tree, node = self._lists.tree, self._lists.nodes[place]
+    def _knows_all_above(self, position: int, cells: Cells) -> bool:
+        """Whether the record took no branch for missing values on its path."""
+        tree, node = self._lists.tree, self._lists.nodes[position]
         while node > 0:
             node = int(tree.parent[node])
             value = cells[int(tree.column[node])]
@@ -76,43 +76,43 @@ class RecordWalk:
         return True
 
     def reached(self, cells: Cells, policy: MissingPolicy) -> Reached:
-        """The nodes that answer, left to right, with their weights, as `prediction.leaves_reached` has them."""
+        """The nodes that answer, left to right, with their weights, equal to those of `routing.leaves_reached`."""
         nodes = self._lists.nodes
-        return [(nodes[place], weight) for place, weight in self._ends(self._down(0, cells), cells, policy)]
+        return [(nodes[position], weight) for position, weight in self._ends(self._down(0, cells), cells, policy)]
 
-    def _answer_of(self, place: int) -> tuple[float, ...]:
-        answer = self._lists.answers[place] = tuple(self._lists.all_answers[place].tolist())
+    def _answer_of(self, position: int) -> tuple[float, ...]:
+        answer = self._lists.answers[position] = tuple(self._lists.all_answers[position].tolist())
         return answer
 
-    def _down(self, place: int, cells: Cells) -> int:
-        """Where a record comes to from a place: a leaf, or the first node whose value it lacks."""
+    def _down(self, position: int, cells: Cells) -> int:
+        """Where a record gets from a position: to a leaf, or to the first node whose value is missing."""
         columns, thresholds, first = self._columns, self._lists.thresholds, self._lists.first
-        while (column := columns[place]) >= 0:
+        while (column := columns[position]) >= 0:
             value = cells[column]
-            if value <= thresholds[place]:
-                place = first[place]
-            elif value > thresholds[place]:
-                place = first[place] + 1
+            if value <= thresholds[position]:
+                position = first[position]
+            elif value > thresholds[position]:
+                position = first[position] + 1
             else:  # missing, or not a threshold
-                branch = taken_branch(self._lists.tree.split(self._lists.nodes[place]), cells)
+                branch = taken_branch(self._lists.tree.split(self._lists.nodes[position]), cells)
                 if branch < 0:
-                    return place
-                place = first[place] + branch
-        return place
+                    return position
+                position = first[position] + branch
+        return position
 
-    def _ends(self, place: int, cells: Cells, policy: MissingPolicy) -> Reached:
-        """The places where parts of the record end, left to right; it came down to `place` as a whole."""
+    def _ends(self, position: int, cells: Cells, policy: MissingPolicy) -> Reached:
+        """The positions where parts of the record end, left to right; all of it arrived at `position`."""
         ends: Reached = []
-        waiting = [(place, 1.0)]
+        waiting = [(position, 1.0)]
         while waiting:
-            place, weight = waiting.pop()
-            if self._columns[place] < 0 or policy is MissingPolicy.LAST_NODE:
-                ends.append((place, weight))
+            position, weight = waiting.pop()
+            if self._columns[position] < 0 or policy is MissingPolicy.LAST_NODE:
+                ends.append((position, weight))
                 continue
-            first = self._lists.first[place]
-            shares = self._lists.shares[first : first + self._lists.n_branches[place]]
+            first = self._lists.first[position]
+            shares = self._lists.shares[first : first + self._lists.n_branches[position]]
             if policy is not MissingPolicy.WEIGHTED:
-                branch = self._stand_in(place, shares, cells, policy)
+                branch = self._branch_without_value(position, shares, cells, policy)
                 waiting.append((self._down(first + branch, cells), weight))
                 continue
             for branch in reversed(range(len(shares))):
@@ -121,10 +121,10 @@ class RecordWalk:
                     waiting.append((self._down(first + branch, cells), part))
         return ends
 
-    def _stand_in(self, place: int, shares: list[float], cells: Cells, policy: MissingPolicy) -> int:
-        """The branch instead of the one that a missing value does not tell."""
+    def _branch_without_value(self, position: int, shares: list[float], cells: Cells, policy: MissingPolicy) -> int:
+        """The branch that the policy takes where the value is missing."""
         if policy is MissingPolicy.SURROGATE:
-            branch = followed(self._lists.tree.surrogates_of(self._lists.nodes[place]), cells)
+            branch = followed(self._lists.tree.surrogates_of(self._lists.nodes[position]), cells)
             if branch >= 0:
                 return branch
         return first_within_tie(np.array(shares))
@@ -163,7 +163,7 @@ def branch_of(split: Split, value: float) -> int:
 
 
 def followed(surrogates: Iterable[Surrogate], cells: Cells) -> int:
-    """The branch of the first surrogate that can tell; -1 when none can."""
+    """The branch of the first surrogate whose value is known; -1 if there is none."""
     for surrogate in surrogates:
         branch = branch_of(surrogate.split, cells[surrogate.split.column])
         if branch >= 0:
@@ -172,7 +172,7 @@ def followed(surrogates: Iterable[Surrogate], cells: Cells) -> int:
 
 
 def ends_of_lists(reached: Sequence[Reached]) -> Ends:
-    """The ends of several records as arrays."""
+    """The ends of several records, as arrays."""
     starts = np.cumsum([0, *map(len, reached)])
     nodes = np.array([node for of_record in reached for node, _ in of_record], dtype=np.int64)
     return Ends(starts, nodes, np.array([weight for of_record in reached for _, weight in of_record], dtype=np.float64))

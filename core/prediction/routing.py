@@ -23,9 +23,9 @@ class MissingPolicy(StrEnum):
     """What becomes of a record whose tested attribute is missing."""
 
     WEIGHTED = "weighted"  # every branch, with weight r_v
-    LAST_NODE = "last_node"  # it stops there, and that node answers
+    LAST_NODE = "last_node"  # the record stops, and this node answers
     MAJORITY_BRANCH = "majority_branch"  # the branch of largest r_v
-    SURROGATE = "surrogate"  # the branch of the first surrogate it knows, else that of largest r_v
+    SURROGATE = "surrogate"  # the branch of the first surrogate whose value is known, else that of largest r_v
 
 
 def policy_as_grown(tree: Tree) -> MissingPolicy:
@@ -35,7 +35,7 @@ def policy_as_grown(tree: Tree) -> MissingPolicy:
 
 @dataclass(frozen=True)
 class Visit:
-    """Rows that reach a node with these weights; `ends` marks those that go no further."""
+    """Rows that reach a node with these weights; `ends` flags those that go no further."""
 
     node: int
     rows: RowArray
@@ -50,7 +50,7 @@ def visits(
     *,
     weights: FloatArray | None = None,
 ) -> Iterator[Visit]:
-    """Every node that some record reaches, depth first, left to right; records weigh 1 at the root unless told.
+    """Every node that some record reaches, depth first, left to right; records weigh 1 at the root unless given.
 
     Without a policy they are routed as the tree was grown.
     """
@@ -108,11 +108,11 @@ class Ends:
         """The ends of these records, in this order."""
         lengths = np.diff(self.starts)[rows]
         starts = np.append(0, np.cumsum(lengths))
-        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
-        return Ends(starts, self.nodes[places], self.weights[places])
+        positions = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+        return Ends(starts, self.nodes[positions], self.weights[positions])
 
     def total(self, amounts: FloatArray) -> FloatArray:
-        """`[row, :]`: the weighted sum of amounts[end, :], added up from left to right, as a reader would."""
+        """`[row, :]`: the weighted sum of amounts[end, :], added up from left to right."""
         rows = self.rows
         sums = [np.bincount(rows, self.weights * column, minlength=len(self)) for column in amounts.T]
         return np.stack(sums, axis=1) if sums else np.zeros((len(self), 0))
@@ -123,15 +123,15 @@ class Ends:
         return [pairs[start:end] for start, end in pairwise(self.starts.tolist())]
 
 
-Met = tuple[int | RowArray, RowArray, FloatArray]  # a node, or one for each row; rows that end there; their weights
+Met = tuple[int | RowArray, RowArray, FloatArray]  # a node, or one per row; the rows that end there; their weights
 
 
 def ends_of(met: Iterable[Met], n_rows: int) -> Ends:
-    """The ends of records, from nodes in the order in which they were met."""
+    """The ends of records, from nodes in the order of visits."""
     nothing: Met = (0, np.empty(0, dtype=np.int64), np.empty(0))
     every = [nothing, *met]
     nodes = np.concatenate([np.broadcast_to(node, rows.shape) for node, rows, _ in every])
-    rows, weights = (np.concatenate([part[place] for part in every]) for place in (1, 2))
+    rows, weights = (np.concatenate([part[position] for part in every]) for position in (1, 2))
     order = np.argsort(rows, kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(rows, minlength=n_rows)))
     return Ends(starts, nodes[order], weights[order])

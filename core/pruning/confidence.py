@@ -58,10 +58,10 @@ class Expectation:
         """The estimates of leaves with these class weights, `[leaf, class]`; those met before are remembered."""
         errors, weights = errors_of(class_weights, self.costs), class_weights.sum(axis=1)
         pairs = list(zip(errors.tolist(), weights.tolist(), strict=True))
-        new = [place for place, pair in enumerate(pairs) if pair not in self._known]
+        new = [position for position, pair in enumerate(pairs) if pair not in self._known]
         if new:
             found = self.estimates(errors[new], weights[new]).tolist()
-            self._known.update(zip([pairs[place] for place in new], found, strict=True))
+            self._known.update(zip([pairs[position] for position in new], found, strict=True))
         return np.array([self._known[pair] for pair in pairs])
 
     def is_not_larger(self, estimate: float, other: float) -> bool:

@@ -29,7 +29,7 @@ class Arrivals:
 
     def __init__(self, view: TreeView, samples: Samples, *, kernels: bool, watch: Watch) -> None:
         n_nodes, starts = len(view.tree), range(0, len(samples), ROWS_AT_A_TIME)
-        arrivals_of = way_to_send(view, kernels=kernels)
+        arrivals_of = arrivals_by(view, kernels=kernels)
         nodes, rows, weights = [], [np.empty(0, dtype=np.int64)], [np.empty(0)]
         for number, start in enumerate(starts):
             block = samples.attributes.take(samples.rows[start : start + ROWS_AT_A_TIME])
@@ -50,7 +50,7 @@ class Arrivals:
         return self.rows[here], self.weights[here]
 
 
-def way_to_send(view: TreeView, *, kernels: bool) -> Callable[[Table], Iterator[Arrival]]:
+def arrivals_by(view: TreeView, *, kernels: bool) -> Callable[[Table], Iterator[Arrival]]:
     """What sends rows down the tree, and tells which of them arrive at each node."""
     layout = Layout(view.tree)
     if kernels and layout.suits_blocks:
@@ -111,13 +111,13 @@ def fast_change(tree: Tree, is_leaf: BoolArray, arrived: Arrivals, answers: Floa
     """`HeldOutTree._summed_if_cut` by a kernel; `is_leaf` is read anew each time."""
     from core.pruning.kernels.held_out_tree import change_if_cut  # imports Numba
 
-    leaves, place_of = np.empty(len(tree), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    leaves, index_of = np.empty(len(tree), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
     start, size = arrived.start, tree.size.copy()  # compiled code tells arrays that cannot be written apart
 
     def change(node: int) -> Change:
         rows, _ = arrived.at(node)
         changed = np.empty((len(rows), answers.shape[1]))
-        change_if_cut(node, size, is_leaf, start, arrived.rows, arrived.weights, answers, leaves, place_of, changed)
+        change_if_cut(node, size, is_leaf, start, arrived.rows, arrived.weights, answers, leaves, index_of, changed)
         return rows, changed
 
     return change

@@ -59,7 +59,7 @@ def prune(
 
     `watch` hears how much is done, from 0 to 1, and may raise to end it.
     """
-    take_back(ledger, pruning, algorithm, part_of(watch, 0.0, COLLAPSING))
+    collapse_if_asked(ledger, pruning, algorithm, part_of(watch, 0.0, COLLAPSING))
     watch = part_of(watch, COLLAPSING, 1.0)
     match pruning:
         case NoPruning():
@@ -119,7 +119,7 @@ def n_folds_of(pruning: Pruning, train: Samples, validation: Samples | None) -> 
     return 0 if pruning.choose is Choose.VALIDATION and validation is not None else min(pruning.folds, len(train))
 
 
-def take_back(ledger: Ledger, pruning: Pruning, algorithm: Algorithm, watch: Watch = nobody) -> None:
+def collapse_if_asked(ledger: Ledger, pruning: Pruning, algorithm: Algorithm, watch: Watch = nobody) -> None:
     """Collapse, where the algorithm asks for it; the programs do not before reduced-error pruning."""
     is_as_programmed = algorithm.dialect is Dialect.RELEASE8
     if algorithm.collapse and not (is_as_programmed and isinstance(pruning, ReducedErrorPruning)):

@@ -72,7 +72,7 @@ class Spans:
         cut = np.minimum(cut_at, never)
         self.start = np.where(tree.size == 1, 0, cut)
         self.end = np.full(len(tree), never)
-        for level in levels(tree):  # from the root down
+        for level in by_depth(tree):  # from the root down
             above = tree.parent[level]
             self.end[level] = np.minimum(self.end[above], cut[above])
         self.never = never
@@ -84,7 +84,7 @@ class Spans:
         return self.start[nodes] < self.end[nodes]
 
 
-def levels(tree: Tree) -> Iterator[RowArray]:
+def by_depth(tree: Tree) -> Iterator[RowArray]:
     """The nodes below the root, depth by depth."""
     order = np.argsort(tree.depth, kind="stable")
     borders = np.flatnonzero(np.diff(tree.depth[order])) + 1
@@ -211,12 +211,12 @@ def add_mixed(changes: FloatArray, spans: Spans, judge: Judge, rows: RowArray, a
     losses = judge.of_answers(row, answers)
     weighted = judge.weights(row) * losses
     squares = weighted * losses
-    for place, values in enumerate((weighted, squares)):
+    for index, values in enumerate((weighted, squares)):
         earlier = np.where(is_first, 0.0, np.append(0.0, values[:-1]))
-        changes[place] += np.bincount(step, values - earlier, minlength=changes.shape[1])
+        changes[index] += np.bincount(step, values - earlier, minlength=changes.shape[1])
 
 
 def add_at(changes: FloatArray, steps: RowArray, loss: FloatArray, squares: FloatArray) -> None:
     """Add changes to their steps."""
-    for place, values in enumerate((loss, squares)):
-        changes[place] += np.bincount(steps, values, minlength=changes.shape[1])
+    for index, values in enumerate((loss, squares)):
+        changes[index] += np.bincount(steps, values, minlength=changes.shape[1])

@@ -75,11 +75,11 @@ def groups_of(alphas: FloatArray, tolerance: float) -> RowArray:
     """The number of the group that each of some ascending alphas belongs to: equal are those near the first of one."""
     groups = np.zeros(len(alphas), dtype=np.int64)
     first, number = 0, 0
-    for place in range(len(alphas)):
-        if alphas[place] > alphas[first] + tolerance:
-            first = place
+    for index in range(len(alphas)):
+        if alphas[index] > alphas[first] + tolerance:
+            first = index
             number += 1
-        groups[place] = number
+        groups[index] = number
     return groups
 
 

@@ -65,7 +65,7 @@ class RecordBlock:
         if all(column.states is None for column in columns):
             return EncodedRecords(table, None)
         states = np.zeros((self.n_rows, len(attributes)), dtype=np.uint8)
-        for place, column in enumerate(columns):
+        for index, column in enumerate(columns):
             if column.states is not None:
-                states[:, place] = column.states
+                states[:, index] = column.states
         return EncodedRecords(table, states if self.n_rows else None)

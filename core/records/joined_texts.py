@@ -13,7 +13,7 @@ from core.compiler.raw_memory import END, address_of
 
 def side_by_side(texts: Sequence[bytes], places: Iterable[int], before: bytes, behind: bytes) -> bytes:
     """The texts at these places one after the other, with something before and behind; the definition."""
-    return b"".join((before, *(texts[place] for place in places), behind))
+    return b"".join((before, *(texts[index] for index in places), behind))
 
 
 class TextsSideBySide:

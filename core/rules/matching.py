@@ -47,7 +47,7 @@ def ordered_matches(ordered: OrderedRules, record: Table) -> list[Match]:
     deciding = int(ordered.deciding(record)[0])
     weights = {MatchState.FULL: 1.0, MatchState.PARTIAL: None, MatchState.NONE: 0.0}
     states = [state_of(rule, record) for rule in ordered.rules]
-    return [Match(state, weights[state], place == deciding) for place, state in enumerate(states)]
+    return [Match(state, weights[state], index == deciding) for index, state in enumerate(states)]
 
 
 def state_of(rule: Rule, record: Table) -> MatchState:

@@ -59,9 +59,9 @@ class OrderedRules:
 def covered(rules: Sequence[Rule], records: Table) -> BoolArray:
     """`[rule, record]`: whether all conditions hold."""
     covers = np.ones((len(rules), records.n_rows), dtype=np.bool_)
-    for place, rule in enumerate(rules):
+    for index, rule in enumerate(rules):
         for condition in rule.conditions:
-            covers[place] &= satisfied_by(condition, records)
+            covers[index] &= satisfied_by(condition, records)
     return covers
 
 
@@ -79,7 +79,7 @@ def simplified_rules(view: TreeView, samples: Samples) -> OrderedRules:
     order = asked.with_needed(order, default, most)
     if len(order) > len(view.leaves):
         order = asked.places_of(paths)
-    rules = tuple(asked.rules[place] for place in order)
+    rules = tuple(asked.rules[index] for index in order)
     return OrderedRules(rules, asked.default(order, view.tree.costs))
 
 
@@ -209,7 +209,7 @@ class _Candidates:
 
     def places_of(self, rules: Sequence[Rule]) -> RowArray:
         """Where these rules stand."""
-        places = {(rule.id, rule.label): place for place, rule in enumerate(self.rules)}
+        places = {(rule.id, rule.label): index for index, rule in enumerate(self.rules)}
         return np.array([places[rule.id, rule.label] for rule in rules], dtype=np.int64)
 
     def chosen(self, label: int, n_rules: int) -> RowArray:
@@ -217,7 +217,7 @@ class _Candidates:
         own = np.flatnonzero(self._labels[:n_rules] == label)
         if not len(own):
             return own
-        asked = [self.rules[place].conditions for place in own.tolist()]
+        asked = [self.rules[index].conditions for index in own.tolist()]
         bits = np.array([condition_bits(conditions, self._rows.schema, self._rows.n_values) for conditions in asked])
         wrong = self._rows.wrong(label)
         left = own[shortest_subset(Coverage(self._covers[own], bits, self._rows.weights - wrong, wrong))]

@@ -252,18 +252,18 @@ def read_surrogates(arrays: Mapping[str, ArrayOf]) -> tuple[tuple[Surrogate, ...
     if not columns:
         return ()
     every = [
-        Surrogate(_surrogate_split(columns, place), bool(columns["reversed"][place]), float(agreement))
-        for place, agreement in enumerate(columns["agreement"])
+        Surrogate(_surrogate_split(columns, position), bool(columns["reversed"][position]), float(agreement))
+        for position, agreement in enumerate(columns["agreement"])
     ]
     return tuple(tuple(every[start:end]) for start, end in pairwise(columns["start"].tolist()))
 
 
-def _surrogate_split(columns: Mapping[str, ArrayOf], place: int) -> Split:
-    start, end = columns["branch_start"][place : place + 2]
+def _surrogate_split(columns: Mapping[str, ArrayOf], position: int) -> Split:
+    start, end = columns["branch_start"][position : position + 2]
     branch_of = tuple(int(branch) for branch in columns["branch_of"][start:end])
-    threshold = float(columns["threshold"][place])
+    threshold = float(columns["threshold"][position])
     kind = SplitKind.GROUPS if np.isnan(threshold) else SplitKind.THRESHOLD
-    return Split(int(columns["column"][place]), kind, 2, threshold=threshold, branch_of=branch_of)
+    return Split(int(columns["column"][position]), kind, 2, threshold=threshold, branch_of=branch_of)
 
 
 def term_arrays(tree: Tree | Forest) -> dict[str, ArrayOf]:
@@ -363,12 +363,12 @@ def read_raised(columns: Mapping[str, ArrayOf]) -> dict[int, RaisedBranch]:
     parts = [slice(start, end) for start, end in pairwise(columns["start"].tolist())]
     return {
         int(step): RaisedBranch(
-            int(columns["node"][place]),
-            int(columns["child"][place]),
+            int(columns["node"][position]),
+            int(columns["child"][position]),
             columns["nodes"][part].astype(np.int64),
             **{name: columns[name][part] for name in RAISED_FIGURES},
         )
-        for place, (step, part) in enumerate(zip(columns["step"], parts, strict=True))
+        for position, (step, part) in enumerate(zip(columns["step"], parts, strict=True))
     }
 
 

@@ -115,8 +115,8 @@ def declaration_faults(
 
 def _category_faults(declaration: Declaration, tokens: Collection[str]) -> Iterator[Fault]:
     seen: set[str] = set()
-    for place, category in enumerate(declaration.categories or ()):
-        path = (declaration.categories_key, place)
+    for index, category in enumerate(declaration.categories or ()):
+        path = (declaration.categories_key, index)
         if category in seen:
             yield Fault(f"{quoted(category)} stands more than once", path)
         elif category in tokens:

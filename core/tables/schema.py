@@ -52,10 +52,10 @@ class Schema:
         return self.columns[column]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places
+        return name in self._columns
 
     @cached_property
-    def _places(self) -> dict[str, int]:
+    def _columns(self) -> dict[str, int]:
         return {attribute.name: column for column, attribute in enumerate(self.columns)}
 
     @property
@@ -64,4 +64,4 @@ class Schema:
 
     def column(self, name: str) -> int:
         """The place of a column; KeyError when there is none of that name."""
-        return self._places[name]
+        return self._columns[name]

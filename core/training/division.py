@@ -26,7 +26,7 @@ def divide_at_random(
         if ((counts == 0) & (shares > 0)).any():
             continue
         part_of[shuffled(group, bits)] = np.repeat(np.arange(len(PARTS)), counts)
-    return {part: np.flatnonzero(part_of == place) for place, part in enumerate(PARTS)}
+    return {part: np.flatnonzero(part_of == index) for index, part in enumerate(PARTS)}
 
 
 def part_sizes(n_rows: int, shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> RowArray:
@@ -34,6 +34,6 @@ def part_sizes(n_rows: int, shares: np.ndarray[tuple[int], np.dtype[np.float64]]
     exact = n_rows * shares
     counts = np.floor(exact + 1e-9).astype(np.int64)
     remainders = exact - counts
-    for place in np.argsort(-remainders, kind="stable")[: n_rows - counts.sum()]:
-        counts[place] += 1
+    for index in np.argsort(-remainders, kind="stable")[: n_rows - counts.sum()]:
+        counts[index] += 1
     return counts

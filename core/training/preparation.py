@@ -119,8 +119,8 @@ def target_of(table: Table, reference: Table, config: TrainingConfig) -> Target:
     if len(distinct) > MOST_CLASSES:
         raise InvalidConfig(too_many_classes(name, len(distinct)))
     ordered = [float(number) for number in distinct[np.argsort(first)]]
-    place = {number: code for code, number in enumerate(ordered)}
-    codes = np.array([place.get(float(value), MISSING_CODE) for value in values], dtype=np.int32)
+    position = {number: code for code, number in enumerate(ordered)}
+    codes = np.array([position.get(float(value), MISSING_CODE) for value in values], dtype=np.int32)
     return ClassTarget(tuple(category_text(number) for number in ordered), codes)
 
 
@@ -169,8 +169,8 @@ def recoded(table: Table, schema: Schema) -> Table:
 def _recode(values: Column, source: Attribute, wanted: Attribute) -> Column:
     if source.categories == wanted.categories:
         return values
-    place = {name: code for code, name in enumerate(wanted.categories)}
-    mapping = np.array([*(place.get(name, MISSING_CODE) for name in source.categories), MISSING_CODE], dtype=np.int32)
+    codes = {name: code for code, name in enumerate(wanted.categories)}
+    mapping = np.array([*(codes.get(name, MISSING_CODE) for name in source.categories), MISSING_CODE], dtype=np.int32)
     return mapping[values.astype(np.int64)]
 
 

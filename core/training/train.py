@@ -14,7 +14,7 @@ from core.growth.data_thresholds import data_thresholds
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.missing.filling import Fills, filled, filled_by_class, fills_of
-from core.pruning.prune import Evidence, n_folds_of, prune, take_back
+from core.pruning.prune import Evidence, collapse_if_asked, n_folds_of, prune
 from core.pruning.reduced_error import record_trials
 from core.tables.errors import InvalidConfig, raise_any
 from core.tables.parts import Part
@@ -116,7 +116,7 @@ def pruned(
         fold = replace(prepared, parts={**prepared.parts, Part.TRAIN: take(prepared.train, others)})
         samples = training_samples(fold, config)
         without = grown(fold, config, samples, engine=engine, threads=threads, watch=watch)
-        take_back(without, config.pruning, config.algorithm)
+        collapse_if_asked(without, config.pruning, config.algorithm)
         left_out = as_records(take(prepared.train, rows), record_fills(fold, config))
         assert left_out is not None
         return without, left_out

@@ -124,17 +124,17 @@ class Steps(Sequence[PruningStep]):
         return len(self.node)
 
     @overload
-    def __getitem__(self, place: int) -> PruningStep: ...
+    def __getitem__(self, at: int) -> PruningStep: ...
 
     @overload
-    def __getitem__(self, place: slice) -> tuple[PruningStep, ...]: ...
+    def __getitem__(self, at: slice) -> tuple[PruningStep, ...]: ...
 
-    def __getitem__(self, place: int | slice) -> PruningStep | tuple[PruningStep, ...]:
-        if isinstance(place, slice):
-            return tuple(self._made(number) for number in range(*place.indices(len(self))))
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        return self._made(place % len(self))
+    def __getitem__(self, at: int | slice) -> PruningStep | tuple[PruningStep, ...]:
+        if isinstance(at, slice):
+            return tuple(self._made(number) for number in range(*at.indices(len(self))))
+        if not -len(self) <= at < len(self):
+            raise IndexError(at)
+        return self._made(at % len(self))
 
     def __iter__(self) -> Iterator[PruningStep]:
         return map(self._made, range(len(self)))
@@ -146,19 +146,19 @@ class Steps(Sequence[PruningStep]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _made(self, place: int) -> PruningStep:
-        alpha = float(self.alpha[place])
+    def _made(self, at: int) -> PruningStep:
+        alpha = float(self.alpha[at])
         return PruningStep(
-            number=place + 1,
-            node=int(self.node[place]),
-            method=METHODS[self.method[place]],
-            decision=DECISIONS[self.decision[place]],
-            before=float(self.before[place]),
-            after=float(self.after[place]),
+            number=at + 1,
+            node=int(self.node[at]),
+            method=METHODS[self.method[at]],
+            decision=DECISIONS[self.decision[at]],
+            before=float(self.before[at]),
+            after=float(self.after[at]),
             alpha=None if np.isnan(alpha) else alpha,
-            evidence={n: float(values[place]) for n, values in self.evidence.items() if not np.isnan(values[place])},
-            leaves=int(self.leaves[place]),
-            depth=int(self.depth[place]),
+            evidence={n: float(values[at]) for n, values in self.evidence.items() if not np.isnan(values[at])},
+            leaves=int(self.leaves[at]),
+            depth=int(self.depth[at]),
         )
 
 
@@ -241,10 +241,10 @@ class History:
         if not self.raises:
             return self.tree.column[self.steps.node].astype(np.int64)
         tested_by, columns = np.arange(len(self.tree)), np.empty(len(self.steps), dtype=np.int64)
-        for place, node in enumerate(self.steps.node):
-            columns[place] = self.tree.column[tested_by[node]]
-            if place + 1 in self.raises:
-                tested_by[node] = tested_by[self.raises[place + 1].child]
+        for at, node in enumerate(self.steps.node):
+            columns[at] = self.tree.column[tested_by[node]]
+            if at + 1 in self.raises:
+                tested_by[node] = tested_by[self.raises[at + 1].child]
         return columns
 
     @cached_property

@@ -42,13 +42,13 @@ CHOICE = np.dtype(
     ]
 )
 
-_WAYS = {
+_FOUND_BY = {
     SplitKind.THRESHOLD: THRESHOLD,
     SplitKind.LINEAR: THRESHOLD,
     SplitKind.INTERVALS: INTERVALS,
     SplitKind.MERGED_INTERVALS: LOOKUP_OF_INTERVALS,
 }
-FOUND_BY = np.array([_WAYS.get(kind, LOOKUP) for kind in SPLIT_KINDS], dtype=np.uint8)
+FOUND_BY = np.array([_FOUND_BY.get(kind, LOOKUP) for kind in SPLIT_KINDS], dtype=np.uint8)
 
 
 class Nodes(NamedTuple):
@@ -83,7 +83,7 @@ class Nodes(NamedTuple):
     choices: NDArray[np.void]
 
 
-class StandIns(NamedTuple):
+class SurrogateTests(NamedTuple):
     """The surrogates of all nodes, those of place p from `start[p]` to `start[p + 1]`; the rest as in `Nodes`."""
 
     start: NDArray[np.int64]
@@ -127,7 +127,7 @@ class Layout:
         return len(self.sums) <= MOST_SUMS
 
     @cached_property
-    def only_stand_ins(self) -> tuple[int, ...]:
+    def only_surrogates(self) -> tuple[int, ...]:
         """The columns that only surrogates read; they stand last."""
         read = {one.split.column for of_node in self.tree.surrogates for one in of_node}
         return tuple(sorted(read.difference(self.tested)))
@@ -140,13 +140,13 @@ class Layout:
     @property
     def n_columns(self) -> int:
         """How many columns are read."""
-        return self.n_tested + len(self.only_stand_ins)
+        return self.n_tested + len(self.only_surrogates)
 
     @cached_property
     def full(self) -> Nodes:
         """The nodes of the tree as grown."""
         tree, order = self.tree, self.order
-        read = (*self.tested, *(None for _ in self.sums), *self.only_stand_ins)
+        read = (*self.tested, *(None for _ in self.sums), *self.only_surrogates)
         cuts = [(tree.cuts[column] or ()) if tree.cuts and column is not None else () for column in read]
         own = len(self.tested) + np.cumsum(self.is_linear) - 1
         column = np.where(self.is_linear, own, np.searchsorted(np.array(self.tested), tree.column))
@@ -168,15 +168,15 @@ class Layout:
         )
 
     @cached_property
-    def stand_ins(self) -> StandIns:
+    def surrogate_tests(self) -> SurrogateTests:
         """The surrogates of every node."""
-        by_place = [self.tree.surrogates_of(node) for node in self.order.tolist()]
-        every = [surrogate for surrogates in by_place for surrogate in surrogates]
-        places = {column: place for place, column in enumerate(self.tested)}
-        places |= {column: self.n_tested + place for place, column in enumerate(self.only_stand_ins)}
-        return StandIns(
-            start=np.cumsum([0, *map(len, by_place)], dtype=np.int64),
-            column=np.array([places[one.split.column] for one in every], dtype=np.uint32),
+        by_position = [self.tree.surrogates_of(node) for node in self.order.tolist()]
+        every = [surrogate for surrogates in by_position for surrogate in surrogates]
+        positions = {column: position for position, column in enumerate(self.tested)}
+        positions |= {column: self.n_tested + position for position, column in enumerate(self.only_surrogates)}
+        return SurrogateTests(
+            start=np.cumsum([0, *map(len, by_position)], dtype=np.int64),
+            column=np.array([positions[one.split.column] for one in every], dtype=np.uint32),
             threshold=np.array([one.split.threshold for one in every], dtype=np.float64),
             kind=np.array([_found_by(one) for one in every], dtype=np.uint8),
             is_reversed=np.array([one.is_reversed for one in every], dtype=np.uint8),
@@ -204,10 +204,10 @@ def _tests(nodes: Nodes) -> NDArray[np.void]:
 
 
 def _choices(nodes: Nodes) -> NDArray[np.void]:
-    is_looked_up, choices = nodes.kind == LOOKUP, np.empty(len(nodes.first), dtype=CHOICE)
+    reads_lookup, choices = nodes.kind == LOOKUP, np.empty(len(nodes.first), dtype=CHOICE)
     choices["threshold"], choices["first"] = nodes.threshold, nodes.first
-    choices["least"] = np.where(is_looked_up, 0.0, np.nan)
-    choices["lookup_start"] = np.where(is_looked_up, nodes.lookup_start, len(nodes.lookup) - 1)
+    choices["least"] = np.where(reads_lookup, 0.0, np.nan)
+    choices["lookup_start"] = np.where(reads_lookup, nodes.lookup_start, len(nodes.lookup) - 1)
     choices["offset"] = nodes.column * IN_FLIGHT
     return choices
 

@@ -92,12 +92,12 @@ def first_centres(
         chance = np.cumsum(np.where(is_free, np.minimum(apart, FAR) * times, 0.0))
         if chance[-1] > 0:
             last = int(np.searchsorted(chance, chance[-1]))
-            place = min(last, int(np.searchsorted(chance, drawn * chance[-1], side="right")))
+            index = min(last, int(np.searchsorted(chance, drawn * chance[-1], side="right")))
         else:
-            place = int(np.argmax(is_free))
-        chosen.append(place)
-        is_free[place] = False
-        from_this = squared_distances(points, points[place], penalties)
+            index = int(np.argmax(is_free))
+        chosen.append(index)
+        is_free[index] = False
+        from_this = squared_distances(points, points[index], penalties)
         apart = from_this if len(chosen) == 1 else np.minimum(apart, from_this)
     return np.array(chosen)
 

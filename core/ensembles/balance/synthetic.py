@@ -20,12 +20,12 @@ class Between:
 
     rows: RowArray
     others: RowArray
-    places: FloatArray
+    shares: FloatArray
 
 
 def between_any(times: RowArray, n: int, bits: np.random.PCG64) -> Between:
     """n pairs of different rows, both drawn by how often they count; of a single row with itself."""
-    first, second, places = (fractions(bits, n) for _ in range(3))
+    first, second, shares = (fractions(bits, n) for _ in range(3))
     rows = drawn_by(times, first)
     # The other is drawn from all but the first row: what counts of it is skipped.
     begins = np.cumsum(times) - times
@@ -33,7 +33,7 @@ def between_any(times: RowArray, n: int, bits: np.random.PCG64) -> Between:
     skipped = np.floor(second * left).astype(np.int64)
     skipped += np.where(skipped >= begins[rows], times[rows], 0)
     others = np.where(left > 0, np.searchsorted(np.cumsum(times), skipped, side="right"), rows)
-    return Between(rows, others, places)
+    return Between(rows, others, shares)
 
 
 def between_neighbours(times: RowArray, neighbours: RowArray, n: int, bits: np.random.PCG64) -> Between:
@@ -41,10 +41,10 @@ def between_neighbours(times: RowArray, neighbours: RowArray, n: int, bits: np.r
 
     Chawla, Bowyer, Hall and Kegelmeyer 2002 (SMOTE), with the rows drawn at random instead of in turn.
     """
-    first, second, places = (fractions(bits, n) for _ in range(3))
+    first, second, shares = (fractions(bits, n) for _ in range(3))
     rows, n_near = drawn_by(times, first), neighbours.shape[1]
     others = neighbours[rows, np.floor(second * n_near).astype(np.int64)] if n_near else rows
-    return Between(rows, others, places)
+    return Between(rows, others, shares)
 
 
 def drawn_by(times: RowArray, fractions_drawn: FloatArray) -> RowArray:
@@ -93,7 +93,7 @@ def new_rows(table: Table, between: Between, neighbours: RowArray | None = None)
 
 def interpolated(numbers: FloatArray, between: Between) -> FloatArray:
     """(1 - u) a + u b, never outside a and b; what is known of the two where one is missing."""
-    a, b, u = numbers[between.rows], numbers[between.others], between.places
+    a, b, u = numbers[between.rows], numbers[between.others], between.shares
     inside = np.clip((1 - u) * a + u * b, np.minimum(a, b), np.maximum(a, b))
     return np.where(np.isnan(a), b, np.where(np.isnan(b), a, inside))
 
@@ -102,14 +102,14 @@ def taken(codes: CodeArray, between: Between, *, nearer: bool) -> CodeArray:
     """The category of the first row, or of the nearer of the two; that of the other where it is missing."""
     a, b = codes[between.rows], codes[between.others]
     if nearer:
-        is_second = between.places >= 0.5
+        is_second = between.shares >= 0.5
         a, b = np.where(is_second, b, a), np.where(is_second, a, b)
     return np.where(a == MISSING_CODE, b, a)
 
 
 def most_frequent(codes: CodeArray, n_codes: int) -> CodeArray:
     """The most frequent known code of each row, ties to the smaller; missing where none is known."""
-    rows, places = np.nonzero(codes >= 0)
-    cells = rows * max(1, n_codes) + codes[rows, places]
+    rows, neighbours = np.nonzero(codes >= 0)
+    cells = rows * max(1, n_codes) + codes[rows, neighbours]
     counts = np.bincount(cells, minlength=len(codes) * max(1, n_codes)).reshape(len(codes), -1)
     return np.where(counts.any(axis=1), counts.argmax(axis=1), MISSING_CODE).astype(np.int32)

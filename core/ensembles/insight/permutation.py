@@ -20,9 +20,9 @@ from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
 from core.compiler.permission import KernelNotCompiled
 from core.ensembles.forest import Forest
 from core.ensembles.prediction.layout import ForestLayout
-from core.ensembles.prediction.levels import MISSING_LEVEL, levels_of
 from core.ensembles.prediction.predictor import policy_as_grown
-from core.ensembles.prediction.walk import ROOM, ForestWalk, waiting_room
+from core.ensembles.prediction.ranks import MISSING_RANK, ranks_of
+from core.ensembles.prediction.walk import N_LEAVES, ForestWalk, new_record_buffers
 from core.evaluation.importance import columns_read
 from core.prediction.block_walk import as_numbers
 from core.prediction.routing import MissingPolicy, predict
@@ -49,12 +49,12 @@ class Rows(NamedTuple):
     ends: NDArray[np.uint16]
     leaf_start: RowArray
     answer_of: NDArray[np.uint32]
-    is_open: BoolArray
+    is_incomplete: BoolArray
     answering: BoolArray
-    has_open: bool
+    has_incomplete: bool
 
 
-class Asked(NamedTuple):
+class ColumnTests(NamedTuple):
     """What the trees ask of a column.
 
     first       by leaf: the first place on the way to it that asks the column
@@ -64,16 +64,16 @@ class Asked(NamedTuple):
 
     first: NDArray[np.uint32]
     holds: NDArray[np.void]
-    is_asked: BoolArray
+    is_tested: BoolArray
 
 
-class ShuffleRoom(NamedTuple):
+class ShuffleBuffers(NamedTuple):
     """What the kernel works in: the levels of a block, row by row, the rows that are on their way, and two answers."""
 
     cells: NDArray[np.uint32]
-    levels: NDArray[np.uint32]
+    ranks: NDArray[np.uint32]
     moving: NDArray[np.uint32]
-    places: NDArray[np.uint32]
+    positions: NDArray[np.uint32]
     answers: NDArray[np.uint32]
     at: NDArray[np.uint32]
     before: FloatArray
@@ -137,9 +137,9 @@ class ShuffledAnswers:
         """The same from the leaves of the rows, and of rows that are open from what each tree says."""
         from core.ensembles.insight.kernels.permutation import add_answers  # imports Numba
 
-        (leaves, is_open), sums = self._leaves, self._nothing(self.table.n_rows)
+        (leaves, is_incomplete), sums = self._leaves, self._nothing(self.table.n_rows)
         add_answers(leaves, self._layout.nodes.answers, self._rows, sums)
-        rows = np.flatnonzero(is_open)
+        rows = np.flatnonzero(is_incomplete)
         for some in np.split(rows, range(BLOCK_ROWS, len(rows), BLOCK_ROWS)) if len(rows) else ():
             for tree, answers in enumerate(self._walk.by_tree(self.table.take(some), self.policy).answers):
                 sums[some] += np.where(self._of_rows(tree, some), answers, 0.0)
@@ -168,31 +168,33 @@ class ShuffledAnswers:
         layout = self._layout
         if column not in layout.tested:
             return lambda _: self._sums
-        at, asked = layout.tested.index(column), self._asked(layout.tested.index(column))
+        at, column_tests = layout.tested.index(column), self._column_tests(layout.tested.index(column))
 
         def changed(order: RowArray) -> FloatArray:
-            after = self._levels[order, at]
-            rows = self._rows._replace(has_open=bool(self._rows.has_open or (after == MISSING_LEVEL).any()))
-            nodes, only_thresholds, room, waiting = (
+            after = self._ranks[order, at]
+            rows = self._rows._replace(has_incomplete=bool(self._rows.has_incomplete or (after == MISSING_RANK).any()))
+            nodes, only_thresholds, buffers, scratch = (
                 layout.nodes,
                 layout.only_thresholds,
-                self._room(),
-                waiting_room(ROOM),
+                self._buffers(),
+                new_record_buffers(N_LEAVES),
             )
             while True:
                 sums = self._sums.copy()
-                if add_changes(self._levels, after, at, nodes, only_thresholds, rows, asked, room, waiting, sums):
+                if add_changes(
+                    self._ranks, after, at, nodes, only_thresholds, rows, column_tests, buffers, scratch, sums
+                ):
                     return sums
-                waiting = waiting.larger()
+                scratch = scratch.larger()
 
         return changed
 
     @cached_property
-    def _levels(self) -> NDArray[np.uint32]:
+    def _ranks(self) -> NDArray[np.uint32]:
         """`[row, place of the column among those tested]`: all values as kernels compare them."""
         layout = self._layout
         columns = [
-            levels_of(as_numbers(self.table.columns[column]), thresholds) << np.uint32(layout.column_bits)
+            ranks_of(as_numbers(self.table.columns[column]), thresholds) << np.uint32(layout.column_bits)
             for column, thresholds in zip(layout.tested, layout.thresholds, strict=True)
         ]
         return np.stack(columns, axis=1)
@@ -200,27 +202,27 @@ class ShuffledAnswers:
     @cached_property
     def _leaves(self) -> tuple[NDArray[np.uint32], BoolArray]:
         """`[tree, row]`: the leaf of each row, and which rows are open."""
-        places, is_open = self._walk.leaves(self.table)
+        positions, is_incomplete = self._walk.leaves(self.table)
         number = np.zeros(self.forest.n_nodes, dtype=np.uint32)
         number[self._leaf_at] = np.arange(len(self._leaf_at))
-        return number[places], is_open
+        return number[positions], is_incomplete
 
     @cached_property
     def _rows(self) -> Rows:
         from core.ensembles.insight.kernels.permutation import sort_by_leaf  # imports Numba
 
-        (leaves, is_open), n_blocks = self._leaves, -(-self.table.n_rows // BLOCK_ROWS)
+        (leaves, is_incomplete), n_blocks = self._leaves, -(-self.table.n_rows // BLOCK_ROWS)
         rows = Rows(
             n_block=BLOCK_ROWS,
             order=np.zeros(leaves.shape, dtype=np.uint16),
             ends=np.zeros((n_blocks, len(self._leaf_at)), dtype=np.uint16),
             leaf_start=np.searchsorted(self._leaf_at, self.forest.start),
             answer_of=self._layout.nodes.answer_of[self._leaf_at],
-            is_open=is_open,
+            is_incomplete=is_incomplete,
             answering=self._answering,
-            has_open=bool(is_open.any()),
+            has_incomplete=bool(is_incomplete.any()),
         )
-        sort_by_leaf(leaves, is_open, self._answering, rows)
+        sort_by_leaf(leaves, is_incomplete, self._answering, rows)
         return rows
 
     @cached_property
@@ -232,29 +234,29 @@ class ShuffledAnswers:
         """The place of each leaf; leaves are counted through all trees, as close together as they can be."""
         return np.flatnonzero(self._layout.shape.is_leaf[self._layout.order])
 
-    def _asked(self, at: int) -> Asked:
+    def _column_tests(self, at: int) -> ColumnTests:
         """What is asked of the column at a place among those tested."""
-        from core.ensembles.insight.kernels.permutation import mark_all_asked  # imports Numba
+        from core.ensembles.insight.kernels.permutation import find_all_first_tests  # imports Numba
 
         n_nodes, n_leaves = self.forest.n_nodes, len(self._leaf_at)
-        of_places = np.empty(n_nodes, dtype=np.uint32), np.empty(n_nodes, dtype=INTERVAL)
-        found = Asked(
+        of_positions = np.empty(n_nodes, dtype=np.uint32), np.empty(n_nodes, dtype=INTERVAL)
+        found = ColumnTests(
             np.empty(n_leaves, dtype=np.uint32),
             np.empty(n_leaves, dtype=INTERVAL),
             np.empty(len(self.forest), dtype=np.bool_),
         )
         nodes, only_thresholds = self._layout.nodes, self._layout.only_thresholds
-        mark_all_asked(nodes, only_thresholds, at, self._leaf_at, *of_places, found)
+        find_all_first_tests(nodes, only_thresholds, at, self._leaf_at, *of_positions, found)
         return found
 
-    def _room(self) -> ShuffleRoom:
+    def _buffers(self) -> ShuffleBuffers:
         n_columns, n_outputs = len(self._layout.tested), self._sums.shape[1]
-        moving, places, answers, at = (np.empty(BLOCK_ROWS + 1, dtype=np.uint32) for _ in range(4))
-        return ShuffleRoom(
+        moving, positions, answers, at = (np.empty(BLOCK_ROWS + 1, dtype=np.uint32) for _ in range(4))
+        return ShuffleBuffers(
             cells=np.zeros((BLOCK_ROWS, n_columns), dtype=np.uint32),
-            levels=np.empty(BLOCK_ROWS, dtype=np.uint32),
+            ranks=np.empty(BLOCK_ROWS, dtype=np.uint32),
             moving=moving,
-            places=places,
+            positions=positions,
             answers=answers,
             at=at,
             before=np.empty(n_outputs),

@@ -124,7 +124,7 @@ def grow_tree(sample: Table, deepest: int, seed: int) -> Tree:
     nodes = list[_Node]()
 
     def add(rows: RowArray, weights: FloatArray, share: float, depth: int, key: int) -> int:
-        place, weight = len(nodes), float(weights.sum())
+        fraction, weight = len(nodes), float(weights.sum())
         split = random_split(points[rows], schema, key) if depth < deepest and weight > 1 else None
         nodes.append(_Node(depth, share, weight, split, 1))
         if split is not None:
@@ -135,8 +135,8 @@ def grow_tree(sample: Table, deepest: int, seed: int) -> Tree:
                 add(*arrived, share=float(shares[v]), depth=depth + 1, key=path_key(key, v))
                 for v, arrived in enumerate(received)
             )
-            nodes[place] = _Node(depth, share, weight, split, size)
-        return nodes[place].size
+            nodes[fraction] = _Node(depth, share, weight, split, size)
+        return nodes[fraction].size
 
     add(np.arange(sample.n_rows), np.ones(sample.n_rows), 1.0, 0, root_key(seed))
     return _tree_of(nodes)
@@ -166,9 +166,9 @@ def random_split(points: FloatArray, schema: Schema, key: int) -> Split | None:
     return Split(column, SplitKind.THRESHOLD, 2, threshold=threshold)
 
 
-def random_cut(low: float, high: float, place: float) -> float:
+def random_cut(low: float, high: float, fraction: float) -> float:
     """The number at a place between 0 and 1 on the way from low to high; low itself may be reached, high never."""
-    return min(max((1 - place) * low + place * high, low), math.nextafter(high, -math.inf))
+    return min(max((1 - fraction) * low + fraction * high, low), math.nextafter(high, -math.inf))
 
 
 def random_groups(present: list[int], n_codes: int, key: int) -> tuple[int, ...]:

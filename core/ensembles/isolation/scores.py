@@ -26,7 +26,7 @@ PIECE_ROWS = 4_096  # that one thread answers at a time
 FEW_ROWS = 8  # up to here rows are answered tree by tree
 
 
-class Places(NamedTuple):
+class Positions(NamedTuple):
     """The nodes of all trees, siblings side by side as in `tree.layout`; what stands at each place.
 
     lookup      at `lookup_start` and on: code -> branch, -1 for none; `lookup_start` is -1 where there is a threshold
@@ -79,7 +79,7 @@ class IsolationPredictor:
         def answer(start: int) -> None:
             end = min(start + PIECE_ROWS, table.n_rows)
             tile, sums = np.zeros(len(columns) * IN_FLIGHT), np.empty(IN_FLIGHT)
-            add_lengths(addresses, table.n_rows, start, end, self._places, tile, sums, total)
+            add_lengths(addresses, table.n_rows, start, end, self._positions, tile, sums, total)
 
         first, *others = range(0, table.n_rows, PIECE_ROWS)
         answer(first)  # by this thread alone: it may have to wait for a compiler
@@ -93,13 +93,13 @@ class IsolationPredictor:
         return total
 
     @cached_property
-    def _places(self) -> Places:
+    def _positions(self) -> Positions:
         trees = [self.isolation.forest.tree(tree) for tree in range(len(self.isolation))]
         starts = np.cumsum([0, *map(len, trees)])
         n_codes = np.cumsum([0, *(len(tree.branch_of) for tree in trees)])
-        parts = [_places_of(tree, *at) for tree, *at in zip(trees, starts[:-1], n_codes[:-1], strict=True)]
+        parts = [_positions_of(tree, *at) for tree, *at in zip(trees, starts[:-1], n_codes[:-1], strict=True)]
         tests, lengths, lookup_start = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return Places(
+        return Positions(
             tests=tests,
             lengths=lengths,
             lookup_start=lookup_start,
@@ -110,13 +110,13 @@ class IsolationPredictor:
         )
 
 
-def _places_of(tree: Tree, start: int, codes_start: int) -> tuple[NDArray[np.void], FloatArray, NDArray[np.int64]]:
+def _positions_of(tree: Tree, start: int, codes_start: int) -> tuple[NDArray[np.void], FloatArray, NDArray[np.int64]]:
     """Tests, lengths and lookups of a tree whose nodes begin at `start` among those of all trees."""
     order, is_leaf = tree.by_parent, tree.size[tree.by_parent] == 1
-    places, lookups = np.arange(len(tree)), tree.branch_start[:-1][order] + codes_start
+    positions, lookups = np.arange(len(tree)), tree.branch_start[:-1][order] + codes_start
     tests = np.empty(len(tree), dtype=TEST)
     tests["threshold"] = np.where(is_leaf, np.nan, tree.threshold[order])
-    tests["first"] = start + np.where(is_leaf, places, tree.children_start[order])
+    tests["first"] = start + np.where(is_leaf, positions, tree.children_start[order])
     tests["offset"] = np.where(is_leaf, 0, tree.column[order]) * IN_FLIGHT
     has_threshold = is_leaf | ~np.isnan(tree.threshold[order])
     return tests, tree.answers[order, 0], np.where(has_threshold, -1, lookups)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.arithmetic.arrays import FloatArray, RowArray
 from core.criteria.impurity import shares
 from core.ensembles.forest import AnyArray, Forest, weights_of
-from core.ensembles.prediction.levels import Levels, all_levels, levels_of, thresholds_of_codes
+from core.ensembles.prediction.ranks import ThresholdRanks, all_ranks, ranks_of, thresholds_of_codes
 from core.ensembles.shape import Shape
 from core.splits.split import SplitKind
 from core.tables.target import Task
@@ -86,14 +86,14 @@ class ForestLayout:
                 found.append(thresholds_of_codes(int(codes.max())))
                 continue
             cuts = [of_kind[column] or () for of_kind in self.forest.cuts if of_kind]
-            asked = columns["threshold"][is_here & (found_by == THRESHOLD)]
-            found.append(np.unique(np.concatenate([asked.astype(np.float64), *map(np.array, cuts)])))
+            column_tests = columns["threshold"][is_here & (found_by == THRESHOLD)]
+            found.append(np.unique(np.concatenate([column_tests.astype(np.float64), *map(np.array, cuts)])))
         return tuple(found)
 
     @cached_property
-    def levels(self) -> Levels:
+    def ranks(self) -> ThresholdRanks:
         """The same, to look values up in."""
-        return all_levels(self.thresholds)
+        return all_ranks(self.thresholds)
 
     @property
     def column_bits(self) -> int:
@@ -103,8 +103,8 @@ class ForestLayout:
     @property
     def suits_keys(self) -> bool:
         """Whether every test fits into its key, with a level left that no value is above."""
-        n_levels = 1 << max(0, KEY_BITS - self.column_bits)
-        return self.forest.n_nodes < 1 << 32 and max(map(len, self.thresholds), default=0) + 2 < n_levels
+        n_ranks = 1 << max(0, KEY_BITS - self.column_bits)
+        return self.forest.n_nodes < 1 << 32 and max(map(len, self.thresholds), default=0) + 2 < n_ranks
 
     @property
     def order(self) -> NDArray[np.uint32]:
@@ -164,11 +164,11 @@ class ForestLayout:
         key = np.full(len(order), (1 << KEY_BITS) - (1 << shift), dtype=np.uint32)
         is_threshold = ~is_leaf & (self._found_by(order) == THRESHOLD)
         threshold = columns["threshold"][order].astype(np.float64)
-        for place, (tested, of_column) in enumerate(zip(self.tested, self.thresholds, strict=True)):
+        for position, (tested, of_column) in enumerate(zip(self.tested, self.thresholds, strict=True)):
             is_here = column == tested
             is_compared = is_here & is_threshold
-            key[is_compared] = levels_of(threshold[is_compared], of_column) << np.uint32(shift)
-            key[is_here] |= np.uint32(place)
+            key[is_compared] = ranks_of(threshold[is_compared], of_column) << np.uint32(shift)
+            key[is_here] |= np.uint32(position)
         tests["key"] = key
         return tests
 
@@ -199,8 +199,8 @@ class ForestLayout:
         forest, order = self.forest, self.order[:0] if self.only_thresholds else self.order
         column = np.searchsorted(np.array(self.tested, dtype=np.int64), np.maximum(forest.columns["column"][order], 0))
         kind_of_tree = np.repeat(forest.member.astype(np.int64), np.diff(forest.start))[order]
-        cuts = [self._cuts(of_kind[tested] if of_kind else None, place) for of_kind in forest.cuts
-                for place, tested in enumerate(self.tested)]  # fmt: skip
+        cuts = [self._cuts(of_kind[tested] if of_kind else None, position) for of_kind in forest.cuts
+                for position, tested in enumerate(self.tested)]  # fmt: skip
         return {
             "n_branches": self.shape.n_children[order].astype(np.uint32),
             "kind": self._found_by(order),
@@ -212,10 +212,10 @@ class ForestLayout:
             "cuts": np.concatenate([np.empty(0, dtype=np.uint32), *cuts]),
         }
 
-    def _cuts(self, cuts: tuple[float, ...] | None, place: int) -> NDArray[np.uint32]:
+    def _cuts(self, cuts: tuple[float, ...] | None, position: int) -> NDArray[np.uint32]:
         """The levels of cuts that were found before growth, moved as those of values are."""
-        levels = levels_of(np.array(cuts or (), dtype=np.float64), self.thresholds[place])
-        return levels << np.uint32(self.column_bits)
+        ranks = ranks_of(np.array(cuts or (), dtype=np.float64), self.thresholds[position])
+        return ranks << np.uint32(self.column_bits)
 
     def _missing_branches(self, order: AnyArray) -> NDArray[np.int32]:
         """The branch of its own that a missing value takes; -1 where it has none."""

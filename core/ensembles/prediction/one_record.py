@@ -40,31 +40,31 @@ def average_of_record(layout: ForestLayout) -> AverageOfRecord:
 
     def average(cells: Sequence[float], _: object = (table, kept)) -> tuple[float, ...] | None:
         try:
-            desk = take()
+            buffer = take()
         except IndexError:
-            desk = _another_desk(n_values, layout.n_outputs)
-        room, place = desk
+            buffer = _new_buffer(n_values, layout.n_outputs)
+        memory, memory_at = buffer
         values = cells[:n_values] if are_first else [cells[column] for column in tested]
-        write(room, 0, *values)
-        answer = read(room, answer_at) if kernel(address, place) else None
-        put_back(desk)
+        write(memory, 0, *values)
+        answer = read(memory, answer_at) if kernel(address, memory_at) else None
+        put_back(buffer)
         return answer
 
     return average
 
 
-def _another_desk(n_values: int, n_outputs: int) -> tuple["array[float]", int]:
+def _new_buffer(n_values: int, n_outputs: int) -> tuple["array[float]", int]:
     """Room for values, their answer, their levels and where these are looked for, and places in trees; its address."""
-    desk = array("d", bytes(WORD_BYTES * (3 * n_values + n_outputs + TREES_IN_FLIGHT)))
-    return desk, desk.buffer_info()[0]
+    buffer = array("d", bytes(WORD_BYTES * (3 * n_values + n_outputs + TREES_IN_FLIGHT)))
+    return buffer, buffer.buffer_info()[0]
 
 
 def _table(layout: ForestLayout) -> tuple[NDArray[Any], ...]:
     """Where all is that the kernel reads; and those arrays, which have to be kept."""
     nodes, trees = layout.nodes, packed_trees(layout)
-    levels = ((int(address_of(each)), len(each)) for each in layout.levels)
+    ranks = ((int(address_of(each)), len(each)) for each in layout.ranks)
     sizes = (layout.column_bits, len(layout.tested), len(trees.start), layout.n_outputs)
     lengths = (len(trees.tests), len(nodes.answers))
     arrays = (trees.tests, trees.start, nodes.depth, trees.before, nodes.answers)
-    table = np.array([*chain(*levels), *sizes, *lengths, *map(address_of, arrays)], dtype=np.int64)
-    return table, *arrays, *layout.levels
+    table = np.array([*chain(*ranks), *sizes, *lengths, *map(address_of, arrays)], dtype=np.int64)
+    return table, *arrays, *layout.ranks

@@ -18,19 +18,19 @@ from numpy.typing import NDArray
 
 from core.arithmetic.arrays import RowArray
 from core.ensembles.prediction.layout import TEST, ForestLayout
-from core.ensembles.prediction.levels import Levels
+from core.ensembles.prediction.ranks import ThresholdRanks
 from core.ensembles.shape import Shape
 
 LINE_BYTES = 64
-BLOCK_LEVELS = 2  # of nodes whose children share a line
-LINE_PAIRS = 1 << BLOCK_LEVELS
+BLOCK_DEPTH = 2  # of nodes whose children share a line
+LINE_PAIRS = 1 << BLOCK_DEPTH
 LEAF_BIT = 31  # of a key, above every level
 
 TREES_IN_FLIGHT = 128
 WORD_BYTES = 8
 
 # What the kernel finds in its table, after the addresses and lengths of the arrays of `Levels`.
-FIRST = 2 * len(Levels._fields)
+FIRST = 2 * len(ThresholdRanks._fields)
 COLUMN_BITS, N_COLUMNS, N_TREES, N_OUTPUTS, N_TESTS, N_ANSWERS = range(FIRST, FIRST + 6)
 TESTS, START, DEPTH, BEFORE, ANSWERS = range(FIRST + 6, FIRST + 11)
 N_ADDRESSES = FIRST + 11
@@ -63,14 +63,14 @@ def packed_trees(layout: ForestLayout) -> PackedTrees:
     shape, order = layout.shape, layout.order
     answers, before = _answers_in_tree(layout)
     pair, start = _pairs(shape)
-    place = 2 * pair[shape.parent] + shape.branch
-    place[shape.start[:-1]] = start
+    position = 2 * pair[shape.parent] + shape.branch
+    position[shape.start[:-1]] = start
     key = layout.nodes.tests["key"].astype(np.int64)
     is_leaf = shape.is_leaf[order]
     key[is_leaf] = 1 << LEAF_BIT | answers[is_leaf] << layout.column_bits
-    tests = _whole_lines(2 * LINE_PAIRS * (-(-(int(place.max()) + 1) // (2 * LINE_PAIRS))))
-    tests["first"][place] = np.where(shape.is_leaf, place, 2 * pair)
-    tests["key"][place[order]] = key
+    tests = _whole_lines(2 * LINE_PAIRS * (-(-(int(position.max()) + 1) // (2 * LINE_PAIRS))))
+    tests["first"][position] = np.where(shape.is_leaf, position, 2 * pair)
+    tests["key"][position[order]] = key
     return PackedTrees(tests, start, before)
 
 
@@ -82,26 +82,26 @@ def _answers_in_tree(layout: ForestLayout) -> tuple[RowArray, RowArray]:
     nodes = layout.nodes
     is_own = layout.shape.is_leaf[layout.order] & (nodes.answer_of >= layout.n_outputs)
     before = np.append(0, np.cumsum(is_own))[nodes.start[:-1]]
-    told = nodes.answer_of.astype(np.int64) - np.where(is_own, np.repeat(before, np.diff(nodes.start)), 0)
-    return told, before
+    answer_in_tree = nodes.answer_of.astype(np.int64) - np.where(is_own, np.repeat(before, np.diff(nodes.start)), 0)
+    return answer_in_tree, before
 
 
 def _pairs(shape: Shape) -> tuple[RowArray, RowArray]:
     """By node, the pair of its children, counted through all trees; and by tree, the place of its root."""
     n_nodes, roots, n_of_tree = len(shape.size), shape.start[:-1], np.diff(shape.start)
     above, top = np.flatnonzero(~shape.is_leaf), np.arange(n_nodes)
-    for level in range(1, BLOCK_LEVELS):
-        climbs = shape.depth % BLOCK_LEVELS >= level
+    for height in range(1, BLOCK_DEPTH):
+        climbs = shape.depth % BLOCK_DEPTH >= height
         top[climbs] = shape.parent[top[climbs]]  # the node that a block hangs from
     n_pairs = np.bincount(top[above], minlength=n_nodes)
-    room = np.where(n_pairs > 0, 1 << np.ceil(np.log2(np.maximum(n_pairs, 1))).astype(np.int64), 0)
-    room[roots] = LINE_PAIRS
-    room_of_tree = np.add.reduceat(room, roots)
-    lines = -(-room_of_tree // LINE_PAIRS)
-    start, skipped = LINE_PAIRS * (np.cumsum(lines) - lines), np.cumsum(room_of_tree) - room_of_tree
-    by_size = np.lexsort((-room, np.repeat(np.arange(len(roots)), n_of_tree)))
+    capacity = np.where(n_pairs > 0, 1 << np.ceil(np.log2(np.maximum(n_pairs, 1))).astype(np.int64), 0)
+    capacity[roots] = LINE_PAIRS
+    capacity_of_tree = np.add.reduceat(capacity, roots)
+    lines = -(-capacity_of_tree // LINE_PAIRS)
+    start, skipped = LINE_PAIRS * (np.cumsum(lines) - lines), np.cumsum(capacity_of_tree) - capacity_of_tree
+    by_size = np.lexsort((-capacity, np.repeat(np.arange(len(roots)), n_of_tree)))
     first = np.empty(n_nodes, dtype=np.int64)
-    first[by_size] = np.cumsum(room[by_size]) - room[by_size]
+    first[by_size] = np.cumsum(capacity[by_size]) - capacity[by_size]
     first += np.repeat(start - skipped, n_of_tree)
     first[roots] += 1  # after the root itself
     in_turn = above[np.lexsort((shape.depth[above], top[above]))]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.arithmetic.arrays import BoolArray, FloatArray
 from core.ensembles.prediction.layout import ForestLayout
-from core.ensembles.prediction.levels import FIRST_CODE
+from core.ensembles.prediction.ranks import FIRST_CODE
 from core.ensembles.voting import TreeAnswers, average
 from core.prediction.block_walk import COPY, as_numbers
 from core.prediction.routing import Ends, MissingPolicy
@@ -22,30 +22,30 @@ from core.tree.layout import IN_FLIGHT
 
 BLOCK_ROWS = 8_192  # that stand near the processor while all trees come by
 MOST_COPIES = 16_384  # of the rows of a tile; rows with more holes go down one by one
-ROOM = 1_024  # for the leaves of a record to begin with
+N_LEAVES = 1_024  # for the leaves of a record to begin with
 POLICIES = tuple(MissingPolicy)
 
 
-class WaitingRoom(NamedTuple):
+class RecordBuffers(NamedTuple):
     """What a record needs that goes down many branches: leaves with weights, and places that wait."""
 
-    places: NDArray[np.uint32]
+    positions: NDArray[np.uint32]
     weights: FloatArray
     waiting: NDArray[np.uint32]
     waiting_weights: FloatArray
 
-    def larger(self) -> "WaitingRoom":
+    def larger(self) -> "RecordBuffers":
         """Twice as much; what stood there is gone."""
-        return waiting_room(2 * len(self.places))
+        return new_record_buffers(2 * len(self.positions))
 
 
-class BlockRoom(NamedTuple):
+class BlockBuffers(NamedTuple):
     """What a block of rows needs: tiles of levels, marks of rows without a value, and copies of such rows."""
 
     tiles: NDArray[np.uint32]
-    is_open: BoolArray
-    has_open: BoolArray
-    is_open_here: BoolArray
+    is_incomplete: BoolArray
+    has_incomplete: BoolArray
+    is_incomplete_here: BoolArray
     is_other: BoolArray
     reached: NDArray[np.uint32]
     slots: NDArray[np.uint32]
@@ -58,7 +58,7 @@ class ForestWalk:
     """A forest whose tests each ask for one attribute, ready for kernels."""
 
     def __init__(self, layout: ForestLayout) -> None:
-        self._layout, self._levels, self._nodes = layout, layout.levels, layout.nodes
+        self._layout, self._ranks, self._nodes = layout, layout.ranks, layout.nodes
         self._only_thresholds, self._n_trees = layout.only_thresholds, len(layout.forest)
 
     def average(self, table: Table, policy: MissingPolicy, threads: int) -> FloatArray:
@@ -72,18 +72,18 @@ class ForestWalk:
         def answer(start: int) -> None:
             rows = slice(start, start + BLOCK_ROWS)
             columns, of_block = self._columns(table, rows), sums[rows]
-            room, waiting = self._room(len(of_block)), waiting_room(ROOM)
+            buffers, scratch = self._buffers(len(of_block)), new_record_buffers(N_LEAVES)
             while not average_block(
                 addresses(columns),
-                self._levels,
+                self._ranks,
                 self._nodes,
                 self._only_thresholds,
                 POLICIES.index(policy),
-                room,
-                waiting,
+                buffers,
+                scratch,
                 of_block,
             ):
-                waiting = waiting.larger()
+                scratch = scratch.larger()
 
         in_threads(answer, range(0, table.n_rows, BLOCK_ROWS), threads)
         return sums
@@ -100,15 +100,15 @@ class ForestWalk:
         """`ensembles.prediction.predictor.running_sums`; all rows stay as levels in memory."""
         from core.ensembles.prediction.kernels.predictor import add_tree, read_rows  # imports Numba
 
-        room, waiting = self._room(table.n_rows), waiting_room(ROOM)
+        buffers, scratch = self._buffers(table.n_rows), new_record_buffers(N_LEAVES)
         columns = self._columns(table, slice(None))
-        read_rows(addresses(columns), np.uint64(table.n_rows), self._levels, self._nodes, room)
+        read_rows(addresses(columns), np.uint64(table.n_rows), self._ranks, self._nodes, buffers)
         sums, added = (np.zeros((table.n_rows, self._nodes.answers.shape[1])) for _ in range(2))
         code, only_thresholds = POLICIES.index(policy), self._only_thresholds
         for tree, counts in enumerate(counted):
             added[:] = 0.0
-            while not add_tree(self._nodes, tree, only_thresholds, code, room, waiting, counts, added):
-                waiting, added = waiting.larger(), np.zeros_like(added)
+            while not add_tree(self._nodes, tree, only_thresholds, code, buffers, scratch, counts, added):
+                scratch, added = scratch.larger(), np.zeros_like(added)
             sums += added
             yield sums
 
@@ -121,14 +121,14 @@ class ForestWalk:
         weights = np.empty((self._n_trees, table.n_rows))
         for start in range(0, table.n_rows, BLOCK_ROWS):
             n_rows = min(BLOCK_ROWS, table.n_rows - start)
-            rows, room = slice(start, start + n_rows), self._room(n_rows)
+            rows, buffers = slice(start, start + n_rows), self._buffers(n_rows)
             columns = self._columns(table, rows)
-            reached = np.zeros((self._n_trees, len(room.is_open)), dtype=np.uint32)
-            reach_block(addresses(columns), n_rows, self._levels, nodes, self._only_thresholds, room, reached)
-            places = reached[:, :n_rows]
-            answers[:, rows] = nodes.answers[nodes.answer_of[places]]
-            weights[:, rows] = layout.weights(layout.order[places].ravel()).reshape(places.shape)
-            for row in np.flatnonzero(room.is_open[:n_rows]).tolist():
+            reached = np.zeros((self._n_trees, len(buffers.is_incomplete)), dtype=np.uint32)
+            reach_block(addresses(columns), n_rows, self._ranks, nodes, self._only_thresholds, buffers, reached)
+            positions = reached[:, :n_rows]
+            answers[:, rows] = nodes.answers[nodes.answer_of[positions]]
+            weights[:, rows] = layout.weights(layout.order[positions].ravel()).reshape(positions.shape)
+            for row in np.flatnonzero(buffers.is_incomplete[:n_rows]).tolist():
                 ends = self._ends(np.array([column[row] for column in columns]), POLICIES.index(policy))
                 answers[:, start + row] = ends.total(layout.answers(ends.nodes))
                 weights[:, start + row] = ends.total(layout.weights(ends.nodes)[:, None])[:, 0]
@@ -141,17 +141,17 @@ class ForestWalk:
         """
         from core.ensembles.prediction.kernels.predictor import reach_block  # imports Numba
 
-        places = np.empty((self._n_trees, table.n_rows), dtype=np.uint32)
-        is_open = np.empty(table.n_rows, dtype=np.bool_)
+        positions = np.empty((self._n_trees, table.n_rows), dtype=np.uint32)
+        is_incomplete = np.empty(table.n_rows, dtype=np.bool_)
         for start in range(0, table.n_rows, BLOCK_ROWS):
             n_rows = min(BLOCK_ROWS, table.n_rows - start)
-            rows, room = slice(start, start + n_rows), self._room(n_rows)
+            rows, buffers = slice(start, start + n_rows), self._buffers(n_rows)
             columns = self._columns(table, rows)
-            reached = np.zeros((self._n_trees, len(room.is_open)), dtype=np.uint32)
-            reach_block(addresses(columns), n_rows, self._levels, self._nodes, self._only_thresholds, room, reached)
-            places[:, rows] = reached[:, :n_rows]
-            is_open[rows] = room.is_open[:n_rows]
-        return places, is_open
+            reached = np.zeros((self._n_trees, len(buffers.is_incomplete)), dtype=np.uint32)
+            reach_block(addresses(columns), n_rows, self._ranks, self._nodes, self._only_thresholds, buffers, reached)
+            positions[:, rows] = reached[:, :n_rows]
+            is_incomplete[rows] = buffers.is_incomplete[:n_rows]
+        return positions, is_incomplete
 
     def one(self, cells: Sequence[float], policy: MissingPolicy) -> tuple[float, ...]:
         """`ensembles.prediction.predictor.average_of_trees` of one record, whatever it lacks; NaN where a value is
@@ -162,10 +162,14 @@ class ForestWalk:
         if policy is MissingPolicy.LAST_NODE:
             ends = self.ends(cells, policy)
             return tuple(average(ends.total(self._layout.answers(ends.nodes))).tolist())
-        values, answer, waiting = self._values(cells), np.empty(self._nodes.answers.shape[1]), waiting_room(ROOM)
+        values, answer, scratch = (
+            self._values(cells),
+            np.empty(self._nodes.answers.shape[1]),
+            new_record_buffers(N_LEAVES),
+        )
         code = POLICIES.index(policy)
-        while not average_record(values, self._levels, self._nodes, self._only_thresholds, code, waiting, answer):
-            waiting = waiting.larger()
+        while not average_record(values, self._ranks, self._nodes, self._only_thresholds, code, scratch, answer):
+            scratch = scratch.larger()
         return tuple(answer.tolist())
 
     def ends(self, cells: Sequence[float], policy: MissingPolicy) -> Ends:
@@ -181,11 +185,11 @@ class ForestWalk:
     def _ends(self, values: FloatArray, policy: int) -> Ends:
         from core.ensembles.prediction.kernels.predictor import ends_of_record  # imports Numba
 
-        starts, waiting = np.empty(self._n_trees + 1, dtype=np.int64), waiting_room(ROOM)
-        while not ends_of_record(values, self._levels, self._nodes, self._only_thresholds, policy, waiting, starts):
-            waiting = waiting.larger()
-        nodes = self._layout.order[waiting.places[: starts[-1]]].astype(np.int64)
-        return Ends(starts, nodes, waiting.weights[: starts[-1]])
+        starts, scratch = np.empty(self._n_trees + 1, dtype=np.int64), new_record_buffers(N_LEAVES)
+        while not ends_of_record(values, self._ranks, self._nodes, self._only_thresholds, policy, scratch, starts):
+            scratch = scratch.larger()
+        nodes = self._layout.order[scratch.positions[: starts[-1]]].astype(np.int64)
+        return Ends(starts, nodes, scratch.weights[: starts[-1]])
 
     def _values(self, cells: Sequence[float]) -> FloatArray:
         """The cells that tests read."""
@@ -195,14 +199,14 @@ class ForestWalk:
         """The columns that tests read, of some rows."""
         return [as_numbers(table.columns[column][rows]) for column in self._layout.tested]
 
-    def _room(self, n_rows: int) -> BlockRoom:
+    def _buffers(self, n_rows: int) -> BlockBuffers:
         """Room for a block of so many rows, in whole tiles."""
         n_tiles, n_columns = -(-n_rows // IN_FLIGHT), len(self._layout.tested)
-        return BlockRoom(
+        return BlockBuffers(
             tiles=np.full(n_tiles * n_columns * IN_FLIGHT, FIRST_CODE << self._nodes.column_bits, dtype=np.uint32),
-            is_open=np.zeros(n_tiles * IN_FLIGHT, dtype=np.bool_),
-            has_open=np.zeros(n_tiles, dtype=np.bool_),
-            is_open_here=np.zeros(IN_FLIGHT, dtype=np.bool_),
+            is_incomplete=np.zeros(n_tiles * IN_FLIGHT, dtype=np.bool_),
+            has_incomplete=np.zeros(n_tiles, dtype=np.bool_),
+            is_incomplete_here=np.zeros(IN_FLIGHT, dtype=np.bool_),
             is_other=np.zeros(IN_FLIGHT, dtype=np.bool_),
             reached=np.empty(IN_FLIGHT, dtype=np.uint32),
             slots=np.empty(IN_FLIGHT, dtype=np.uint32),
@@ -212,9 +216,9 @@ class ForestWalk:
         )
 
 
-def waiting_room(n: int) -> WaitingRoom:
+def new_record_buffers(n: int) -> RecordBuffers:
     """Room for so many leaves of a record."""
-    return WaitingRoom(np.empty(n, dtype=np.uint32), np.empty(n), np.empty(n, dtype=np.uint32), np.empty(n))
+    return RecordBuffers(np.empty(n, dtype=np.uint32), np.empty(n), np.empty(n, dtype=np.uint32), np.empty(n))
 
 
 def addresses(columns: list[FloatArray]) -> NDArray[np.uint64]:

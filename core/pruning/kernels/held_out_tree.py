@@ -4,7 +4,7 @@ from core.compiler.compile import compiled
 
 
 @compiled
-def change_if_cut(node, size, is_leaf, start, rows, weights, answers, leaves, place_of, change):
+def change_if_cut(node, size, is_leaf, start, rows, weights, answers, leaves, index_of, change):
     """Write to `change` how the answers of a node's rows change when it answers instead of the leaves below it.
 
     The rows at node v, ascending, stand from `start[v]` to `start[v + 1]`. Leaves are taken away from right to left,
@@ -12,7 +12,7 @@ def change_if_cut(node, size, is_leaf, start, rows, weights, answers, leaves, pl
     """
     first, n_outputs = start[node], answers.shape[1]
     for i in range(first, start[node + 1]):
-        place_of[rows[i]] = i - first
+        index_of[rows[i]] = i - first
         for k in range(n_outputs):
             change[i - first, k] = weights[i] * answers[node, k]
     n_leaves, below, end = 0, node, node + size[node]
@@ -25,6 +25,6 @@ def change_if_cut(node, size, is_leaf, start, rows, weights, answers, leaves, pl
             below += 1
     for leaf in leaves[:n_leaves][::-1]:
         for i in range(start[leaf], start[leaf + 1]):
-            place = place_of[rows[i]]
+            index = index_of[rows[i]]
             for k in range(n_outputs):
-                change[place, k] -= weights[i] * answers[leaf, k]
+                change[index, k] -= weights[i] * answers[leaf, k]

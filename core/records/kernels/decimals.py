@@ -189,10 +189,10 @@ def nearest_by_product(mantissa, power):
     """The same by the leading bits of mantissa * 5^power."""
     shift = leading_zeros(mantissa)
     mantissa <<= uint64(shift)
-    place = power - LEAST_POWER
-    upper, lower = product(mantissa, UPPER[place])
+    index = power - LEAST_POWER
+    upper, lower = product(mantissa, UPPER[index])
     if upper & uint64(ROUNDED_AWAY) == uint64(ROUNDED_AWAY):
-        carried, _ = product(mantissa, LOWER[place])
+        carried, _ = product(mantissa, LOWER[index])
         lower += carried
         upper += uint64(lower < carried)
     if lower == ~uint64(0):

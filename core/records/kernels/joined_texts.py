@@ -12,8 +12,8 @@ from core.compiler.compile import compiled
 def write_texts(texts, starts, lengths, places, at):
     """Write the texts at some places one after the other, from an address on; there is room for 32 bytes more."""
     width = uint64(BYTES_AT_ONCE)
-    for place in places:
-        text, length = texts + uint64(starts[place]), uint64(lengths[place])
+    for index in places:
+        text, length = texts + uint64(starts[index]), uint64(lengths[index])
         for done in range(uint64(0), length, width):
             copy_bytes(text + done, at + done)
         at += length

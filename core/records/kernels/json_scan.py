@@ -46,7 +46,7 @@ def after_blanks(at):
 
 
 @compiled
-def stand_here(at, one, two, three, four):
+def are_next(at, one, two, three, four):
     """Whether these four characters stand here."""
     return (
         byte_at(at) == one
@@ -59,9 +59,9 @@ def stand_here(at, one, two, three, four):
 @compiled
 def literal_end(at):
     """Where `null`, `true` or `false` ends, whichever begins here; GAVE_UP when none does."""
-    if stand_here(at, N, U, L, L) or stand_here(at, T, R, U, E):
+    if are_next(at, N, U, L, L) or are_next(at, T, R, U, E):
         return at + uint64(4)
-    if stand_here(at, F, A, L, S) and byte_at(at + uint64(4)) == E:
+    if are_next(at, F, A, L, S) and byte_at(at + uint64(4)) == E:
         return at + uint64(5)
     return GAVE_UP
 
@@ -175,13 +175,13 @@ def read_name(words, at):
 
 
 @inlined
-def next_name(words, found, place, row, at):
+def next_name(words, found, index, row, at):
     """The attribute whose name stands behind the brace or comma here, and where its value does.
 
     GAVE_UP when there is none, or when it stood there before. What stood between two values of the record before mostly
     stands there again, and then means the same.
     """
-    glue = found.glue + uint64(place) * uint64(GLUE)
+    glue = found.glue + uint64(index) * uint64(GLUE)
     begin, length = uint64(whole_at(glue)), uint64(whole_at(glue + uint64(LENGTH)))
     if length > uint64(0) and are_same(begin, at, length):
         attribute, end = uint64(whole_at(glue + uint64(ATTRIBUTE))), at + length
@@ -207,8 +207,8 @@ def read_record(words, found, row, at):
     end = after_blanks(at + ONE)
     if byte_at(end) == CLOSE_OBJECT:
         return end + ONE
-    for place in range(found.n_names):
-        attribute, at = next_name(words, found, place, row, at)
+    for index in range(found.n_names):
+        attribute, at = next_name(words, found, index, row, at)
         if at == GAVE_UP:
             return GAVE_UP
         at = read_value(words, found, attribute, row, at)
@@ -269,12 +269,12 @@ def read_column(words, found, attribute, at):
 def scan_columns(words, found, at):
     """Read the object of columns that begins here: where what follows it stands, or GAVE_UP; and how many rows."""
     n_rows = uint64(0)
-    for place in range(found.n_names):
-        attribute, at = next_name(words, found, place, uint64(0), at)
+    for index in range(found.n_names):
+        attribute, at = next_name(words, found, index, uint64(0), at)
         if at == GAVE_UP:
             return at, n_rows
         at, n = read_column(words, found, attribute, at)
-        if at == GAVE_UP or (place > uint64(0) and n != n_rows):
+        if at == GAVE_UP or (index > uint64(0) and n != n_rows):
             return GAVE_UP, n
         n_rows, at = n, after_blanks(at)
         if byte_at(at) == CLOSE_OBJECT:

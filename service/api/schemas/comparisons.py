@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypeAliasType
 
 from core.explanation.comparison import PartingKind
-from core.explanation.why_variants_differ import attribute_asked, parting_text
+from core.explanation.why_variants_differ import attribute_tested, text_of_difference
 from core.prediction.routing import MissingPolicy
 from service.api.schemas.common import Answer, Body, Flag
 from service.api.schemas.conditions import Condition, condition_of
@@ -307,7 +307,7 @@ def _reason(variants: list[Variant], difference: Difference) -> AnyReason:
     names = variants[0].name, variants[difference.variant].name
     shown: dict[str, Any] = {
         "variant": difference.variant,
-        "text": parting_text(place, first, second, names),
+        "text": text_of_difference(place, first, second, names),
         "weight": place.weight,
         "conditions": [condition_of(one, first.model.attributes) for one in first.conditions(place.first)],
         "first_node": place.first,
@@ -318,7 +318,7 @@ def _reason(variants: list[Variant], difference: Difference) -> AnyReason:
             is_first = place.first in first.ends
             step = first.cut_at(place.first) if is_first else second.cut_at(place.second)
             cut = {"cut_variant": 0 if is_first else difference.variant, "step": step}
-            return CutReason(kind="cut", attribute=attribute_asked(place, first, second), **cut, **shown)
+            return CutReason(kind="cut", attribute=attribute_tested(place, first, second), **cut, **shown)
         case PartingKind.TEST:
             one, other = first.taken(place.first), second.taken(place.second)
             return OtherTestReason(
@@ -328,9 +328,9 @@ def _reason(variants: list[Variant], difference: Difference) -> AnyReason:
                 **shown,
             )
         case PartingKind.MISSING:
-            return MissingReason(kind="missing", attribute=attribute_asked(place, first, second), **shown)
+            return MissingReason(kind="missing", attribute=attribute_tested(place, first, second), **shown)
         case PartingKind.SHARES:
-            return SharesReason(kind="shares", attribute=attribute_asked(place, first, second), **shown)
+            return SharesReason(kind="shares", attribute=attribute_tested(place, first, second), **shown)
         case PartingKind.FIGURES:
             return FiguresReason(kind="figures", **shown)
         case PartingKind.COSTS:

@@ -9,7 +9,7 @@ def assert_usable(axis: Axis, *numbers: float) -> None:
     """Every number and tick stands on the line, and there are neither too few nor too many ticks."""
     first, last = sorted((axis.start, axis.end))
     for number in (*numbers, *axis.ticks):
-        assert first - 1e-6 <= axis.place(number) <= last + 1e-6
+        assert first - 1e-6 <= axis.position(number) <= last + 1e-6
     assert 1 <= len(axis.ticks) <= 12
     assert list(axis.ticks) == sorted(set(axis.ticks))
 
@@ -27,7 +27,7 @@ def test_amounts(one, other):
     smallest, largest = sorted((one, other))
     axis = amount_axis(smallest, largest, 400.0, 80.0)
     assert_usable(axis, largest)
-    assert axis.place(axis.low) == pytest.approx(400)
+    assert axis.position(axis.low) == pytest.approx(400)
     assert axis.low == 0 or axis.low <= smallest * (1 + 1e-9)
 
 

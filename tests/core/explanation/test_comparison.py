@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.explanation.comparison import PartingKind, Route, parting, partings, same_numbers
-from core.explanation.why_variants_differ import parting_text
+from core.explanation.why_variants_differ import text_of_difference
 from core.prediction.routing import MissingPolicy, leaves_reached, predict
 from core.tables.target import Task
 from tests.core.building import CUT, cart, cart_for_numbers, model_of
@@ -42,7 +42,7 @@ def test_ways_part_just_where_answers_differ(drawn, seed):
             place = parting(one, two)
             assert place.kind is not PartingKind.COSTS
             assert place.weight <= 1 + 1e-12
-            text = parting_text(place, one, two, ("this", "that"))
+            text = text_of_difference(place, one, two, ("this", "that"))
             assert text.endswith(".")
             assert (place.kind is PartingKind.CUT) == ("of its pruning cut node" in text)
             if first is second and policy is other_policy:

@@ -135,7 +135,7 @@ def test_columns_may_lie_anywhere_in_memory(step: int) -> None:
 
 
 def test_a_tree_of_more_places_than_a_key_can_tell_does_without_copies(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(block_walk, "MOST_PLACES", 1)
+    monkeypatch.setattr(block_walk, "MOST_POSITIONS", 1)
     test_large_tables_take_many_blocks()
 
 

@@ -37,9 +37,9 @@ def nearest(points, others, penalties, but_itself, found, apart):
             distance = squared_distance(points[i], others[j], penalties, limit)
             if n_found == n and distance >= limit:
                 continue
-            place = n_found if n_found < n else n - 1
-            while place > 0 and apart[place - 1] > distance:  # equals stay before it
-                apart[place], found[i, place] = apart[place - 1], found[i, place - 1]
-                place -= 1
-            apart[place], found[i, place] = distance, j
+            index = n_found if n_found < n else n - 1
+            while index > 0 and apart[index - 1] > distance:  # equals stay before it
+                apart[index], found[i, index] = apart[index - 1], found[i, index - 1]
+                index -= 1
+            apart[index], found[i, index] = distance, j
             n_found = min(n_found + 1, n)

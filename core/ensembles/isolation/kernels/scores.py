@@ -26,9 +26,9 @@ def read_tile(columns, n_rows, start, n, tile, sums):
 
 
 @compiled
-def below(tests, place, tile, row):
+def below(tests, position, tile, row):
     """Where a row goes from a place; a leaf leads to itself, since nothing is above NaN."""
-    test = tests[place]
+    test = tests[position]
     return test.first + uint32(tile[test.offset + row] > test.threshold)
 
 
@@ -64,18 +64,18 @@ def add_by_thresholds(tests, lengths, root, depth, tile, sums):
 def add_by_branches(tests, lengths, lookup_start, lookup, root, depth, tile, sums, n):
     """The same in a tree that asks for categories too; a sum becomes NaN where a category has no branch."""
     for i in range(n):
-        place = uint32(root)
+        position = uint32(root)
         for _ in range(depth):
-            test = tests[place]
+            test = tests[position]
             value = tile[test.offset + i]
             branch = uint32(value > test.threshold)
-            if lookup_start[place] >= 0 and value == value:
-                side = lookup[lookup_start[place] + int64(value)]
+            if lookup_start[position] >= 0 and value == value:
+                side = lookup[lookup_start[position] + int64(value)]
                 branch = uint32(side > 0)
                 if side < 0:
                     sums[i] = NAN
-            place = test.first + branch
-        sums[i] += lengths[place]
+            position = test.first + branch
+        sums[i] += lengths[position]
 
 
 @compiled

@@ -8,12 +8,11 @@ it needs next there. What the kernel is given are addresses: unpacking arrays wo
 from numba import int64, uint64
 
 from core.compiler.compile import ask_for, compiled, inlined, making_arrays, numbers_at, shorts_at, wholes_at
-from core.ensembles.prediction.kernels.levels import levels_of_record
-from core.ensembles.prediction.levels import Levels
+from core.ensembles.prediction.kernels.ranks import ranks_of_record
 from core.ensembles.prediction.packed_trees import (
     ANSWERS,
     BEFORE,
-    BLOCK_LEVELS,
+    BLOCK_DEPTH,
     COLUMN_BITS,
     DEPTH,
     LEAF_BIT,
@@ -28,6 +27,7 @@ from core.ensembles.prediction.packed_trees import (
     TREES_IN_FLIGHT,
     WORD_BYTES,
 )
+from core.ensembles.prediction.ranks import ThresholdRanks
 
 OUTPUTS_AT_ONCE = 4
 PLACE = uint64((1 << 32) - 1)  # the part of a test that tells where its first branch leads
@@ -35,9 +35,9 @@ ANSWER = uint64((1 << LEAF_BIT) - 1)  # of a leaf's key
 
 
 @making_arrays
-def levels_at(table):
+def ranks_at(table):
     """The levels whose arrays are written down in a table of addresses and lengths, in the order of their fields."""
-    return Levels(
+    return ThresholdRanks(
         numbers_at(table[0], table[1]),
         wholes_at(table[2], table[3]),
         numbers_at(table[4], table[5]),
@@ -50,13 +50,13 @@ def levels_at(table):
 
 
 @inlined
-def go_down(tests, place, n_tests, column_mask, of_record):
+def go_down(tests, position, n_tests, column_mask, of_record):
     """Where a record comes to in so many tests."""
     for _ in range(n_tests):
-        test = uint64(tests[place])
+        test = uint64(tests[position])
         key = test >> uint64(32)
-        place = (test & PLACE) + uint64(uint64(of_record[key & column_mask]) > key)
-    return place
+        position = (test & PLACE) + uint64(uint64(of_record[key & column_mask]) > key)
+    return position
 
 
 @compiled
@@ -66,15 +66,15 @@ def reach_leaves(table, tests, begin, end, of_record, reached):
     start, depth, address = wholes_at(table[START], n_trees), wholes_at(table[DEPTH], n_trees), uint64(table[TESTS])
     deepest = int64(0)
     for tree in range(begin, end):
-        place = go_down(tests, uint64(start[tree]), BLOCK_LEVELS + 1, column_mask, of_record)
-        ask_for(address + place * uint64(WORD_BYTES))
-        reached[tree - begin] = int64(place)
+        position = go_down(tests, uint64(start[tree]), BLOCK_DEPTH + 1, column_mask, of_record)
+        ask_for(address + position * uint64(WORD_BYTES))
+        reached[tree - begin] = int64(position)
         deepest = max(deepest, depth[tree])
-    for _ in range(BLOCK_LEVELS + 1, deepest, BLOCK_LEVELS):
+    for _ in range(BLOCK_DEPTH + 1, deepest, BLOCK_DEPTH):
         for i in range(end - begin):
-            place = go_down(tests, uint64(reached[i]), BLOCK_LEVELS, column_mask, of_record)
-            ask_for(address + place * uint64(WORD_BYTES))
-            reached[i] = int64(place)
+            position = go_down(tests, uint64(reached[i]), BLOCK_DEPTH, column_mask, of_record)
+            ask_for(address + position * uint64(WORD_BYTES))
+            reached[i] = int64(position)
 
 
 @compiled
@@ -84,8 +84,8 @@ def find_answers(table, tests, begin, end, reached):
     before, column_bits = wholes_at(table[BEFORE], n_trees), uint64(table[COLUMN_BITS])
     for tree in range(begin, end):
         key = uint64(tests[uint64(reached[tree - begin])]) >> uint64(32)
-        told = (key & ANSWER) >> column_bits
-        row = told + uint64(before[tree]) * uint64(told >= n_outputs)
+        answer_in_tree = (key & ANSWER) >> column_bits
+        row = answer_in_tree + uint64(before[tree]) * uint64(answer_in_tree >= n_outputs)
         ask_for(address + row * n_outputs * uint64(WORD_BYTES))
         reached[tree - begin] = int64(row)
 
@@ -107,7 +107,7 @@ def add_answers(answers, n_outputs, rows, n, sums):
 
 
 @compiled
-def average_packed(address, desk):
+def average_packed(address, buffer):
     """The mean answer to the record on a desk, written behind its values; False, and nothing, where it lacks one.
 
     `address` is that of a table of addresses and sizes. Behind the answer there is room on the desk for what is found
@@ -115,11 +115,11 @@ def average_packed(address, desk):
     """
     table = wholes_at(address, N_ADDRESSES)
     n_columns, n_trees, n_outputs = table[N_COLUMNS], uint64(table[N_TREES]), uint64(table[N_OUTPUTS])
-    cells, sums = numbers_at(desk, n_columns), numbers_at(desk + WORD_BYTES * n_columns, n_outputs)
-    of_record = wholes_at(desk + WORD_BYTES * (n_columns + int64(n_outputs)), n_columns)
-    places = wholes_at(desk + WORD_BYTES * (2 * n_columns + int64(n_outputs)), n_columns)
-    reached = wholes_at(desk + WORD_BYTES * (3 * n_columns + int64(n_outputs)), TREES_IN_FLIGHT)
-    if not levels_of_record(levels_at(table), cells, uint64(table[COLUMN_BITS]), of_record, places):
+    cells, sums = numbers_at(buffer, n_columns), numbers_at(buffer + WORD_BYTES * n_columns, n_outputs)
+    of_record = wholes_at(buffer + WORD_BYTES * (n_columns + int64(n_outputs)), n_columns)
+    positions = wholes_at(buffer + WORD_BYTES * (2 * n_columns + int64(n_outputs)), n_columns)
+    reached = wholes_at(buffer + WORD_BYTES * (3 * n_columns + int64(n_outputs)), TREES_IN_FLIGHT)
+    if not ranks_of_record(ranks_at(table), cells, uint64(table[COLUMN_BITS]), of_record, positions):
         return False
     tests = wholes_at(table[TESTS], table[N_TESTS])
     answers = numbers_at(table[ANSWERS], table[N_ANSWERS] * int64(n_outputs))

@@ -11,18 +11,18 @@ from numba import int32, int64, uint32, uint64
 
 from core.arithmetic.ties import TIE
 from core.compiler.compile import ask_for, compiled, making_arrays, numbers_at
-from core.ensembles.prediction.kernels.levels import level_of, write_levels
-from core.ensembles.prediction.levels import FIRST_CODE, MISSING_LEVEL
+from core.ensembles.prediction.kernels.ranks import rank_of, write_ranks
+from core.ensembles.prediction.ranks import FIRST_CODE, MISSING_RANK
 from core.prediction.kernels.routing import LAST_NODE, SLOT, SLOT_BITS, WEIGHTED, copy_at_holes
 from core.tree.layout import IN_FLIGHT, INTERVALS, LOOKUP, THRESHOLD
 
 EVERY_BRANCH = 4  # a policy beside those of records: a missing value takes every branch, with all of its weight
-FEW_LEVELS, LEVELS_BETWEEN = 12, 4  # down which rows go before it is asked whether all are in leaves, then and again
+FIRST_STEPS, STEPS_BETWEEN = 12, 4  # down which rows go before it is asked whether all are in leaves, then and again
 TREES_IN_FLIGHT = 128
 N_ADDRESSES = 26
 LINE_BYTES, TEST_BYTES, ROW_BYTES, NUMBER_BYTES = 64, 8, 4, 8  # of a line of memory, a test, an answer's number
 
-MISSING = uint32(MISSING_LEVEL)
+MISSING = uint32(MISSING_RANK)
 
 
 @compiled
@@ -32,7 +32,7 @@ def column_mask(nodes):
 
 
 @compiled
-def place_in_tile(key, mask):
+def offset_in_tile(key, mask):
     """Where the values begin, in a tile, that a test asks for."""
     return uint64(key & mask) * uint64(IN_FLIGHT)
 
@@ -41,15 +41,15 @@ def place_in_tile(key, mask):
 def take_thresholds(tests, mask, root, depth, tiles, at, reached):
     """Send the rows of the tile at `at` down a tree to their leaves, level by level; all tests are thresholds."""
     test = tests[root]
-    begin = at + place_in_tile(test.key, mask)
+    begin = at + offset_in_tile(test.key, mask)
     for i in range(uint64(IN_FLIGHT)):
         reached[i] = test.first + uint32(tiles[begin + i] > test.key)
-    for level in range(1, depth):
-        if level >= FEW_LEVELS and level % LEVELS_BETWEEN == 0 and are_in_leaves(tests, reached):
+    for step in range(1, depth):
+        if step >= FIRST_STEPS and step % STEPS_BETWEEN == 0 and are_in_leaves(tests, reached):
             break
         for i in range(uint64(IN_FLIGHT)):
             test = tests[reached[i]]
-            reached[i] = test.first + uint32(tiles[at + place_in_tile(test.key, mask) + i] > test.key)
+            reached[i] = test.first + uint32(tiles[at + offset_in_tile(test.key, mask) + i] > test.key)
 
 
 @compiled
@@ -62,45 +62,45 @@ def are_in_leaves(tests, reached):
 
 
 @compiled
-def branch_at(nodes, place, key, level):
+def branch_at(nodes, position, key, rank):
     """The branch of a value at an inner node; -1 where it has none."""
-    if level == MISSING:
-        return nodes.missing[place]
-    kind = nodes.kind[place]
+    if rank == MISSING:
+        return nodes.missing[position]
+    kind = nodes.kind[position]
     if kind == THRESHOLD:
-        return int32(level > key)
+        return int32(rank > key)
     if kind == LOOKUP:
-        code = int64(level >> uint32(nodes.column_bits)) - FIRST_CODE
-        return nodes.lookup[nodes.lookup_start[place] + code]
-    row = nodes.cuts_of[place]
+        code = int64(rank >> uint32(nodes.column_bits)) - FIRST_CODE
+        return nodes.lookup[nodes.lookup_start[position] + code]
+    row = nodes.cuts_of[position]
     start, end = nodes.cuts_start[row], nodes.cuts_start[row + uint32(1)]
     low, high = start, end
     while low < high:
         middle = (low + high) >> 1
-        if nodes.cuts[middle] < level:
+        if nodes.cuts[middle] < rank:
             low = middle + 1
         else:
             high = middle
     if kind == INTERVALS:
         return int32(low - start)
-    return nodes.lookup[nodes.lookup_start[place] + low - start]
+    return nodes.lookup[nodes.lookup_start[position] + low - start]
 
 
 @compiled
-def take_branches(nodes, root, depth, tiles, at, reached, is_open):
+def take_branches(nodes, root, depth, tiles, at, reached, is_incomplete):
     """`take_thresholds`, whatever the kinds of tests; `is_open` marks rows that met a value without a branch."""
     mask = column_mask(nodes)
     for i in range(uint64(IN_FLIGHT)):
         reached[i] = uint32(root)
-    for level in range(depth):
-        if level >= FEW_LEVELS and level % LEVELS_BETWEEN == 0 and are_in_leaves(nodes.tests, reached):
+    for step in range(depth):
+        if step >= FIRST_STEPS and step % STEPS_BETWEEN == 0 and are_in_leaves(nodes.tests, reached):
             break
         for i in range(uint64(IN_FLIGHT)):
-            place = reached[i]
-            if nodes.n_branches[place] > uint32(0):
-                test = nodes.tests[place]
-                branch = branch_at(nodes, place, test.key, tiles[at + place_in_tile(test.key, mask) + i])
-                is_open[i] |= branch < int32(0)
+            position = reached[i]
+            if nodes.n_branches[position] > uint32(0):
+                test = nodes.tests[position]
+                branch = branch_at(nodes, position, test.key, tiles[at + offset_in_tile(test.key, mask) + i])
+                is_incomplete[i] |= branch < int32(0)
                 reached[i] = test.first + uint32(max(branch, int32(0)))
 
 
@@ -117,37 +117,37 @@ def heaviest_branch(share, first, n_branches):
 
 
 @compiled
-def record_ends(nodes, tree, only_thresholds, policy, levels, room, n_kept):
+def record_ends(nodes, tree, only_thresholds, policy, ranks, buffers, n_kept):
     """Where parts of a record end in a tree, left to right: written from `n_kept` on; how many are kept then.
 
     -1 where there is no room for all, neither there nor for places that wait.
     """
-    tests, share, waiting, waiting_weights = nodes.tests, nodes.share, room.waiting, room.waiting_weights
+    tests, share, waiting, waiting_weights = nodes.tests, nodes.share, buffers.waiting, buffers.waiting_weights
     mask = column_mask(nodes)
     waiting[0], waiting_weights[0] = uint32(nodes.start[tree]), 1.0
     n = 1
     while n > 0:
         n -= 1
-        place, weight = waiting[n], waiting_weights[n]
+        position, weight = waiting[n], waiting_weights[n]
         while True:
-            test = tests[place]
-            first, level = test.first, levels[uint64(test.key & mask)]
-            n_branches, branch = uint32(2), int32(level > test.key) - int32(level == MISSING)
-            if first != place and not only_thresholds:
-                n_branches, branch = nodes.n_branches[place], branch_at(nodes, place, test.key, level)
-                if policy == EVERY_BRANCH and level == MISSING:
+            test = tests[position]
+            first, rank = test.first, ranks[uint64(test.key & mask)]
+            n_branches, branch = uint32(2), int32(rank > test.key) - int32(rank == MISSING)
+            if first != position and not only_thresholds:
+                n_branches, branch = nodes.n_branches[position], branch_at(nodes, position, test.key, rank)
+                if policy == EVERY_BRANCH and rank == MISSING:
                     branch = int32(-1)
-            if first == place or (branch < int32(0) and policy == LAST_NODE):
-                if n_kept == room.places.shape[0]:
+            if first == position or (branch < int32(0) and policy == LAST_NODE):
+                if n_kept == buffers.positions.shape[0]:
                     return -1
-                room.places[n_kept], room.weights[n_kept] = place, weight
+                buffers.positions[n_kept], buffers.weights[n_kept] = position, weight
                 n_kept += 1
                 break
             if branch >= int32(0):
-                place = first + uint32(branch)
+                position = first + uint32(branch)
                 continue
             if policy != WEIGHTED and policy != EVERY_BRANCH:
-                place = first + heaviest_branch(share, first, n_branches)
+                position = first + heaviest_branch(share, first, n_branches)
                 continue
             if n + int64(n_branches) > waiting.shape[0]:
                 return -1
@@ -162,12 +162,12 @@ def record_ends(nodes, tree, only_thresholds, policy, levels, room, n_kept):
 
 
 @compiled
-def forest_ends(nodes, only_thresholds, policy, levels, room, starts):
+def forest_ends(nodes, only_thresholds, policy, ranks, buffers, starts):
     """`record_ends` of all trees, those of tree t from `starts[t]` to `starts[t + 1]`; False where there is no room."""
     n_kept = 0
     starts[0] = 0
     for tree in range(starts.shape[0] - 1):
-        n_kept = record_ends(nodes, tree, only_thresholds, policy, levels, room, n_kept)
+        n_kept = record_ends(nodes, tree, only_thresholds, policy, ranks, buffers, n_kept)
         if n_kept < 0:
             return False
         starts[tree + 1] = n_kept
@@ -175,7 +175,7 @@ def forest_ends(nodes, only_thresholds, policy, levels, room, starts):
 
 
 @compiled
-def read_rows(columns, n, levels, nodes, room):
+def read_rows(columns, n, ranks, nodes, buffers):
     """Write the levels of the n rows of a block to tiles, and mark rows that lack a value, and tiles with such rows.
 
     How large a tile is.
@@ -183,55 +183,63 @@ def read_rows(columns, n, levels, nodes, room):
     width, size = uint64(IN_FLIGHT), uint64(columns.shape[0]) * uint64(IN_FLIGHT)
     shift = uint32(nodes.column_bits)
     for row in range(n):
-        room.is_open[row] = False
+        buffers.is_incomplete[row] = False
     for column in range(uint64(columns.shape[0])):
         cells = numbers_at(columns[column], n)
         for first in range(uint64(0), n, width):
             at, n_here = first // width * size + column * width, min(width, n - first)
-            write_levels(levels, column, cells, first, n_here, shift, room.reached, room.tiles, at)
+            write_ranks(ranks, column, cells, first, n_here, shift, buffers.reached, buffers.tiles, at)
             for i in range(n_here):
-                room.is_open[first + i] |= room.tiles[at + i] == MISSING
+                buffers.is_incomplete[first + i] |= buffers.tiles[at + i] == MISSING
     for first in range(uint64(0), n, width):
-        n_open = uint64(0)
+        n_incomplete = uint64(0)
         for row in range(first, min(first + width, n)):
-            n_open += uint64(room.is_open[row])
-        room.has_open[first // width] = n_open > uint64(0)
+            n_incomplete += uint64(buffers.is_incomplete[row])
+        buffers.has_incomplete[first // width] = n_incomplete > uint64(0)
     return size
 
 
 @compiled
-def read_record(cells, levels, column_bits, of_record):
+def read_record(cells, ranks, column_bits, of_record):
     """The levels of a record's values, shifted; whether all are known."""
     is_complete = True
     for column in range(uint64(cells.shape[0])):
-        level = level_of(levels, column, cells[column])
-        of_record[column] = level << uint32(column_bits)
-        is_complete &= level != MISSING
+        rank = rank_of(ranks, column, cells[column])
+        of_record[column] = rank << uint32(column_bits)
+        is_complete &= rank != MISSING
     return is_complete
 
 
 @compiled
-def reach(nodes, tree, only_thresholds, tiles, at, reached, is_open):
+def reach(nodes, tree, only_thresholds, tiles, at, reached, is_incomplete):
     """The leaves of a tree that the rows of a tile come to; those marked in `is_open` come to some leaf or other."""
     root, depth = uint64(nodes.start[tree]), nodes.depth[tree]
     if only_thresholds:
         take_thresholds(nodes.tests, column_mask(nodes), root, depth, tiles, at, reached)
     else:
-        take_branches(nodes, root, depth, tiles, at, reached, is_open)
+        take_branches(nodes, root, depth, tiles, at, reached, is_incomplete)
 
 
 @compiled
-def reach_block(columns, n_rows, levels, nodes, only_thresholds, room, reached):
+def reach_block(columns, n_rows, ranks, nodes, only_thresholds, buffers, reached):
     """`reached[tree, row]` of the rows of a block; `room.is_open` marks those that met a value without a branch.
 
     There is room for whole tiles.
     """
     n, width = uint64(n_rows), uint64(IN_FLIGHT)
-    size = read_rows(columns, n, levels, nodes, room)
+    size = read_rows(columns, n, ranks, nodes, buffers)
     for tree in range(reached.shape[0]):
         for first in range(uint64(0), n, width):
             at, end = first // width * size, first + width
-            reach(nodes, tree, only_thresholds, room.tiles, at, reached[tree, first:end], room.is_open[first:end])
+            reach(
+                nodes,
+                tree,
+                only_thresholds,
+                buffers.tiles,
+                at,
+                reached[tree, first:end],
+                buffers.is_incomplete[first:end],
+            )
 
 
 @compiled
@@ -240,26 +248,26 @@ def step_down(tests, mask, tiles, at, copies, n, holes):
     n_holes = uint64(0)
     for i in range(n):
         key = copies[i].key
-        row, place = key & SLOT, key >> SLOT_BITS
-        test = tests[place]
-        level = tiles[at + place_in_tile(test.key, mask) + row]
-        copies[i].key = ((test.first + uint32(level > test.key)) << SLOT_BITS) | row
+        row, position = key & SLOT, key >> SLOT_BITS
+        test = tests[position]
+        rank = tiles[at + offset_in_tile(test.key, mask) + row]
+        copies[i].key = ((test.first + uint32(rank > test.key)) << SLOT_BITS) | row
         holes[n_holes] = uint32(i)
-        n_holes += uint64((level == MISSING) & (test.first != place))
+        n_holes += uint64((rank == MISSING) & (test.first != position))
     return n_holes
 
 
 @compiled
-def weighted_slots(nodes, tree, at, n_slots, room):
+def weighted_slots(nodes, tree, at, n_slots, buffers):
     """Send the `slots` of a tile down a tree by thresholds and weighted copies; False if there is no room for all."""
-    copies, holes, slots, mask = room.copies, room.holes, room.slots, column_mask(nodes)
+    copies, holes, slots, mask = buffers.copies, buffers.holes, buffers.slots, column_mask(nodes)
     root = uint32(nodes.start[tree]) << SLOT_BITS
     for i in range(n_slots):
         copy = copies[i]
         copy.key, copy.weight, copy.after = root | slots[i], 1.0, uint32(0)
     n = n_slots
     for _ in range(nodes.depth[tree]):
-        n_holes = step_down(nodes.tests, mask, room.tiles, at, copies, n, holes)
+        n_holes = step_down(nodes.tests, mask, buffers.tiles, at, copies, n, holes)
         if n + n_holes > uint64(copies.shape[0]):
             return False
         n = copy_at_holes(nodes.share, copies, n, holes, n_holes)
@@ -283,13 +291,13 @@ def add_copies(nodes, copies, slots, n_slots, first, sums):
 
 
 @compiled
-def add_ends(nodes, tree, only_thresholds, policy, levels, room, sums, row):
+def add_ends(nodes, tree, only_thresholds, policy, ranks, buffers, sums, row):
     """Add a tree's answer to a row's sum, whatever its tests and the policy; False where there is no room."""
-    n = record_ends(nodes, tree, only_thresholds, policy, levels, room, 0)
+    n = record_ends(nodes, tree, only_thresholds, policy, ranks, buffers, 0)
     for k in range(uint64(sums.shape[1])):
         total = 0.0
         for end in range(n):
-            total += room.weights[end] * nodes.answers[nodes.answer_of[room.places[end]], k]
+            total += buffers.weights[end] * nodes.answers[nodes.answer_of[buffers.positions[end]], k]
         sums[row, k] += total
     return n >= 0
 
@@ -314,53 +322,53 @@ def add_leaves_of_others(nodes, reached, is_left_out, first, n, sums):
 
 
 @compiled
-def ask_for_tree(nodes, tree, part, n_parts):
+def prefetch_tree(nodes, tree, part, n_parts):
     """Have a part of a tree's tests and answers brought near: those of the next tree, while this one is asked."""
     if tree == nodes.depth.shape[0]:
         return
     start, n = uint64(nodes.start[tree]), uint64(nodes.start[tree + 1] - nodes.start[tree])
     begin, end = n * part // n_parts, n * (part + uint64(1)) // n_parts
-    for place in range(start + begin, start + end, uint64(LINE_BYTES // TEST_BYTES)):
-        ask_for(nodes.addresses[0] + place * uint64(TEST_BYTES))
-    for place in range(start + begin, start + end, uint64(LINE_BYTES // ROW_BYTES)):
-        ask_for(nodes.addresses[1] + place * uint64(ROW_BYTES))
+    for position in range(start + begin, start + end, uint64(LINE_BYTES // TEST_BYTES)):
+        ask_for(nodes.addresses[0] + position * uint64(TEST_BYTES))
+    for position in range(start + begin, start + end, uint64(LINE_BYTES // ROW_BYTES)):
+        ask_for(nodes.addresses[1] + position * uint64(ROW_BYTES))
 
 
 @compiled
-def list_open(is_open, n, slots):
+def list_incomplete(is_incomplete, n, slots):
     """Which of the n rows of a tile are marked; how many."""
     n_slots = uint64(0)
     for i in range(n):
         slots[n_slots] = uint32(i)
-        n_slots += uint64(is_open[i])
+        n_slots += uint64(is_incomplete[i])
     return n_slots
 
 
 @compiled
-def add_open(nodes, tree, only_thresholds, policy, at, first, n, room, waiting_room, sums):
+def add_incomplete(nodes, tree, only_thresholds, policy, at, first, n, buffers, scratch, sums):
     """Add a tree's answers to the sums of the rows of a tile that are marked; False where there is no room."""
-    slots, tiles, of_row = room.slots, room.tiles, room.of_row
-    n_slots = list_open(room.is_open_here, n, slots)
+    slots, tiles, of_row = buffers.slots, buffers.tiles, buffers.of_row
+    n_slots = list_incomplete(buffers.is_incomplete_here, n, slots)
     if n_slots == uint64(0):
         return True
-    if only_thresholds and policy == WEIGHTED and weighted_slots(nodes, tree, at, n_slots, room):
-        add_copies(nodes, room.copies, slots, n_slots, first, sums)
+    if only_thresholds and policy == WEIGHTED and weighted_slots(nodes, tree, at, n_slots, buffers):
+        add_copies(nodes, buffers.copies, slots, n_slots, first, sums)
         return True
     for i in range(n_slots):
         slot = uint64(slots[i])
         for column in range(uint64(of_row.shape[0])):
             of_row[column] = tiles[at + column * uint64(IN_FLIGHT) + slot]
-        if not add_ends(nodes, tree, only_thresholds, policy, of_row, waiting_room, sums, first + slot):
+        if not add_ends(nodes, tree, only_thresholds, policy, of_row, scratch, sums, first + slot):
             return False
     return True
 
 
 @compiled
-def average_block(columns, levels, nodes, only_thresholds, policy, room, waiting_room, sums):
+def average_block(columns, ranks, nodes, only_thresholds, policy, buffers, scratch, sums):
     """`sums[row, output]`: the mean over all trees for the rows of a block; False where there is no room."""
     n, width, n_trees, n_outputs = uint64(sums.shape[0]), uint64(IN_FLIGHT), nodes.depth.shape[0], uint64(sums.shape[1])
-    tiles, is_open, reached = room.tiles, room.is_open_here, room.reached
-    size, mask = read_rows(columns, n, levels, nodes, room), column_mask(nodes)
+    tiles, is_incomplete, reached = buffers.tiles, buffers.is_incomplete_here, buffers.reached
+    size, mask = read_rows(columns, n, ranks, nodes, buffers), column_mask(nodes)
     n_tiles = (n + width - uint64(1)) // width
     for row in range(n):
         for k in range(n_outputs):
@@ -368,17 +376,17 @@ def average_block(columns, levels, nodes, only_thresholds, policy, room, waiting
     for tree in range(n_trees):
         for first in range(uint64(0), n, width):
             at, n_here = first // width * size, min(width, n - first)
-            ask_for_tree(nodes, tree + 1, first // width, n_tiles)
-            if only_thresholds and not room.has_open[first // width]:
+            prefetch_tree(nodes, tree + 1, first // width, n_tiles)
+            if only_thresholds and not buffers.has_incomplete[first // width]:
                 root, depth = uint64(nodes.start[tree]), nodes.depth[tree]
                 take_thresholds(nodes.tests, mask, root, depth, tiles, at, reached)
                 add_leaves(nodes, reached, first, n_here, sums)
                 continue
             for i in range(width):
-                is_open[i] = room.is_open[first + i]
-            reach(nodes, tree, only_thresholds, tiles, at, reached, is_open)
-            add_leaves_of_others(nodes, reached, is_open, first, n_here, sums)
-            if not add_open(nodes, tree, only_thresholds, policy, at, first, n_here, room, waiting_room, sums):
+                is_incomplete[i] = buffers.is_incomplete[first + i]
+            reach(nodes, tree, only_thresholds, tiles, at, reached, is_incomplete)
+            add_leaves_of_others(nodes, reached, is_incomplete, first, n_here, sums)
+            if not add_incomplete(nodes, tree, only_thresholds, policy, at, first, n_here, buffers, scratch, sums):
                 return False
     for row in range(n):
         for k in range(n_outputs):
@@ -387,50 +395,50 @@ def average_block(columns, levels, nodes, only_thresholds, policy, room, waiting
 
 
 @compiled
-def add_tree(nodes, tree, only_thresholds, policy, room, waiting_room, counts, sums):
+def add_tree(nodes, tree, only_thresholds, policy, buffers, scratch, counts, sums):
     """Add a tree's answers to the sums of those rows that count; False where there is no room.
 
     The rows were read before. Sums of rows that were added to, when room was found to be missing, are wrong then.
     """
     n, width = uint64(sums.shape[0]), uint64(IN_FLIGHT)
-    is_open, is_other, reached, size = (
-        room.is_open_here,
-        room.is_other,
-        room.reached,
-        uint64(room.of_row.shape[0]) * width,
+    is_incomplete, is_other, reached, size = (
+        buffers.is_incomplete_here,
+        buffers.is_other,
+        buffers.reached,
+        uint64(buffers.of_row.shape[0]) * width,
     )
     for first in range(uint64(0), n, width):
         at, n_here = first // width * size, min(width, n - first)
         for i in range(width):
-            is_open[i] = room.is_open[first + i]
-        reach(nodes, tree, only_thresholds, room.tiles, at, reached, is_open)
+            is_incomplete[i] = buffers.is_incomplete[first + i]
+        reach(nodes, tree, only_thresholds, buffers.tiles, at, reached, is_incomplete)
         for i in range(n_here):
-            is_other[i] = is_open[i] | (not counts[first + i])
-            is_open[i] &= counts[first + i]
+            is_other[i] = is_incomplete[i] | (not counts[first + i])
+            is_incomplete[i] &= counts[first + i]
         add_leaves_of_others(nodes, reached, is_other, first, n_here, sums)
-        if not add_open(nodes, tree, only_thresholds, policy, at, first, n_here, room, waiting_room, sums):
+        if not add_incomplete(nodes, tree, only_thresholds, policy, at, first, n_here, buffers, scratch, sums):
             return False
     return True
 
 
 @making_arrays
-def ends_of_record(cells, levels, nodes, only_thresholds, policy, room, starts):
+def ends_of_record(cells, ranks, nodes, only_thresholds, policy, buffers, starts):
     """`forest_ends` of a record that comes as values."""
     of_record = np.empty(cells.shape[0], dtype=np.uint32)
-    read_record(cells, levels, nodes.column_bits, of_record)
-    return forest_ends(nodes, only_thresholds, policy, of_record, room, starts)
+    read_record(cells, ranks, nodes.column_bits, of_record)
+    return forest_ends(nodes, only_thresholds, policy, of_record, buffers, starts)
 
 
 @making_arrays
-def average_record(cells, levels, nodes, only_thresholds, policy, room, answer):
+def average_record(cells, ranks, nodes, only_thresholds, policy, buffers, answer):
     """The mean answer to one record, whatever it lacks; False where there is no room."""
     n_trees, sums = nodes.depth.shape[0], answer.reshape((1, answer.shape[0]))
     of_record = np.empty(cells.shape[0], dtype=np.uint32)
-    read_record(cells, levels, nodes.column_bits, of_record)
+    read_record(cells, ranks, nodes.column_bits, of_record)
     for k in range(answer.shape[0]):
         answer[k] = 0.0
     for tree in range(n_trees):
-        if not add_ends(nodes, tree, only_thresholds, policy, of_record, room, sums, 0):
+        if not add_ends(nodes, tree, only_thresholds, policy, of_record, buffers, sums, 0):
             return False
     for k in range(answer.shape[0]):
         answer[k] /= n_trees

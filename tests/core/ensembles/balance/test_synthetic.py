@@ -78,8 +78,8 @@ def test_pairs_are_of_different_rows_by_how_often_they_count():
     assert np.bincount(pairs.rows) / 20_000 == pytest.approx([0.2, 0.6, 0.2], abs=0.02)
     of_first = np.bincount(pairs.others[pairs.rows == 0], minlength=3)
     assert of_first / of_first.sum() == pytest.approx([0.0, 0.75, 0.25], abs=0.03)
-    assert 0 <= pairs.places.min() < 0.01
-    assert 0.99 < pairs.places.max() < 1
+    assert 0 <= pairs.shares.min() < 0.01
+    assert 0.99 < pairs.shares.max() < 1
 
 
 def test_a_single_row_is_its_own_other():

@@ -11,7 +11,7 @@ from core.ensembles.forest import Forest
 from core.ensembles.growing_forest import forest_of
 from core.ensembles.prediction.layout import ForestLayout
 from core.ensembles.prediction.packed_trees import (
-    BLOCK_LEVELS,
+    BLOCK_DEPTH,
     LEAF_BIT,
     LINE_BYTES,
     TREES_IN_FLIGHT,
@@ -91,7 +91,7 @@ def test_lines_are_left_after_two_levels(seed: int) -> None:
                 child: int(packed.tests[places[node]]["first"]) + v for v, child in enumerate(tree.children(node))
             }
             is_same_line = places[node] // LINE_TESTS == places[tree.children(node)[0]] // LINE_TESTS
-            assert is_same_line or depths[node] % BLOCK_LEVELS == 0
+            assert is_same_line or depths[node] % BLOCK_DEPTH == 0
 
 
 @pytest.mark.parametrize(("n_trees", "deepest"), [(5, 1), (5, 2), (5, 3), (5, 12), (5, 40), (TREES_IN_FLIGHT + 2, 2)])

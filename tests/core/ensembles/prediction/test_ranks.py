@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ensembles.prediction.kernels.levels import level_of, write_levels
-from core.ensembles.prediction.levels import FIRST_CODE, MISSING_LEVEL, all_levels, levels_of, thresholds_of_codes
+from core.ensembles.prediction.kernels.ranks import rank_of, write_ranks
+from core.ensembles.prediction.ranks import FIRST_CODE, MISSING_RANK, all_ranks, ranks_of, thresholds_of_codes
 
 pytestmark = pytest.mark.bounds
 
@@ -19,32 +19,32 @@ NUMBERS = st.one_of(
 @given(st.lists(st.lists(NUMBERS, max_size=40), min_size=1, max_size=3), st.lists(NUMBERS, max_size=30))
 def test_kernels_find_the_level_of_the_definition(of_columns, others):
     columns = [np.unique(np.array(thresholds, dtype=np.float64)) for thresholds in of_columns]
-    levels = all_levels(columns)
+    ranks = all_ranks(columns)
     for column, thresholds in enumerate(columns):
         values = np.array([*thresholds, *others, np.nan, np.inf, -np.inf])
-        expected = levels_of(values, thresholds)
-        assert [level_of(levels, np.uint64(column), value) for value in values] == expected.tolist()
+        expected = ranks_of(values, thresholds)
+        assert [rank_of(ranks, np.uint64(column), value) for value in values] == expected.tolist()
         together, places = np.zeros(len(values) + 1, dtype=np.uint32), np.empty(len(values), dtype=np.uint32)
         shift, n = np.uint32(3), np.uint64(len(values))
-        write_levels(levels, np.uint64(column), values, np.uint64(0), n, shift, places, together, np.uint64(1))
+        write_ranks(ranks, np.uint64(column), values, np.uint64(0), n, shift, places, together, np.uint64(1))
         assert together[1:].tolist() == (expected << 3).tolist()
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=20), NUMBERS)
 def test_a_level_is_above_that_of_a_threshold_when_the_value_is(thresholds, value):
     ascending = np.unique(np.array(thresholds))
-    level = levels_of(np.array([value]), ascending)[0]
-    assert [level > of_threshold for of_threshold in levels_of(ascending, ascending)] == (value > ascending).tolist()
+    rank = ranks_of(np.array([value]), ascending)[0]
+    assert [rank > of_threshold for of_threshold in ranks_of(ascending, ascending)] == (value > ascending).tolist()
 
 
 def test_a_missing_value_is_above_nothing():
-    assert levels_of(np.array([np.nan]), np.array([1.0]))[0] == MISSING_LEVEL
-    assert levels_of(np.array([0.0]), np.array([1.0]))[0] > MISSING_LEVEL
+    assert ranks_of(np.array([np.nan]), np.array([1.0]))[0] == MISSING_RANK
+    assert ranks_of(np.array([0.0]), np.array([1.0]))[0] > MISSING_RANK
 
 
 @pytest.mark.parametrize("threshold", [-1.0, -0.5, 0.0, 0.5, 1.5, 3.0, 9.5])
 def test_categories_compare_by_their_codes(threshold):
     thresholds, codes = thresholds_of_codes(4), np.arange(4.0)
-    levels = levels_of(codes, thresholds)
-    assert levels.tolist() == (codes + FIRST_CODE).tolist()
-    assert (levels > levels_of(np.array([threshold]), thresholds)[0]).tolist() == (codes > threshold).tolist()
+    ranks = ranks_of(codes, thresholds)
+    assert ranks.tolist() == (codes + FIRST_CODE).tolist()
+    assert (ranks > ranks_of(np.array([threshold]), thresholds)[0]).tolist() == (codes > threshold).tolist()

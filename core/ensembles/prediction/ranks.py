@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from core.arithmetic.arrays import FloatArray, RowArray
 
-MISSING_LEVEL, FIRST_CODE = 0, 2
+MISSING_RANK, FIRST_CODE = 0, 2
 MOST_BUCKETS, BUCKETS_PER_THRESHOLD = 1 << 16, 4
 
 
-class Levels(NamedTuple):
+class ThresholdRanks(NamedTuple):
     """The thresholds of all columns, one after the other, and the buckets that they are in.
 
     start           by column: its first threshold; after its last there are as many infinite ones as a search may meet
@@ -44,10 +44,10 @@ class Levels(NamedTuple):
     half: RowArray
 
 
-def levels_of(values: FloatArray, thresholds: FloatArray) -> NDArray[np.uint32]:
+def ranks_of(values: FloatArray, thresholds: FloatArray) -> NDArray[np.uint32]:
     """The level of each value among ascending thresholds, 0 where it is missing. The definition."""
-    levels = 1 + np.searchsorted(thresholds, values, side="left")
-    return np.where(np.isnan(values), MISSING_LEVEL, levels).astype(np.uint32)
+    ranks = 1 + np.searchsorted(thresholds, values, side="left")
+    return np.where(np.isnan(values), MISSING_RANK, ranks).astype(np.uint32)
 
 
 def thresholds_of_codes(n_categories: int) -> FloatArray:
@@ -55,11 +55,11 @@ def thresholds_of_codes(n_categories: int) -> FloatArray:
     return np.arange(n_categories, dtype=np.float64) - 0.5
 
 
-def all_levels(of_columns: Sequence[FloatArray]) -> Levels:
+def all_ranks(of_columns: Sequence[FloatArray]) -> ThresholdRanks:
     """The levels of columns, whose thresholds ascend without repeats."""
-    each = [_levels_of_column(thresholds) for thresholds in of_columns]
+    each = [_ranks_of_column(thresholds) for thresholds in of_columns]
     padded, low, high, scale, buckets, half = zip(*each, strict=True) if each else ((),) * 6
-    return Levels(
+    return ThresholdRanks(
         thresholds=np.concatenate([np.empty(0), *padded]),
         start=np.cumsum([0, *map(len, padded)], dtype=np.int64),
         low=np.array(low, dtype=np.float64),
@@ -71,7 +71,7 @@ def all_levels(of_columns: Sequence[FloatArray]) -> Levels:
     )
 
 
-def _levels_of_column(thresholds: FloatArray) -> tuple[FloatArray, float, float, float, NDArray[np.uint32], int]:
+def _ranks_of_column(thresholds: FloatArray) -> tuple[FloatArray, float, float, float, NDArray[np.uint32], int]:
     """Padded thresholds, the lowest, the highest, the scale, the buckets, and the first step of a search."""
     low, high = (float(thresholds[0]), float(thresholds[-1])) if len(thresholds) else (0.0, 0.0)
     n_buckets = min(MOST_BUCKETS, max(1, BUCKETS_PER_THRESHOLD * len(thresholds)))
