@@ -1,8 +1,8 @@
-"""A forest laid out for walking down: all trees one after the other, each as `core.tree.layout` has it.
+"""A forest laid out for prediction: all trees one after the other, each as in `core.tree.layout`.
 
-The places of a tree begin where its nodes do, and siblings stand side by side: branch v of the node at place p leads to
-place first[p] + v, and a leaf leads to itself. Of leaves there is one number besides, that of their answer in a table:
-leaves of a single class all have the same one, and in a tree grown to the end there are no others.
+The positions of a tree start where its nodes do, and siblings are adjacent: branch v of the node at position p leads to
+position first[p] + v, and a leaf leads to itself. A leaf also has the row of its answer in a table, which all leaves of
+a single class share; a fully grown tree has no others.
 """
 
 from functools import cached_property
@@ -21,8 +21,8 @@ from core.tables.target import Task
 from core.tree.layout import FOUND_BY, LOOKUP, THRESHOLD
 from core.tree.tree import SPLIT_KINDS
 
-# A test is where its first branch leads, and a key: the level of its threshold, then the column, in the lowest bits.
-# The level of a value, moved as far, is above the key just when it is above the threshold's.
+# A test is the position of its first branch, and a key: the rank of its threshold, with the column in the lowest bits.
+# The rank of a value, shifted as far, is above the key if and only if it is above the threshold's.
 TEST = np.dtype([("first", np.uint32), ("key", np.uint32)])
 KEY_BITS = 32
 
@@ -30,16 +30,16 @@ NodeArray = NDArray[np.integer[Any]]
 
 
 class ForestNodes(NamedTuple):
-    """What stands at each place. What only other tests than thresholds need is empty where there are no others.
+    """The node at each position. Arrays that only tests other than thresholds need are empty where there are none.
 
-    addresses   of `tests` and `answer_of` in memory
-    start       by tree: its first place; then how many there are       depth       by tree: the most tests of a path
-    tests       first, and the level of the threshold with the column in its last `column_bits`; high in leaves
+    addresses   of `tests` and `answer_of`
+    start       by tree: its first position; last the number of all     depth       by tree: the most tests of a path
+    tests       first, and the rank of the threshold with the column in the last `column_bits`; high in leaves
     share       r_v, as in the trees
     answer_of   of leaves: a row of `answers`, which are never -0.0     n_branches  0 in a leaf
     kind        how a branch is found, as in `core.tree.layout`         missing     the branch of a missing value, or -1
     lookup      at `lookup_start` and on: code -> branch
-    cuts        levels, moved as in keys, from `cuts_start[c]` to `cuts_start[c + 1]`, c the entry of `cuts_of`
+    cuts        ranks, shifted as in keys, from `cuts_start[c]` to `cuts_start[c + 1]`, c the entry of `cuts_of`
     """
 
     addresses: NDArray[np.uint64]
@@ -61,16 +61,16 @@ class ForestNodes(NamedTuple):
 
 
 class ForestLayout:
-    """The places of a forest whose tests each ask for one attribute."""
+    """The layout of a forest whose tests each read one attribute."""
 
     def __init__(self, forest: Forest) -> None:
         self.forest, self.shape = forest, Shape(forest.start, forest.columns["size"])
 
     @cached_property
     def tested(self) -> tuple[int, ...]:
-        """The columns that tests read; where tests are told by column, it is by their places here.
+        """The columns that tests read; kernels number columns by their index here.
 
-        The first column where no tree has a test: leaves compare a value too, whatever it is.
+        Where no tree has a test, the first column: leaves compare some value too.
         """
         return tuple(np.unique(self.forest.columns["column"][~self.shape.is_leaf]).tolist()) or (0,)
 
@@ -92,23 +92,23 @@ class ForestLayout:
 
     @cached_property
     def ranks(self) -> ThresholdRanks:
-        """The same, to look values up in."""
+        """The thresholds prepared for finding the ranks of values."""
         return all_ranks(self.thresholds)
 
     @property
     def column_bits(self) -> int:
-        """How many bits tell a column."""
+        """The number of bits that hold a column."""
         return max(0, len(self.tested) - 1).bit_length()
 
     @property
     def suits_keys(self) -> bool:
-        """Whether every test fits into its key, with a level left that no value is above."""
+        """Whether every test fits into its key, with one rank left that no value is above."""
         n_ranks = 1 << max(0, KEY_BITS - self.column_bits)
         return self.forest.n_nodes < 1 << 32 and max(map(len, self.thresholds), default=0) + 2 < n_ranks
 
     @property
     def order(self) -> NDArray[np.uint32]:
-        """The node at each place; nodes of all trees are counted through."""
+        """The node at each position; nodes are numbered through all trees."""
         return self.shape.by_parent
 
     @cached_property
@@ -119,7 +119,7 @@ class ForestLayout:
 
     @cached_property
     def nodes(self) -> ForestNodes:
-        """All places."""
+        """The nodes at all positions."""
         (answer_of, answers), tests = self._leaf_answers(), self._tests()
         return ForestNodes(
             addresses=np.array([each.__array_interface__["data"][0] for each in (tests, answer_of)], dtype=np.uint64),
@@ -184,9 +184,9 @@ class ForestLayout:
         return share
 
     def _leaf_answers(self) -> tuple[NDArray[np.uint32], FloatArray]:
-        """For each place of a leaf the row of its answer, and the answers: first those of a single class."""
+        """The row of the answer of each leaf, by position, and the answers: first those of a single class."""
         is_leaf = self.shape.is_leaf[self.order]
-        answers = self.answers(self.order[is_leaf]) + 0.0  # a sum that begins with 0 is never -0.0
+        answers = self.answers(self.order[is_leaf]) + 0.0  # a sum that starts with 0 is never -0.0
         n_outputs = answers.shape[1]
         is_single = (answers == 1.0).any(axis=1) & (self.forest.task is Task.CLASSIFICATION)
         rows = np.where(is_single, answers.argmax(axis=1), n_outputs + np.cumsum(~is_single) - 1)
@@ -213,7 +213,7 @@ class ForestLayout:
         }
 
     def _cuts(self, cuts: tuple[float, ...] | None, position: int) -> NDArray[np.uint32]:
-        """The levels of cuts that were found before growth, moved as those of values are."""
+        """The ranks of cuts that were found before growth, shifted like those of values."""
         ranks = ranks_of(np.array(cuts or (), dtype=np.float64), self.thresholds[position])
         return ranks << np.uint32(self.column_bits)
 

@@ -1,7 +1,7 @@
-"""One complete record down all trees of a forest of thresholds, as fast as a caller in Python can be answered.
+"""One complete record down all trees of a forest of thresholds, with the least overhead for a caller in Python.
 
-The values are written where the kernel reads them, and the answer is read from behind them: such a desk is taken from
-those that are free, and put back. Importing this module compiles nothing; what it gives does when it is called.
+Values are packed into a buffer that the kernel reads, and the answer is unpacked from behind them; buffers are taken
+from a free list and put back. Importing this module compiles nothing; calling the function that it returns does.
 """
 
 from array import array
@@ -21,15 +21,14 @@ AverageOfRecord = Callable[[Sequence[float]], tuple[float, ...] | None]
 
 
 def average_of_record(layout: ForestLayout) -> AverageOfRecord:
-    """What answers one record as `ensembles.prediction.predictor.average_of_trees` does, for a forest that suits
-    packing.
+    """A function that answers one record like `predictor.average_of_trees`, for a forest that suits packing.
 
-    It answers None where the record lacks a value that a test may read. All it needs is at hand by a name of its own:
-    asking an object for each of these things would take a tenth of the time.
+    It returns None where the record lacks a value that a test may read. It uses local names only: looking up
+    attributes would take a tenth of the time.
     """
     from core.ensembles.prediction.kernels.packed_trees import average_packed  # imports Numba
 
-    kernel = getattr(average_packed, "whole", average_packed)  # what Python calls itself: a step less
+    kernel = getattr(average_packed, "whole", average_packed)  # skips a layer of dispatch
     n_values, tested = len(layout.tested), layout.tested
     are_first = tested == tuple(range(n_values))
     write, read = Struct(f"{n_values}d").pack_into, Struct(f"{layout.n_outputs}d").unpack_from
@@ -54,13 +53,13 @@ def average_of_record(layout: ForestLayout) -> AverageOfRecord:
 
 
 def _new_buffer(n_values: int, n_outputs: int) -> tuple["array[float]", int]:
-    """Room for values, their answer, their levels and where these are looked for, and places in trees; its address."""
+    """A buffer for values, answer, ranks, scratch for finding ranks, and positions in trees; and its address."""
     buffer = array("d", bytes(WORD_BYTES * (3 * n_values + n_outputs + TREES_IN_FLIGHT)))
     return buffer, buffer.buffer_info()[0]
 
 
 def _table(layout: ForestLayout) -> tuple[NDArray[Any], ...]:
-    """Where all is that the kernel reads; and those arrays, which have to be kept."""
+    """The table of addresses and sizes that the kernel reads, and the arrays to keep alive."""
     nodes, trees = layout.nodes, packed_trees(layout)
     ranks = ((int(address_of(each)), len(each)) for each in layout.ranks)
     sizes = (layout.column_bits, len(layout.tested), len(trees.start), layout.n_outputs)

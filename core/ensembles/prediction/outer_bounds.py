@@ -2,10 +2,10 @@
 
 Of each tree the lowest and the highest answer are those of the leaves that the record can reach. The mean of the lowest
 is never above what the forest can answer, and that of the highest never below. Both may lie further out, since one
-value of an attribute need not take all trees to their lowest; so bounds are said to be `outer`.
+value of an attribute need not lead to the lowest answer in all trees; so the bounds are `outer`.
 
-Where a value is missing every branch is taken. In a grown tree every branch has training samples that know their way to
-it, or it is that of a category which no test above has excluded; so its leaves are those of `bounds.possible_leaves`.
+Where a value is missing every branch is taken. In a grown tree every branch has training samples with a known value, or
+belongs to a category that no test above has excluded; so the leaves reached are those of `bounds.possible_leaves`.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def bounds_of_trees(forest: Forest, records: Table) -> FloatArray:
 
 
 def outer_bounds(predictor: ForestPredictor, records: Table, answers: FloatArray, *, kernels: bool) -> FloatArray:
-    """The same, by all branches; rows that lack nothing are bounded by their `answers`."""
+    """`bounds_of_trees`, computed by taking all branches; complete rows are bounded by their `answers`."""
     limits = np.stack([answers, answers], axis=2)
     lacking = np.flatnonzero(np.logical_or.reduce([is_missing(column) for column in records.columns]))
     taken = records.take(lacking)
@@ -45,7 +45,7 @@ def outer_bounds(predictor: ForestPredictor, records: Table, answers: FloatArray
 
 
 def is_decided(limits: FloatArray, labels: RowArray, task: Task, costs: FloatArray | None) -> BoolArray:
-    """`[row]`: whether no completion changes the answer, as far as outer bounds tell: where they do not, it is False.
+    """`[row]`: whether no completion changes the answer; False where outer bounds cannot show it.
 
     A class stays the answer when its least share is above the largest of every other, with costs when its largest
     expected cost is below the least of every other. A number stays when it cannot move.

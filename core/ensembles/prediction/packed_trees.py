@@ -1,14 +1,14 @@
-"""Trees of thresholds for one record at a time: few lines of memory lie on a path from the root to a leaf.
+"""Trees of thresholds packed for one record at a time: a path from root to leaf touches few cache lines.
 
-One record goes down all trees, and meets each test once: the time is that of bringing lines of memory near. A test has
-8 bytes, as in `ensembles.prediction.layout`, and a line has room for eight: children stand side by side, as a pair, and
-pairs below nodes of two levels, that have the same node above them, are a block.
+One record passes each test once, so the time is that of loading cache lines. A test has 8 bytes, as in
+`ensembles.prediction.layout`, and a line holds eight: siblings are adjacent, as a pair, and the pairs of two depths
+below the same node form a block.
 
     the first line of a tree      root -   1 2   3 4   5 6        1, 2 below the root; 3, 4 below 1; 5, 6 below 2
     another                         7 8   9 10  11 12   - -       7, 8 below 3; 9, 10 below 7; 11, 12 below 8
 
-Blocks have room for 4, 2 or 1 pairs, and those of a tree stand by size, the largest first: so each lies within one
-line. A leaf leads to itself, as no level is above its key, and there the key tells its answer too.
+Blocks hold 4, 2 or 1 pairs, and those of a tree are sorted by size, the largest first, so each lies within one line.
+A leaf leads to itself, as no rank is above its key, and its key holds its answer too.
 """
 
 from typing import NamedTuple
@@ -24,12 +24,12 @@ from core.ensembles.shape import Shape
 LINE_BYTES = 64
 BLOCK_DEPTH = 2  # of nodes whose children share a line
 LINE_PAIRS = 1 << BLOCK_DEPTH
-LEAF_BIT = 31  # of a key, above every level
+LEAF_BIT = 31  # of a key, above every rank
 
 TREES_IN_FLIGHT = 128
 WORD_BYTES = 8
 
-# What the kernel finds in its table, after the addresses and lengths of the arrays of `Levels`.
+# The entries of the kernel's table after the addresses and lengths of the arrays of `ThresholdRanks`.
 FIRST = 2 * len(ThresholdRanks._fields)
 COLUMN_BITS, N_COLUMNS, N_TREES, N_OUTPUTS, N_TESTS, N_ANSWERS = range(FIRST, FIRST + 6)
 TESTS, START, DEPTH, BEFORE, ANSWERS = range(FIRST + 6, FIRST + 11)
@@ -39,10 +39,10 @@ N_ADDRESSES = FIRST + 11
 class PackedTrees(NamedTuple):
     """The tests of all trees.
 
-    tests   from the beginning of a line on: where the first branch leads, and the key; a leaf's is told in its answer's
-            place. A tree's root comes first, and nobody comes to where blocks are not full
+    tests   aligned to a cache line: the position of the first branch, and the key; a leaf's key holds its answer. A
+            tree's root comes first; unused entries of blocks are never reached
     start   by tree: its root
-    before  by tree: how many rows before its own are of other trees, in those answers that are not of a single class
+    before  by tree: how many of the answers that are not of a single class belong to trees before it
     """
 
     tests: NDArray[np.void]
@@ -51,7 +51,7 @@ class PackedTrees(NamedTuple):
 
 
 def suits_packing(layout: ForestLayout) -> bool:
-    """Whether a forest is of thresholds only, and levels and answers fit into keys, below the bit of a leaf."""
+    """Whether all tests are thresholds, and ranks and answers fit into keys, below the bit of a leaf."""
     if not layout.only_thresholds:
         return False
     most = max(layout.n_outputs + layout.forest.n_nodes, *(len(of_column) + 1 for of_column in layout.thresholds))
@@ -75,9 +75,9 @@ def packed_trees(layout: ForestLayout) -> PackedTrees:
 
 
 def _answers_in_tree(layout: ForestLayout) -> tuple[RowArray, RowArray]:
-    """By place of `layout`, the answer of a leaf as its tree tells it; and by tree, how many rows stand before its own.
+    """By position in `layout`, the number of a leaf's answer in its tree; by tree, the answers before its own.
 
-    An answer of a single class is told by the class. The others stand tree by tree, and are counted from there.
+    An answer of a single class has the number of the class. The others are numbered within their tree.
     """
     nodes = layout.nodes
     is_own = layout.shape.is_leaf[layout.order] & (nodes.answer_of >= layout.n_outputs)
@@ -87,12 +87,12 @@ def _answers_in_tree(layout: ForestLayout) -> tuple[RowArray, RowArray]:
 
 
 def _pairs(shape: Shape) -> tuple[RowArray, RowArray]:
-    """By node, the pair of its children, counted through all trees; and by tree, the place of its root."""
+    """By node, the pair of its children, numbered through all trees; and by tree, the position of its root."""
     n_nodes, roots, n_of_tree = len(shape.size), shape.start[:-1], np.diff(shape.start)
     above, top = np.flatnonzero(~shape.is_leaf), np.arange(n_nodes)
     for height in range(1, BLOCK_DEPTH):
         climbs = shape.depth % BLOCK_DEPTH >= height
-        top[climbs] = shape.parent[top[climbs]]  # the node that a block hangs from
+        top[climbs] = shape.parent[top[climbs]]  # the node above a block
     n_pairs = np.bincount(top[above], minlength=n_nodes)
     capacity = np.where(n_pairs > 0, 1 << np.ceil(np.log2(np.maximum(n_pairs, 1))).astype(np.int64), 0)
     capacity[roots] = LINE_PAIRS
@@ -112,7 +112,7 @@ def _pairs(shape: Shape) -> tuple[RowArray, RowArray]:
 
 
 def _whole_lines(n_tests: int) -> NDArray[np.void]:
-    """Tests that begin where a line of memory does."""
+    """An array of tests that starts at a cache line."""
     memory = np.zeros(n_tests * TEST.itemsize + LINE_BYTES, dtype=np.uint8)
     begin = -int(memory.__array_interface__["data"][0]) % LINE_BYTES
     return memory[begin : begin + n_tests * TEST.itemsize].view(TEST)

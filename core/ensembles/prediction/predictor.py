@@ -1,6 +1,6 @@
-"""What the trees of a forest answer together: to one record or to many, each in the fastest way there is.
+"""What the trees of a forest answer together: to one record or to many, each by the fastest method available.
 
-The answer is the mean of the trees' answers, added up in their order; every way gives the bits of `average_of_trees`.
+The answer is the mean of the trees' answers, added up in their order; all methods give the bits of `average_of_trees`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,13 +25,13 @@ from core.tables.table import Table
 from core.tree.layout import Layout
 from core.tree.tree import Tree, full_view
 
-FEW_RECORDS = 20  # up to here they are answered one by one: a block of rows takes as long as fifty records
+FEW_RECORDS = 20  # up to this many are answered one by one: a block of rows takes as long as fifty records
 
 
 def average_of_trees(forest: Forest, table: Table, policy: MissingPolicy, *, kernels: bool = False) -> FloatArray:
     """`[row, output]`: the mean of `prediction.predict` over the trees, added up in their order. The definition.
 
-    With kernels each tree is asked by those of single trees, which know every policy; so in the next two.
+    With `kernels`, each tree is evaluated by the kernels of single trees, which support every policy.
     """
     total = np.zeros((table.n_rows, forest.columns["values"].shape[1]))
     for number in range(len(forest)):
@@ -40,7 +40,7 @@ def average_of_trees(forest: Forest, table: Table, policy: MissingPolicy, *, ker
 
 
 def answers_by_tree(forest: Forest, table: Table, policy: MissingPolicy, *, kernels: bool = False) -> TreeAnswers:
-    """What each tree answers each row, and the training weight of its leaves, by how much of the row they answer."""
+    """What each tree answers each row, and the training weight of the leaves, averaged by their part of the row."""
     answers, weights = [], []
     for number in range(len(forest)):
         tree = forest.tree(number)
@@ -54,7 +54,7 @@ def answers_by_tree(forest: Forest, table: Table, policy: MissingPolicy, *, kern
 def running_sums(
     forest: Forest, table: Table, policy: MissingPolicy, counted: Iterable[BoolArray], *, kernels: bool = False
 ) -> Iterator[FloatArray]:
-    """After each tree: `[row, output]`, the sum of what the trees so far answer the rows that count for them."""
+    """After each tree: `[row, output]`, the sum of the answers of the trees so far to the rows that count for them."""
     sums = np.zeros((table.n_rows, forest.columns["values"].shape[1]))
     for number, counts in enumerate(counted):
         rows = np.flatnonzero(counts)
@@ -69,12 +69,12 @@ def answers_of(tree: Tree, table: Table, policy: MissingPolicy, *, kernels: bool
 
 
 def ends_by_tree(forest: Forest, cells: Cells, policy: MissingPolicy) -> Ends:
-    """The nodes that answer a record, tree by tree, with their weights; nodes are counted through all trees."""
+    """The nodes that answer a record, tree by tree, with their weights; nodes are numbered through all trees."""
     return ends_of_lists([_reached(forest, number, cells, policy) for number in range(len(forest))])
 
 
 def possible_ends_by_tree(forest: Forest, cells: Cells) -> Ends:
-    """The leaves that a record comes to if every branch is taken where a value is missing; each weighs 1."""
+    """The leaves that a record reaches if every branch is taken where a value is missing; each weighs 1."""
     return ends_of_lists([_possible(forest, number, cells) for number in range(len(forest))])
 
 
@@ -115,7 +115,7 @@ class ForestPredictor:
         self.is_prepared = False
 
     def prepare(self) -> None:
-        """Make what all questions to kernels share, which takes a while; else those who ask first wait for it."""
+        """Build what all predictions by kernels share; without this call the first of them has to wait for it."""
         if self._by_kernels:
             _ = self._walk, self._suits_packing and self._of_record
         self.is_prepared = True
@@ -133,7 +133,7 @@ class ForestPredictor:
         return average_of_trees(self.forest, table, policy, kernels=kernels)
 
     def by_tree(self, table: Table, policy: MissingPolicy | None = None, *, kernels: bool) -> TreeAnswers:
-        """`answers_by_tree`: what each tree says, to be voted on."""
+        """`answers_by_tree`: the answer of each tree, for voting."""
         policy = policy or self.as_grown
         if kernels and policy in self._by_kernels:
             with suppress(KernelNotCompiled):
@@ -143,7 +143,7 @@ class ForestPredictor:
     def running_sums(
         self, table: Table, counted: Iterable[BoolArray], policy: MissingPolicy | None = None, *, kernels: bool
     ) -> Iterator[FloatArray]:
-        """`running_sums`: what some rows are answered by the first trees; the array is the same every time."""
+        """`running_sums`: sums over the first trees; every turn yields the same array, updated."""
         policy = policy or self.as_grown
         if kernels and policy in self._by_kernels and policy is not MissingPolicy.LAST_NODE:
             return self._walk.running_sums(table, policy, counted)
@@ -154,7 +154,7 @@ class ForestPredictor:
         if kernels:
             try:
                 if self._suits_packing and (answer := self._of_record(cells)):
-                    return answer  # nothing is missing, so whatever the policy
+                    return answer  # nothing is missing, so the policy does not matter
                 if (policy or self.as_grown) in self._by_kernels:
                     return self._walk.one(cells, policy or self.as_grown)
             except KernelNotCompiled:
@@ -172,7 +172,7 @@ class ForestPredictor:
         return ends_by_tree(self.forest, cells, policy)
 
     def possible_ends(self, cells: Cells, *, kernels: bool) -> Ends:
-        """`possible_ends_by_tree`: where a record can come to, whatever its missing values are."""
+        """`possible_ends_by_tree`: the leaves that a record can reach, whatever its missing values are."""
         if kernels and MissingPolicy.WEIGHTED in self._by_kernels:
             with suppress(KernelNotCompiled):
                 return self._walk.possible_ends(cells)
@@ -180,7 +180,7 @@ class ForestPredictor:
 
     @cached_property
     def _by_kernels(self) -> tuple[MissingPolicy, ...]:
-        """The policies that kernels know for this forest: its tests are on one attribute, and ask for no stand-ins."""
+        """The policies that kernels support for this forest; none with linear tests, and never surrogates."""
         if self.forest.terms or not self.layout.suits_keys:
             return ()
         return tuple(

@@ -1,14 +1,14 @@
-"""Values as levels: how many of the thresholds that a forest asks for on a column lie below them.
+"""Values as ranks among the thresholds that a forest tests on a column.
 
-A forest compares each value with very many thresholds. Once it is known between which two of them a value lies, every
-one of these comparisons is one of small whole numbers:
+A forest compares each value with very many thresholds. Once the rank of the value is known, each of these comparisons
+is one of small whole numbers:
 
-    threshold        0.3     1.5     4.0                level of x > level of t     just when     x > t
-    level         1   |   2   |   3   |   4             a threshold's own level is that of the values right below it;
-                                                        0 stands for missing, and is above nothing
+    threshold        0.3     1.5     4.0                rank of x > rank of t     if and only if     x > t
+    rank          1   |   2   |   3   |   4             a threshold has the rank of the values right below it;
+                                                        0 is missing, and above nothing
 
-Categories are levels too, told by their codes. To find a level quickly a column is divided evenly into buckets, each
-with few thresholds; which of two numbers is the larger, their buckets tell as well, unless they are the same.
+Categories have ranks too, given by their codes. To find a rank quickly, the range of a column is cut into buckets of
+equal width, each with few thresholds: only numbers in the same bucket have to be compared.
 """
 
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ MOST_BUCKETS, BUCKETS_PER_THRESHOLD = 1 << 16, 4
 
 
 class ThresholdRanks(NamedTuple):
-    """The thresholds of all columns, one after the other, and the buckets that they are in.
+    """The thresholds of all columns, one after the other, and their buckets.
 
-    start           by column: its first threshold; after its last there are as many infinite ones as a search may meet
+    start           by column: its first threshold; after its last comes enough padding by infinity for any search
     low, high       the first and the last threshold
-    scale           value x, which is brought between these two, is in bucket (x - low) * scale, rounded down
-    bucket_start    by column: its first bucket; then how many there are
-    buckets         how many thresholds of the column stand before each bucket
-    half            of a search by halving, in the fullest bucket of a column: how far the first step goes
+    scale           value x, clipped to these two, is in bucket (x - low) * scale, rounded down
+    bucket_start    by column: its first bucket; last the number of buckets
+    buckets         the number of the column's thresholds before each bucket
+    half            by column: the first step of a binary search in its fullest bucket
     """
 
     thresholds: FloatArray
@@ -45,18 +45,18 @@ class ThresholdRanks(NamedTuple):
 
 
 def ranks_of(values: FloatArray, thresholds: FloatArray) -> NDArray[np.uint32]:
-    """The level of each value among ascending thresholds, 0 where it is missing. The definition."""
+    """The rank of each value among ascending thresholds, 0 where it is missing. The definition."""
     ranks = 1 + np.searchsorted(thresholds, values, side="left")
     return np.where(np.isnan(values), MISSING_RANK, ranks).astype(np.uint32)
 
 
 def thresholds_of_codes(n_categories: int) -> FloatArray:
-    """The thresholds among which the level of a category is its code and FIRST_CODE more."""
+    """The thresholds among which the rank of a category is its code plus FIRST_CODE."""
     return np.arange(n_categories, dtype=np.float64) - 0.5
 
 
 def all_ranks(of_columns: Sequence[FloatArray]) -> ThresholdRanks:
-    """The levels of columns, whose thresholds ascend without repeats."""
+    """The ranks of columns with these thresholds, which ascend without repeats."""
     each = [_ranks_of_column(thresholds) for thresholds in of_columns]
     padded, low, high, scale, buckets, half = zip(*each, strict=True) if each else ((),) * 6
     return ThresholdRanks(
@@ -78,7 +78,7 @@ def _ranks_of_column(thresholds: FloatArray) -> tuple[FloatArray, float, float, 
     with np.errstate(over="ignore", divide="ignore"):
         scale = float(np.float64(n_buckets) / np.float64(high - low))
     if not np.isfinite(scale):
-        scale = 0.0  # then all are in the first bucket
+        scale = 0.0  # all are in the first bucket
     bucket = np.minimum((thresholds - low) * scale, n_buckets - 1).astype(np.int64)
     starts = np.searchsorted(bucket, np.arange(n_buckets))
     half = 1 << max(0, int(np.bincount(bucket, minlength=1).max()).bit_length() - 1)

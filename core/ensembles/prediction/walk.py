@@ -1,5 +1,4 @@
-"""Records down all trees of a forest by compiled kernels: the answers of `ensembles.prediction.predictor`'s
-definitions, bit for bit.
+"""Records down all trees of a forest by compiled kernels: the answers of `predictor`'s definitions, bit for bit.
 
 Importing this module compiles nothing; calling it does, unless compiled code is found on disk.
 """
@@ -20,14 +19,14 @@ from core.prediction.routing import Ends, MissingPolicy
 from core.tables.table import Table
 from core.tree.layout import IN_FLIGHT
 
-BLOCK_ROWS = 8_192  # that stand near the processor while all trees come by
-MOST_COPIES = 16_384  # of the rows of a tile; rows with more holes go down one by one
-N_LEAVES = 1_024  # for the leaves of a record to begin with
+BLOCK_ROWS = 8_192  # that stay in the cache while all trees are read
+MOST_COPIES = 16_384  # of the rows of a tile; where more are needed, rows descend one by one
+N_LEAVES = 1_024  # of a record that buffers hold at first
 POLICIES = tuple(MissingPolicy)
 
 
 class RecordBuffers(NamedTuple):
-    """What a record needs that goes down many branches: leaves with weights, and places that wait."""
+    """Buffers for a record that takes several branches: its leaves and weights, and the positions still to visit."""
 
     positions: NDArray[np.uint32]
     weights: FloatArray
@@ -35,12 +34,12 @@ class RecordBuffers(NamedTuple):
     waiting_weights: FloatArray
 
     def larger(self) -> "RecordBuffers":
-        """Twice as much; what stood there is gone."""
+        """New buffers of twice the size, without the contents."""
         return new_record_buffers(2 * len(self.positions))
 
 
 class BlockBuffers(NamedTuple):
-    """What a block of rows needs: tiles of levels, marks of rows without a value, and copies of such rows."""
+    """Buffers for a block of rows: tiles of ranks, flags of incomplete rows, and their weighted copies."""
 
     tiles: NDArray[np.uint32]
     is_incomplete: BoolArray
@@ -55,17 +54,17 @@ class BlockBuffers(NamedTuple):
 
 
 class ForestWalk:
-    """A forest whose tests each ask for one attribute, ready for kernels."""
+    """Predicts with kernels for a forest whose tests each read one attribute."""
 
     def __init__(self, layout: ForestLayout) -> None:
         self._layout, self._ranks, self._nodes = layout, layout.ranks, layout.nodes
         self._only_thresholds, self._n_trees = layout.only_thresholds, len(layout.forest)
 
     def average(self, table: Table, policy: MissingPolicy, threads: int) -> FloatArray:
-        """`ensembles.prediction.predictor.average_of_trees`; blocks of rows are shared out among the threads."""
+        """`ensembles.prediction.predictor.average_of_trees`; threads share the blocks of rows."""
         from core.ensembles.prediction.kernels.predictor import average_block  # imports Numba
 
-        if policy is MissingPolicy.LAST_NODE:  # inner nodes answer, and kernels know the answers of leaves only
+        if policy is MissingPolicy.LAST_NODE:  # inner nodes answer, and the kernel only has the answers of leaves
             return self._average_of_blocks(table, policy)
         sums = np.zeros((table.n_rows, self._nodes.answers.shape[1]))
 
@@ -89,7 +88,7 @@ class ForestWalk:
         return sums
 
     def _average_of_blocks(self, table: Table, policy: MissingPolicy) -> FloatArray:
-        """The same from all that the trees say."""
+        """`average` from the answers of all trees, for policies by which inner nodes answer."""
         averages = [np.empty((0, self._nodes.answers.shape[1]))]
         for start in range(0, table.n_rows, BLOCK_ROWS):
             rows = np.arange(start, min(start + BLOCK_ROWS, table.n_rows))
@@ -97,7 +96,7 @@ class ForestWalk:
         return np.concatenate(averages)
 
     def running_sums(self, table: Table, policy: MissingPolicy, counted: Iterable[BoolArray]) -> Iterator[FloatArray]:
-        """`ensembles.prediction.predictor.running_sums`; all rows stay as levels in memory."""
+        """`ensembles.prediction.predictor.running_sums`; all rows stay in memory as ranks."""
         from core.ensembles.prediction.kernels.predictor import add_tree, read_rows  # imports Numba
 
         buffers, scratch = self._buffers(table.n_rows), new_record_buffers(N_LEAVES)
@@ -135,9 +134,9 @@ class ForestWalk:
         return TreeAnswers(answers, weights)
 
     def leaves(self, table: Table) -> tuple[NDArray[np.uint32], BoolArray]:
-        """`[tree, row]`: the place of the leaf that a row comes to, and which rows meet a value without a branch.
+        """`[tree, row]`: the position of the leaf that a row reaches; and which rows have a value without a branch.
 
-        What stands there for the latter means nothing.
+        The positions of the latter mean nothing.
         """
         from core.ensembles.prediction.kernels.predictor import reach_block  # imports Numba
 
@@ -154,9 +153,7 @@ class ForestWalk:
         return positions, is_incomplete
 
     def one(self, cells: Sequence[float], policy: MissingPolicy) -> tuple[float, ...]:
-        """`ensembles.prediction.predictor.average_of_trees` of one record, whatever it lacks; NaN where a value is
-        missing.
-        """
+        """`ensembles.prediction.predictor.average_of_trees` of one record; NaN where a value is missing."""
         from core.ensembles.prediction.kernels.predictor import average_record  # imports Numba
 
         if policy is MissingPolicy.LAST_NODE:
@@ -173,11 +170,11 @@ class ForestWalk:
         return tuple(answer.tolist())
 
     def ends(self, cells: Sequence[float], policy: MissingPolicy) -> Ends:
-        """The leaves that answer a record, tree by tree; nodes are counted through all trees."""
+        """The leaves that answer a record, tree by tree; nodes are numbered through all trees."""
         return self._ends(self._values(cells), POLICIES.index(policy))
 
     def possible_ends(self, cells: Sequence[float]) -> Ends:
-        """The leaves that a record comes to if every branch is taken where a value is missing."""
+        """The leaves that a record reaches if every branch is taken where a value is missing."""
         from core.ensembles.prediction.kernels.predictor import EVERY_BRANCH  # imports Numba
 
         return self._ends(self._values(cells), EVERY_BRANCH)
@@ -200,7 +197,7 @@ class ForestWalk:
         return [as_numbers(table.columns[column][rows]) for column in self._layout.tested]
 
     def _buffers(self, n_rows: int) -> BlockBuffers:
-        """Room for a block of so many rows, in whole tiles."""
+        """Buffers for a block of `n_rows` rows, in whole tiles."""
         n_tiles, n_columns = -(-n_rows // IN_FLIGHT), len(self._layout.tested)
         return BlockBuffers(
             tiles=np.full(n_tiles * n_columns * IN_FLIGHT, FIRST_CODE << self._nodes.column_bits, dtype=np.uint32),
@@ -217,22 +214,22 @@ class ForestWalk:
 
 
 def new_record_buffers(n: int) -> RecordBuffers:
-    """Room for so many leaves of a record."""
+    """Buffers for n leaves of a record."""
     return RecordBuffers(np.empty(n, dtype=np.uint32), np.empty(n), np.empty(n, dtype=np.uint32), np.empty(n))
 
 
 def addresses(columns: list[FloatArray]) -> NDArray[np.uint64]:
-    """Where columns are in memory."""
+    """The addresses of columns."""
     return np.array([address_of(cells) for cells in columns], dtype=np.uint64)
 
 
 def address_of(values: NDArray[Any]) -> int:
-    """Where an array begins in memory."""
+    """The address of an array."""
     return int(values.__array_interface__["data"][0])
 
 
 def in_threads(work: Callable[[int], None], items: Sequence[int], threads: int) -> None:
-    """Do the work of every item, some at the same time."""
+    """Do the work of every item, in as many threads."""
     if threads == 1 or len(items) == 1:
         for item in items:
             work(item)

@@ -13,7 +13,7 @@ from core.config.options import Algorithm, Categorical, MissingStrategy, Stoppin
 from core.engine.definition import grow
 from core.growth.samples import Samples
 from core.prediction.block_walk import BlockWalk
-from core.prediction.kernels.routing import LEVELS
+from core.prediction.kernels.routing import STEPS_BETWEEN
 from core.prediction.predictor import Predictor, TreePredictor
 from core.prediction.record_walk import cells_of
 from core.prediction.routing import MissingPolicy, leaves_reached, predict, visits
@@ -117,7 +117,7 @@ def test_rows_go_down_as_far_as_the_longest_path(holes: float) -> None:
     chance = np.random.default_rng(8)
     schema = Schema(tuple(Attribute(f"x{column}", Kind.NUMERIC) for column in range(3)))
     view = full_view(wild_tree(chance, schema, deepest=60, thresholds=True))
-    assert view.max_depth > 2 * LEVELS
+    assert view.max_depth > 2 * STEPS_BETWEEN
     columns = (np.where(chance.random(1_000) < holes, np.nan, chance.integers(-2, 9, 1_000) / 2) for _ in schema)
     table = Table(schema, tuple(columns))
     assert Predictor(view).batch(table, kernels=True).tobytes() == predict(view, table).tobytes()

@@ -1,8 +1,7 @@
-"""The compiled twin of `ensembles.prediction.predictor.average_of_trees` for one record, down trees as `packed_trees`
-has them.
+"""`ensembles.prediction.predictor.average_of_trees` of one record, compiled for trees packed by `packed_trees`.
 
-Many trees are on their way at a time: the record passes the tests of a line in each of them, and asks for the line that
-it needs next there. What the kernel is given are addresses: unpacking arrays would take longer than the trees.
+The record descends many trees in turn: in each it passes the tests of one cache line and prefetches the next. The
+kernel takes addresses, since unpacking arrays would take longer than the trees.
 """
 
 from numba import int64, uint64
@@ -30,13 +29,13 @@ from core.ensembles.prediction.packed_trees import (
 from core.ensembles.prediction.ranks import ThresholdRanks
 
 OUTPUTS_AT_ONCE = 4
-PLACE = uint64((1 << 32) - 1)  # the part of a test that tells where its first branch leads
+PLACE = uint64((1 << 32) - 1)  # the bits of a test that hold the position of its first branch
 ANSWER = uint64((1 << LEAF_BIT) - 1)  # of a leaf's key
 
 
 @making_arrays
 def ranks_at(table):
-    """The levels whose arrays are written down in a table of addresses and lengths, in the order of their fields."""
+    """The `ThresholdRanks` from a table of addresses and lengths, in the order of the fields."""
     return ThresholdRanks(
         numbers_at(table[0], table[1]),
         wholes_at(table[2], table[3]),
@@ -51,7 +50,7 @@ def ranks_at(table):
 
 @inlined
 def go_down(tests, position, n_tests, column_mask, of_record):
-    """Where a record comes to in so many tests."""
+    """The position of a record after `n_tests` tests."""
     for _ in range(n_tests):
         test = uint64(tests[position])
         key = test >> uint64(32)
@@ -61,7 +60,7 @@ def go_down(tests, position, n_tests, column_mask, of_record):
 
 @compiled
 def reach_leaves(table, tests, begin, end, of_record, reached):
-    """Send a record down some trees, to the places of their leaves."""
+    """Write the leaf positions of a record in the trees from `begin` to `end` to `reached`."""
     column_mask, n_trees = (uint64(1) << uint64(table[COLUMN_BITS])) - uint64(1), uint64(table[N_TREES])
     start, depth, address = wholes_at(table[START], n_trees), wholes_at(table[DEPTH], n_trees), uint64(table[TESTS])
     deepest = int64(0)
@@ -79,7 +78,7 @@ def reach_leaves(table, tests, begin, end, of_record, reached):
 
 @compiled
 def find_answers(table, tests, begin, end, reached):
-    """The rows of the answers of leaves, instead of their places."""
+    """Replace the positions of leaves by the rows of their answers."""
     n_trees, n_outputs, address = uint64(table[N_TREES]), uint64(table[N_OUTPUTS]), uint64(table[ANSWERS])
     before, column_bits = wholes_at(table[BEFORE], n_trees), uint64(table[COLUMN_BITS])
     for tree in range(begin, end):
@@ -92,7 +91,7 @@ def find_answers(table, tests, begin, end, reached):
 
 @compiled
 def add_answers(answers, n_outputs, rows, n, sums):
-    """Add the answers of so many rows, in their order, to the sums: a few outputs side by side."""
+    """Add the answers of n rows, in their order, to the sums, a few outputs at a time."""
     last = n_outputs - uint64(1)
     for k in range(uint64(0), n_outputs, uint64(OUTPUTS_AT_ONCE)):
         second, third, fourth = min(k + uint64(1), last), min(k + uint64(2), last), min(k + uint64(3), last)
@@ -108,10 +107,10 @@ def add_answers(answers, n_outputs, rows, n, sums):
 
 @compiled
 def average_packed(address, buffer):
-    """The mean answer to the record on a desk, written behind its values; False, and nothing, where it lacks one.
+    """Write the mean answer to the record in `buffer` after its values; False if a value is missing.
 
-    `address` is that of a table of addresses and sizes. Behind the answer there is room on the desk for what is found
-    on the way.
+    `address` is that of a table of addresses and sizes, `buffer` that of the record's values, then the answer, then
+    scratch space.
     """
     table = wholes_at(address, N_ADDRESSES)
     n_columns, n_trees, n_outputs = table[N_COLUMNS], uint64(table[N_TREES]), uint64(table[N_OUTPUTS])

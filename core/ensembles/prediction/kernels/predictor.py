@@ -1,9 +1,7 @@
-"""The compiled twin of `ensembles.prediction.predictor.average_of_trees`, and all that is asked of the leaves of many
-trees.
+"""`average_of_trees` and the other functions of `ensembles.prediction.predictor`, compiled.
 
-Some thousand rows stand near the processor as tiles, and each tree comes by once: rows go down it level by level, many
-at a time. For one record it is the other way round: many trees are on their way at a time. A row's sum is added up tree
-by tree in their order, whoever adds it.
+A few thousand rows stay in the cache as tiles of ranks while each tree is read once; many rows descend it together,
+one depth at a time. The answers to a row are added in the order of the trees, so the bits are those of the definition.
 """
 
 import numpy as np
@@ -16,8 +14,8 @@ from core.ensembles.prediction.ranks import FIRST_CODE, MISSING_RANK
 from core.prediction.kernels.routing import LAST_NODE, SLOT, SLOT_BITS, WEIGHTED, copy_at_holes
 from core.tree.layout import IN_FLIGHT, INTERVALS, LOOKUP, THRESHOLD
 
-EVERY_BRANCH = 4  # a policy beside those of records: a missing value takes every branch, with all of its weight
-FIRST_STEPS, STEPS_BETWEEN = 12, 4  # down which rows go before it is asked whether all are in leaves, then and again
+EVERY_BRANCH = 4  # one more policy: a missing value takes every branch with full weight
+FIRST_STEPS, STEPS_BETWEEN = 12, 4  # before the first check whether all rows are in leaves, and between checks
 TREES_IN_FLIGHT = 128
 N_ADDRESSES = 26
 LINE_BYTES, TEST_BYTES, ROW_BYTES, NUMBER_BYTES = 64, 8, 4, 8  # of a line of memory, a test, an answer's number
@@ -27,19 +25,19 @@ MISSING = uint32(MISSING_RANK)
 
 @compiled
 def column_mask(nodes):
-    """The bits of a key that tell the column."""
+    """The bits of a key that hold the column."""
     return (uint32(1) << uint32(nodes.column_bits)) - uint32(1)
 
 
 @compiled
 def offset_in_tile(key, mask):
-    """Where the values begin, in a tile, that a test asks for."""
+    """Where the values that a test reads start in a tile."""
     return uint64(key & mask) * uint64(IN_FLIGHT)
 
 
 @compiled
 def take_thresholds(tests, mask, root, depth, tiles, at, reached):
-    """Send the rows of the tile at `at` down a tree to their leaves, level by level; all tests are thresholds."""
+    """Send the rows of the tile at `at` down a tree to their leaves, where all tests are thresholds."""
     test = tests[root]
     begin = at + offset_in_tile(test.key, mask)
     for i in range(uint64(IN_FLIGHT)):
@@ -54,7 +52,7 @@ def take_thresholds(tests, mask, root, depth, tiles, at, reached):
 
 @compiled
 def are_in_leaves(tests, reached):
-    """Whether all rows of a tile have come to leaves, which lead to themselves."""
+    """Whether all rows of a tile are in leaves, which lead to themselves."""
     n = uint64(0)
     for i in range(uint64(IN_FLIGHT)):
         n += uint64(tests[reached[i]].first == reached[i])
@@ -63,7 +61,7 @@ def are_in_leaves(tests, reached):
 
 @compiled
 def branch_at(nodes, position, key, rank):
-    """The branch of a value at an inner node; -1 where it has none."""
+    """The branch of a value, given by its rank, at an inner node; -1 if it has none."""
     if rank == MISSING:
         return nodes.missing[position]
     kind = nodes.kind[position]
@@ -88,7 +86,7 @@ def branch_at(nodes, position, key, rank):
 
 @compiled
 def take_branches(nodes, root, depth, tiles, at, reached, is_incomplete):
-    """`take_thresholds`, whatever the kinds of tests; `is_open` marks rows that met a value without a branch."""
+    """`take_thresholds` for tests of any kind; sets `is_incomplete` for rows with a value that has no branch."""
     mask = column_mask(nodes)
     for i in range(uint64(IN_FLIGHT)):
         reached[i] = uint32(root)
@@ -118,9 +116,9 @@ def heaviest_branch(share, first, n_branches):
 
 @compiled
 def record_ends(nodes, tree, only_thresholds, policy, ranks, buffers, n_kept):
-    """Where parts of a record end in a tree, left to right: written from `n_kept` on; how many are kept then.
+    """Write where parts of a record end in a tree, left to right, from `n_kept` on; returns the new `n_kept`.
 
-    -1 where there is no room for all, neither there nor for places that wait.
+    -1 if `buffers` is too small.
     """
     tests, share, waiting, waiting_weights = nodes.tests, nodes.share, buffers.waiting, buffers.waiting_weights
     mask = column_mask(nodes)
@@ -163,7 +161,7 @@ def record_ends(nodes, tree, only_thresholds, policy, ranks, buffers, n_kept):
 
 @compiled
 def forest_ends(nodes, only_thresholds, policy, ranks, buffers, starts):
-    """`record_ends` of all trees, those of tree t from `starts[t]` to `starts[t + 1]`; False where there is no room."""
+    """`record_ends` of all trees, tree t from `starts[t]` to `starts[t + 1]`; False if `buffers` is too small."""
     n_kept = 0
     starts[0] = 0
     for tree in range(starts.shape[0] - 1):
@@ -176,9 +174,9 @@ def forest_ends(nodes, only_thresholds, policy, ranks, buffers, starts):
 
 @compiled
 def read_rows(columns, n, ranks, nodes, buffers):
-    """Write the levels of the n rows of a block to tiles, and mark rows that lack a value, and tiles with such rows.
+    """Write the ranks of n rows to tiles, and flag rows with a missing value and tiles with such rows.
 
-    How large a tile is.
+    Returns the size of a tile.
     """
     width, size = uint64(IN_FLIGHT), uint64(columns.shape[0]) * uint64(IN_FLIGHT)
     shift = uint32(nodes.column_bits)
@@ -201,7 +199,7 @@ def read_rows(columns, n, ranks, nodes, buffers):
 
 @compiled
 def read_record(cells, ranks, column_bits, of_record):
-    """The levels of a record's values, shifted; whether all are known."""
+    """Write the ranks of a record's values, shifted left; returns whether all are known."""
     is_complete = True
     for column in range(uint64(cells.shape[0])):
         rank = rank_of(ranks, column, cells[column])
@@ -212,7 +210,7 @@ def read_record(cells, ranks, column_bits, of_record):
 
 @compiled
 def reach(nodes, tree, only_thresholds, tiles, at, reached, is_incomplete):
-    """The leaves of a tree that the rows of a tile come to; those marked in `is_open` come to some leaf or other."""
+    """Write the leaves that the rows of a tile reach in a tree; those of incomplete rows mean nothing."""
     root, depth = uint64(nodes.start[tree]), nodes.depth[tree]
     if only_thresholds:
         take_thresholds(nodes.tests, column_mask(nodes), root, depth, tiles, at, reached)
@@ -222,9 +220,9 @@ def reach(nodes, tree, only_thresholds, tiles, at, reached, is_incomplete):
 
 @compiled
 def reach_block(columns, n_rows, ranks, nodes, only_thresholds, buffers, reached):
-    """`reached[tree, row]` of the rows of a block; `room.is_open` marks those that met a value without a branch.
+    """Write `reached[tree, row]`, the leaves of a block's rows, and flag incomplete rows in `buffers.is_incomplete`.
 
-    There is room for whole tiles.
+    `reached` holds whole tiles.
     """
     n, width = uint64(n_rows), uint64(IN_FLIGHT)
     size = read_rows(columns, n, ranks, nodes, buffers)
@@ -244,7 +242,7 @@ def reach_block(columns, n_rows, ranks, nodes, only_thresholds, buffers, reached
 
 @compiled
 def step_down(tests, mask, tiles, at, copies, n, holes):
-    """Every copy takes the branch of its value, the first one if it is missing: `holes` lists those; how many."""
+    """Move every copy down by its value, to the first branch if it is missing; list and count the latter in `holes`."""
     n_holes = uint64(0)
     for i in range(n):
         key = copies[i].key
@@ -259,7 +257,7 @@ def step_down(tests, mask, tiles, at, copies, n, holes):
 
 @compiled
 def weighted_slots(nodes, tree, at, n_slots, buffers):
-    """Send the `slots` of a tile down a tree by thresholds and weighted copies; False if there is no room for all."""
+    """Send the `slots` of a tile down a tree of thresholds as weighted copies; False if `copies` is too small."""
     copies, holes, slots, mask = buffers.copies, buffers.holes, buffers.slots, column_mask(nodes)
     root = uint32(nodes.start[tree]) << SLOT_BITS
     for i in range(n_slots):
@@ -276,7 +274,7 @@ def weighted_slots(nodes, tree, at, n_slots, buffers):
 
 @compiled
 def add_copies(nodes, copies, slots, n_slots, first, sums):
-    """Add a tree's answer to the sum of each row: itself the sum over the row's copies, from left to right."""
+    """Add a tree's answer to each row's sum: the sum over the row's copies, from left to right."""
     for slot in range(n_slots):
         row = first + uint64(slots[slot])
         for k in range(uint64(sums.shape[1])):
@@ -292,7 +290,7 @@ def add_copies(nodes, copies, slots, n_slots, first, sums):
 
 @compiled
 def add_ends(nodes, tree, only_thresholds, policy, ranks, buffers, sums, row):
-    """Add a tree's answer to a row's sum, whatever its tests and the policy; False where there is no room."""
+    """Add a tree's answer to a row's sum, for any tests and policy; False if `buffers` is too small."""
     n = record_ends(nodes, tree, only_thresholds, policy, ranks, buffers, 0)
     for k in range(uint64(sums.shape[1])):
         total = 0.0
@@ -304,7 +302,7 @@ def add_ends(nodes, tree, only_thresholds, policy, ranks, buffers, sums, row):
 
 @compiled
 def add_leaves(nodes, reached, first, n, sums):
-    """Add the answers of the leaves that the rows of a tile have come to, to their sums."""
+    """Add the answers of the leaves that the rows of a tile reached to their sums."""
     answer_of, answers = nodes.answer_of, nodes.answers
     for i in range(n):
         answer = answer_of[reached[i]]
@@ -314,7 +312,7 @@ def add_leaves(nodes, reached, first, n, sums):
 
 @compiled
 def add_leaves_of_others(nodes, reached, is_left_out, first, n, sums):
-    """The same, but for the rows that are marked."""
+    """`add_leaves` for the rows that are not left out."""
     for i in range(n):
         if not is_left_out[i]:
             for k in range(uint64(sums.shape[1])):
@@ -323,7 +321,7 @@ def add_leaves_of_others(nodes, reached, is_left_out, first, n, sums):
 
 @compiled
 def prefetch_tree(nodes, tree, part, n_parts):
-    """Have a part of a tree's tests and answers brought near: those of the next tree, while this one is asked."""
+    """Prefetch a part of a tree's tests and answers, while the rows descend the tree before it."""
     if tree == nodes.depth.shape[0]:
         return
     start, n = uint64(nodes.start[tree]), uint64(nodes.start[tree + 1] - nodes.start[tree])
@@ -336,7 +334,7 @@ def prefetch_tree(nodes, tree, part, n_parts):
 
 @compiled
 def list_incomplete(is_incomplete, n, slots):
-    """Which of the n rows of a tile are marked; how many."""
+    """List and count the incomplete ones of the n rows of a tile."""
     n_slots = uint64(0)
     for i in range(n):
         slots[n_slots] = uint32(i)
@@ -346,7 +344,7 @@ def list_incomplete(is_incomplete, n, slots):
 
 @compiled
 def add_incomplete(nodes, tree, only_thresholds, policy, at, first, n, buffers, scratch, sums):
-    """Add a tree's answers to the sums of the rows of a tile that are marked; False where there is no room."""
+    """Add a tree's answers to the sums of the incomplete rows of a tile; False if `scratch` is too small."""
     slots, tiles, of_row = buffers.slots, buffers.tiles, buffers.of_row
     n_slots = list_incomplete(buffers.is_incomplete_here, n, slots)
     if n_slots == uint64(0):
@@ -365,7 +363,7 @@ def add_incomplete(nodes, tree, only_thresholds, policy, at, first, n, buffers, 
 
 @compiled
 def average_block(columns, ranks, nodes, only_thresholds, policy, buffers, scratch, sums):
-    """`sums[row, output]`: the mean over all trees for the rows of a block; False where there is no room."""
+    """Write the mean over all trees for the rows of a block to `sums[row, output]`; False if `scratch` is too small."""
     n, width, n_trees, n_outputs = uint64(sums.shape[0]), uint64(IN_FLIGHT), nodes.depth.shape[0], uint64(sums.shape[1])
     tiles, is_incomplete, reached = buffers.tiles, buffers.is_incomplete_here, buffers.reached
     size, mask = read_rows(columns, n, ranks, nodes, buffers), column_mask(nodes)
@@ -396,9 +394,9 @@ def average_block(columns, ranks, nodes, only_thresholds, policy, buffers, scrat
 
 @compiled
 def add_tree(nodes, tree, only_thresholds, policy, buffers, scratch, counts, sums):
-    """Add a tree's answers to the sums of those rows that count; False where there is no room.
+    """Add a tree's answers to the sums of those rows that count; False if `scratch` is too small: then sums are wrong.
 
-    The rows were read before. Sums of rows that were added to, when room was found to be missing, are wrong then.
+    `read_rows` has read the rows before.
     """
     n, width = uint64(sums.shape[0]), uint64(IN_FLIGHT)
     is_incomplete, is_other, reached, size = (
@@ -423,7 +421,7 @@ def add_tree(nodes, tree, only_thresholds, policy, buffers, scratch, counts, sum
 
 @making_arrays
 def ends_of_record(cells, ranks, nodes, only_thresholds, policy, buffers, starts):
-    """`forest_ends` of a record that comes as values."""
+    """`forest_ends` of a record given by its values."""
     of_record = np.empty(cells.shape[0], dtype=np.uint32)
     read_record(cells, ranks, nodes.column_bits, of_record)
     return forest_ends(nodes, only_thresholds, policy, of_record, buffers, starts)
@@ -431,7 +429,7 @@ def ends_of_record(cells, ranks, nodes, only_thresholds, policy, buffers, starts
 
 @making_arrays
 def average_record(cells, ranks, nodes, only_thresholds, policy, buffers, answer):
-    """The mean answer to one record, whatever it lacks; False where there is no room."""
+    """Write the mean answer to one record, complete or not; False if `buffers` is too small."""
     n_trees, sums = nodes.depth.shape[0], answer.reshape((1, answer.shape[0]))
     of_record = np.empty(cells.shape[0], dtype=np.uint32)
     read_record(cells, ranks, nodes.column_bits, of_record)

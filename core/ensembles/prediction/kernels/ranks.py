@@ -1,4 +1,4 @@
-"""The compiled twin of `levels.levels_of`."""
+"""`ranks.ranks_of`, compiled: a bucket, then a short binary search in it."""
 
 from numba import int64, uint32, uint64
 
@@ -9,9 +9,9 @@ BUCKET_BYTES, THRESHOLD_BYTES = 4, 8
 
 @compiled
 def rank_of(ranks, column, value):
-    """The level of a value, 0 where it is missing: its bucket, then a search by halving.
+    """`ranks.ranks_of` of one value: its bucket, then a binary search without branches.
 
-    Thresholds in later buckets are above the value, so a step that is too long is not taken.
+    Thresholds in later buckets are above the value, so a step beyond the bucket is never taken.
     """
     low, begin = ranks.low[column], ranks.bucket_start[column]
     start, step = uint64(ranks.start[column]), uint64(ranks.half[column])
@@ -26,7 +26,7 @@ def rank_of(ranks, column, value):
 
 @compiled
 def bucket_of(value, low, high, scale, n_last):
-    """The bucket of a value; of a missing one, the first."""
+    """The bucket of a value, the first one if it is missing."""
     within = value if value > low else low
     within = high if within > high else within
     bucket = int64((within - low) * scale)
@@ -35,9 +35,9 @@ def bucket_of(value, low, high, scale, n_last):
 
 @compiled
 def ranks_of_record(ranks, cells, shift, of_record, positions):
-    """`level_of` of one value in each column, shifted; whether all are known.
+    """Write `rank_of` one value in each column, shifted left; returns whether all are known.
 
-    What is read in one pass over the columns was asked for in the pass before.
+    Each pass over the columns prefetches what the next one reads.
     """
     n, is_complete = uint64(cells.shape[0]), True
     buckets, thresholds = uint64(ranks.buckets.ctypes.data), uint64(ranks.thresholds.ctypes.data)
@@ -62,7 +62,7 @@ def ranks_of_record(ranks, cells, shift, of_record, positions):
 
 @compiled
 def write_ranks(ranks, column, cells, first, n, shift, positions, out, at):
-    """`level_of` of n values from `first` on, shifted, to `out` from `at` on: all go step by step together."""
+    """Write `rank_of` n values from `first` on, shifted left, to `out` from `at` on; all searches advance together."""
     low, high, scale = ranks.low[column], ranks.high[column], ranks.scale[column]
     begin, start, step = ranks.bucket_start[column], uint64(ranks.start[column]), uint32(ranks.half[column])
     n_last = ranks.bucket_start[column + uint64(1)] - begin - int64(1)
