@@ -1,4 +1,4 @@
-"""What a branch asks of a record, and the same for all the branches of a path taken together.
+"""What a branch requires of a record, and what all branches of a path require together.
 
 A condition is read with `match`; a new kind fails type checking until every reader handles it. `or_missing` says that a
 missing value satisfies it too: only CHAID, which may take missing for a category, has such branches.
@@ -88,7 +88,7 @@ def branch_condition(split: Split, branch: int, attribute: Attribute) -> Conditi
     """What sends a record down this branch; `attribute` is the split's, of a linear test the first one's."""
     if split.kind is SplitKind.LINEAR:
         return Linear(split.column, split.terms, split.threshold, branch == 1)
-    if split.kind is SplitKind.MULTIWAY:  # branch and code are the same number, and there may be very many
+    if split.kind is SplitKind.MULTIWAY:  # branch and code are equal, and there may be very many
         return IsOneOf(split.column, (branch,))
     or_missing = split.missing_branch == branch
     if split.kind in (SplitKind.GROUPS, SplitKind.ONE_VS_REST, SplitKind.MERGED):
@@ -142,7 +142,7 @@ def path_conditions(tree: Tree, node: int, schema: Schema) -> list[Condition]:
 
 
 def merged(conditions: Iterable[Condition]) -> list[Condition]:
-    """One condition per attribute, in the order in which attributes first appear; linear ones stay in their places."""
+    """One condition per attribute, in the order in which attributes first appear; linear ones keep their order."""
     every = list(conditions)
     by_column = {one.column: one for one in merged_by_attribute(one for one in every if not isinstance(one, Linear))}
     in_order = (one if isinstance(one, Linear) else by_column.pop(one.column, None) for one in every)
@@ -241,7 +241,7 @@ def says(condition: OnOneAttribute, attribute: Attribute) -> str:
 
 
 def says_of_known(condition: OnOneAttribute, attribute: Attribute) -> str:
-    """The same, of values that are known."""
+    """The condition on known values in words, without the attribute's name in front where the form allows it."""
     match condition:
         case IsKnown():
             return "is known"
@@ -270,7 +270,7 @@ def sentence(condition: OnOneAttribute, attribute: Attribute) -> str:
 
 
 def outcome_text(condition: Condition, schema: Schema) -> str:
-    """The condition in words, without the attribute's name in front; a linear one is told in full."""
+    """The condition in words, without the attribute's name in front; a linear one is written in full."""
     if isinstance(condition, Linear):
         return condition_text(condition, schema)
     return says(condition, schema[condition.column])
@@ -300,7 +300,7 @@ def term_name(term: Term, schema: Schema) -> str:
 
 
 def rounded(number: float, digits: int) -> str:
-    """A number to so many digits."""
+    """A number rounded to `digits` significant digits."""
     return number_text(float(f"{number:.{digits}g}"))
 
 

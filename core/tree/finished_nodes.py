@@ -1,4 +1,4 @@
-"""The nodes of a tree as a forest takes them over from the kernels that grew it."""
+"""The nodes of a tree as kernels hand them to a forest."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +8,9 @@ from core.tables.target import Task
 
 @dataclass(frozen=True)
 class FinishedNodes:
-    """The fields of a `Tree`, by name, but for those that follow from the others to the last bit.
+    """The fields of a `Tree`, by name, without those that follow from the others to the last bit.
 
-    They may stand where the next tree is grown.
+    The arrays may be overwritten when the next tree is grown.
     """
 
     task: Task

@@ -1,7 +1,7 @@
-"""The ledger: every decision about cutting, in order, with what it was based on.
+"""The pruning history: every decision, in order, with its evidence.
 
-A *step* is the tree after a decision; steps count from 1, and step 0 is the full tree. The tree as of any step is a
-view of the full tree: which nodes were cut until then, and where a branch was raised, the new figures of its nodes.
+A *step* is the tree after a decision; steps count from 1, and step 0 is the full tree. The tree as of a step is a view
+of the full tree: the nodes cut until then are leaves, and where a branch was raised, its nodes have new figures.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ class Decision(StrEnum):
 
 
 class Method(StrEnum):
-    """Which way of pruning looked at the node."""
+    """Which kind of pruning made the decision."""
 
     VALIDATE_SPLITS = "validate_splits"
     REDUCED_ERROR = "reduced_error"
@@ -43,7 +43,7 @@ METHODS, DECISIONS = tuple(Method), tuple(Decision)
 
 @dataclass(frozen=True, slots=True)
 class PruningStep:
-    """One decision: the measure as things stood (`before`) and with the other choice made (`after`), and its evidence.
+    """One decision: the measure without (`before`) and with (`after`) the node as a leaf, and its evidence.
 
     `leaves` and `depth` are those of the tree after the decision.
     """
@@ -62,9 +62,9 @@ class PruningStep:
 
 @dataclass(frozen=True, eq=False)
 class Steps(Sequence[PruningStep]):
-    """Decisions in order, as columns: a step is made when it is asked for, since there may be very many.
+    """Decisions in order, as columns; a `PruningStep` is made when it is read, since there may be very many.
 
-    `method` and `decision` are places in METHODS and DECISIONS; an absent alpha or piece of evidence is NaN.
+    `method` and `decision` are indices into METHODS and DECISIONS; an absent alpha or piece of evidence is NaN.
     """
 
     node: NDArray[np.int32]
@@ -79,7 +79,7 @@ class Steps(Sequence[PruningStep]):
 
     @classmethod
     def of(cls, steps: Iterable[PruningStep]) -> "Steps":
-        """The same steps as columns; their numbers are their places."""
+        """Steps as columns; they are numbered by their order."""
         if isinstance(steps, Steps):
             return steps
         made = tuple(steps)
@@ -97,7 +97,7 @@ class Steps(Sequence[PruningStep]):
         )
 
     def followed_by(self, other: "Steps") -> "Steps":
-        """These steps and then those."""
+        """These steps, then the others."""
         if not len(self) or not len(other):
             return self if len(self) else other
         names = dict.fromkeys((*self.evidence, *other.evidence))
@@ -106,11 +106,11 @@ class Steps(Sequence[PruningStep]):
         return Steps(**columns, evidence=both)
 
     def evidence_column(self, name: str) -> FloatArray:
-        """A piece of evidence of every step."""
+        """One kind of evidence for every step."""
         return self.evidence[name] if name in self.evidence else np.full(len(self), np.nan)
 
     def made_by(self, *methods: Method) -> "Steps":
-        """The steps of some ways of pruning, which come first."""
+        """The leading steps that were made by these kinds of pruning."""
         n_first = int(np.argmin(np.append(np.isin(self.method, [METHODS.index(m) for m in methods]), False)))
         columns = {name: getattr(self, name)[:n_first] for name in COLUMNS}
         return Steps(**columns, evidence={name: values[:n_first] for name, values in self.evidence.items()})
@@ -168,7 +168,7 @@ NO_STEPS = Steps.of(())
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """How each alpha of the sequence fared on rows left out: one entry for every alpha, from the full tree on.
+    """The error of each alpha of the sequence on rows left out: one entry per alpha, from the full tree on.
 
     `step` is the last one with that alpha, `leaves` what it leaves; the error is the mean loss over all rows left out,
     and its spread the standard error of that mean.
@@ -187,10 +187,10 @@ class CrossValidation:
 
 @dataclass(frozen=True)
 class History:
-    """All steps of a tree, and which of them is served unless another is asked for.
+    """All steps of a tree, and which of them is served by default.
 
-    `raises` are the branches that were raised, by the number of their step. `cross_validation` is there where alpha was
-    chosen by it.
+    `raises` are the branches that were raised, by the number of their step. `cross_validation` is set
+    where alpha was chosen by it.
     """
 
     tree: Tree
@@ -200,7 +200,7 @@ class History:
     cross_validation: CrossValidation | None = None
 
     def with_selected(self, step: int) -> "History":
-        """The same decisions, with another step served."""
+        """The history with another step served."""
         assert 0 <= step <= len(self.steps)
         return replace(self, selected=step)
 
@@ -213,7 +213,7 @@ class History:
         return cut_at
 
     def tree_as_of(self, step: int) -> Tree:
-        """The tree with the branches that were raised until a step; the full tree itself where none was."""
+        """The tree with the branches that were raised until a step; the full tree if none was."""
         done = tuple(number for number in self.raises if number <= step)
         if not done:
             return self.tree
@@ -231,7 +231,7 @@ class History:
         return TreeView(self.tree_as_of(step), (self.tree.size == 1) | (self.cut_at <= step))
 
     def as_of(self, step: int) -> "History":
-        """The same with the tree of a step for the full one: what reads `tree` reads the figures of that step."""
+        """The history whose `tree` is that of a step, so that readers of `tree` see the figures of that step."""
         tree = self.tree_as_of(step)
         return self if tree is self.tree else replace(self, tree=tree, raises={})
 
@@ -253,7 +253,7 @@ class History:
         return np.append(np.int32(np.count_nonzero(self.tree.size == 1)), self.steps.leaves)
 
     def largest_with_leaves(self, n_leaves: int) -> int | None:
-        """The first step of the largest tree with at most so many leaves; None when all have more."""
+        """The first step of the largest tree with at most `n_leaves` leaves; None if all have more."""
         fitting = np.where(self.leaves_by_step <= n_leaves, self.leaves_by_step, 0)
         return int(np.argmax(fitting)) if fitting.any() else None
 
@@ -268,7 +268,7 @@ class History:
 
 
 class Ledger:
-    """A history being written: keeps count of the leaves and the depth that are left."""
+    """A history being written; it tracks the remaining leaves and depth."""
 
     def __init__(self, tree: Tree, steps: Iterable[PruningStep] = ()) -> None:
         self.tree = self._current = tree
@@ -284,7 +284,7 @@ class Ledger:
 
     @property
     def view(self) -> TreeView:
-        """The tree as it stands."""
+        """The tree as cut so far."""
         return TreeView(self._current, self._is_leaf.copy())
 
     def record(
@@ -301,7 +301,7 @@ class Ledger:
     ) -> None:
         """Append a decision and carry it out: a cut, or a branch that is raised.
 
-        Unless the evidence says how many leaves stood below the node, they are counted.
+        The leaves below the node are counted unless the evidence has their number.
         """
         number, evidence = self.n_steps + 1, {"branch_leaves": self._leaves_below(node), **evidence}
         if decision is Decision.CUT:
@@ -315,7 +315,7 @@ class Ledger:
         self._new.append(PruningStep(number, node, method, decision, before, after, alpha, evidence, leaves, depth))
 
     def extend(self, steps: Steps) -> None:
-        """Append many cuts at once; their leaves and depths are told already."""
+        """Append many cuts at once; they come with their leaves and depths."""
         self._earlier, self._new = self._earlier.followed_by(Steps.of(self._new)).followed_by(steps), []
         self._is_leaf[steps.node[steps.is_cut]] = True
         self._counted = self._answering = None
@@ -327,7 +327,7 @@ class Ledger:
 
     @property
     def _leaves_at_depth(self) -> Counter[int]:
-        """Counted when first asked for, and then kept up to date."""
+        """The number of leaves at each depth; counted on first use, then kept up to date."""
         if self._counted is None:
             self._counted = Counter(self._current.depth[self.view.leaves].tolist())
         return self._counted
@@ -340,7 +340,7 @@ class Ledger:
         return float(np.count_nonzero(self._answering[node : node + int(self.tree.size[node])]))
 
     def _cut(self, node: int) -> None:
-        """Every leaf below is visited once in the whole pruning: it is gone afterwards."""
+        """Make a node a leaf. Each leaf below is visited once in a whole pruning, since it is gone afterwards."""
         leaves_at_depth, waiting = self._leaves_at_depth, [node]
         while waiting:
             below = waiting.pop()

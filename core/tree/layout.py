@@ -1,14 +1,14 @@
-"""A tree laid out for walking down: its nodes in the order of their parents, so that siblings stand side by side.
+"""A tree laid out for prediction: its nodes in the order of their parents, so that siblings are adjacent.
 
-    node        0                    place   0 1 2 3 4 5
-              / | \\                  node    0 1 4 5 2 3
-             1  4  5                 first   1 4 2 3 4 5      the place of the first child; a leaf's own
+    node        0                    position   0 1 2 3 4 5
+              / | \\                  node       0 1 4 5 2 3
+             1  4  5                 first      1 4 2 3 4 5      the position of the first child; a leaf's own
             / \\
            2   3
 
-Branch v of the node at place p leads to place first[p] + v, and a leaf leads to itself. A view of the tree has the
-same places; a node that was cut is a leaf there. To walk down, a linear test is a threshold on a column of its own: the
-weighted sums that it asks for.
+Branch v of the node at position p leads to position first[p] + v, and a leaf leads to itself. Views of the tree have
+the same positions; a node that was cut is a leaf there. For prediction, a linear test is a threshold on an extra column
+of weighted sums.
 """
 
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ from core.missing.surrogates import Surrogate
 from core.splits.split import SplitKind, Term
 from core.tree.tree import SPLIT_KINDS, Tree, TreeView
 
-# How a branch is found: compared, read from a table of codes, searched between cuts, or searched and then read.
+# How a branch is found: by comparison, by code, by a search among cuts, or by such a search and then by code.
 THRESHOLD, LOOKUP, INTERVALS, LOOKUP_OF_INTERVALS = 0, 1, 2, 3
 
-IN_FLIGHT = 64  # rows that go down together: their values, `tile[column * IN_FLIGHT + row]`, stay near the processor
-LANES = 4  # the processor adds so many numbers at once
+IN_FLIGHT = 64  # rows that descend together; their values, `tile[column * IN_FLIGHT + row]`, stay in the cache
+LANES = 4  # numbers that the processor adds at once
 
-MOST_SUMS = 64  # linear tests of a tree whose sums are all computed beforehand, on the way of a row or not
+MOST_SUMS = 64  # up to this many linear tests, all their sums are computed beforehand
 
 TEST = np.dtype([("threshold", np.float64), ("first", np.uint32), ("offset", np.uint32)])
 CHOICE = np.dtype(
@@ -52,19 +52,18 @@ FOUND_BY = np.array([_FOUND_BY.get(kind, LOOKUP) for kind in SPLIT_KINDS], dtype
 
 
 class Nodes(NamedTuple):
-    """What stands at each place of a view.
+    """The node at each position of a view.
 
-    column      the attribute tested, by its place among those read; one more than there are in a leaf
+    column      the index of the attribute tested among those read; in a leaf their number
     threshold   NaN unless the kind is THRESHOLD, and in a leaf         kind            how a branch is found
     lookup      at `lookup_start` and on: code -> branch; last a 0      n_branches      0 in a leaf
     cuts        at `cuts_start[column]` and on                          share           r_v, as in the tree
     missing     the branch of a missing value; -1 where it has none of its own
     answers     as in the tree, but never -0.0; with columns of 0 up to a multiple of LANES
-    tests       threshold, first and column side by side: one look at memory. The column as the `offset` of its values
-                in a tile
-    choices     the same for thresholds and tables of codes alike, so that nobody has to ask which it is: a code is at
-                `least` 0, and numbers are never at least NaN; these are looked up at the last 0, and no code is above a
-                threshold of NaN
+    tests       threshold, first and column together in one cache line. The column as the `offset` of its values in a
+                tile
+    choices     one form for thresholds and lookups, so that no branch on the kind is needed: codes are at `least` 0,
+                while no number is at least NaN and reads the last 0 of `lookup`; no code is above a threshold of NaN
     """
 
     column: NDArray[np.uint32]
@@ -84,7 +83,7 @@ class Nodes(NamedTuple):
 
 
 class SurrogateTests(NamedTuple):
-    """The surrogates of all nodes, those of place p from `start[p]` to `start[p + 1]`; the rest as in `Nodes`."""
+    """The surrogates of all nodes, those of position p from `start[p]` to `start[p + 1]`; the rest as in `Nodes`."""
 
     start: NDArray[np.int64]
     column: NDArray[np.uint32]
@@ -97,13 +96,13 @@ class SurrogateTests(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of a tree, for all its views."""
+    """The positions of a tree's nodes, shared by all its views."""
 
     tree: Tree
 
     @property
     def order(self) -> RowArray:
-        """The node at each place."""
+        """The node at each position."""
         return self.tree.by_parent
 
     @cached_property
@@ -113,28 +112,28 @@ class Layout:
 
     @cached_property
     def is_linear(self) -> BoolArray:
-        """Which nodes ask for weighted sums."""
+        """Which nodes have linear tests."""
         return np.array([bool(terms) for terms in self.tree.terms] or np.zeros(len(self.tree)), dtype=np.bool_)
 
     @cached_property
     def sums(self) -> tuple[tuple[Term, ...], ...]:
-        """The weighted sums that linear tests read, in the order of their nodes; they stand after `tested`."""
+        """The weighted sums that linear tests read, in the order of their nodes; they come after `tested`."""
         return tuple(terms for terms in self.tree.terms if terms)
 
     @property
     def suits_blocks(self) -> bool:
-        """Whether rows are best sent down in blocks, with all weighted sums computed before."""
+        """Whether rows are best predicted in blocks, with all weighted sums computed beforehand."""
         return len(self.sums) <= MOST_SUMS
 
     @cached_property
     def only_surrogates(self) -> tuple[int, ...]:
-        """The columns that only surrogates read; they stand last."""
+        """The columns that only surrogates read; they come last."""
         read = {one.split.column for of_node in self.tree.surrogates for one in of_node}
         return tuple(sorted(read.difference(self.tested)))
 
     @property
     def n_tested(self) -> int:
-        """How many columns tests read, weighted sums among them."""
+        """How many columns tests read, weighted sums included."""
         return len(self.tested) + len(self.sums)
 
     @property
@@ -162,7 +161,7 @@ class Layout:
             cuts=np.array([cut for of_column in cuts for cut in of_column], dtype=np.float64),
             missing=tree.missing_branch[order],
             share=tree.share[order],
-            answers=_in_lanes(tree.answers[order] + 0.0),  # a sum that begins with 0 is never -0.0
+            answers=_in_lanes(tree.answers[order] + 0.0),  # a sum that starts with 0 is never -0.0
             tests=np.empty(0, dtype=TEST),  # every view has its own
             choices=np.empty(0, dtype=CHOICE),
         )
@@ -185,7 +184,7 @@ class Layout:
         )
 
     def nodes_of(self, view: TreeView) -> Nodes:
-        """The nodes of a view: those of the tree, with its leaves made leaves."""
+        """The nodes of a view: those of the tree, with cut nodes made leaves."""
         is_leaf, full = view.is_leaf[self.order], self.full
         nodes = full._replace(
             column=np.where(is_leaf, np.uint32(self.n_columns), full.column),

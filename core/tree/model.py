@@ -18,7 +18,7 @@ Range = tuple[float, float] | None
 
 
 class Trained:
-    """What one tree and many tell alike of what they were trained for."""
+    """What models of one tree and of many have in common: what they were trained for."""
 
     target: str | tuple[str, ...]
     missing: MissingStrategy
@@ -30,7 +30,7 @@ class Trained:
         return (self.target,) if isinstance(self.target, str) else self.target
 
     def as_trained(self, records: Table) -> Table:
-        """The records as trees take them unless told otherwise: filled, if the training rows were."""
+        """The records as trees take them by default: with missing values filled, if those of training rows were."""
         return filled(records, self.fills) if self.missing.fills_records else records
 
     def number_words(self, numbers: Iterable[str]) -> str:
@@ -73,7 +73,7 @@ class Model(Trained):
         return self.tree.cuts[column] if self.tree.cuts else None
 
     def with_data_thresholds(self) -> "Model":
-        """The model to report with thresholds lowered to training values; records are still divided at midpoints."""
+        """The model with thresholds lowered to training values, for reports; prediction still uses midpoints."""
         assert self.data_thresholds is not None
         tree = replace(self.tree, threshold=self.data_thresholds)
         return replace(self, history=replace(self.history, tree=tree))
@@ -83,7 +83,7 @@ class Model(Trained):
         return self.history.view(step)
 
     def as_of(self, step: int) -> "Model":
-        """The model whose `tree` has the figures of a step; itself unless a branch was raised until then."""
+        """The model whose `tree` has the figures of a step; the model itself unless a branch was raised until then."""
         history = self.history.as_of(step)
         return self if history is self.history else replace(self, history=history)
 

@@ -30,10 +30,10 @@ SPLIT_KINDS = tuple(SplitKind)
 
 @dataclass(frozen=True)
 class RaisedBranch:
-    """A child that took its parent's place, with all the parent's samples sent through it.
+    """A child that replaced its parent, with all the parent's samples sent through it.
 
-    The node keeps its number and asks what the child asked; the child and its siblings are gone. `nodes` are the node
-    and all those left below it, with their figures anew.
+    The node keeps its number and takes the child's test; the child and its siblings are gone. `nodes` are the node and
+    all those left below it, with their new figures.
     """
 
     node: int
@@ -50,7 +50,7 @@ class Tree:
     """Every node as grown, before any pruning.
 
     column      the attribute tested (of a linear test the first one), -1 in a leaf
-    kind        of the split, a place in SPLIT_KINDS
+    kind        of the split, an index into SPLIT_KINDS
     threshold   NaN unless the split has one                branch_of   codes -> branch, rows of `branch_start`
     share       r_v: the part of the parent's known weight that came here; 1 at the root
     weight      of the samples here                         impurity    by the criterion
@@ -58,9 +58,9 @@ class Tree:
     values      class weights (classification) or means (regression); `variances` empty or of each output
     cuts        by column, found before growth; empty when there are none
     costs       `[actual, predicted]` of wrong answers; None when all cost the same
-    surrogates  the stand-ins of each node, best first; empty unless the tree was grown with surrogates
+    surrogates  of each node, best first; empty unless the tree was grown with surrogates
     terms       of the linear test of each node; empty unless the tree has such tests
-    gone        nodes that raised branches have replaced; None where none was raised
+    gone        flags of nodes that raised branches have replaced; None where none was raised
     """
 
     task: Task
@@ -88,7 +88,7 @@ class Tree:
 
     @cached_property
     def depth(self) -> NDArray[np.int32]:
-        """How many tests lead to the node."""
+        """The depth of each node: the number of tests that lead to it."""
         return times_covered(self.size, self.there).astype(np.int32)
 
     @cached_property
@@ -98,7 +98,7 @@ class Tree:
 
     @cached_property
     def parent(self) -> NDArray[np.int32]:
-        """The node above; -1 for the root. A node that is gone stands for its own."""
+        """The parent of each node; -1 for the root. A node that is gone is its own parent."""
         return parents_of(self.size, self.gone)
 
     @cached_property
@@ -111,7 +111,7 @@ class Tree:
 
     @cached_property
     def by_parent(self) -> RowArray:
-        """All nodes in the order of their parents, so that siblings stand side by side; the root comes first."""
+        """All nodes in the order of their parents, so that siblings are adjacent; the root comes first."""
         return np.argsort(self.parent, kind="stable")
 
     @cached_property
@@ -130,12 +130,12 @@ class Tree:
         return 1 + np.cumsum(self.n_children) - self.n_children
 
     def with_raised(self, branches: Iterable[RaisedBranch]) -> "Tree":
-        """The tree with these branches raised, one after the other; itself where there are none."""
+        """The tree with these branches raised, one after the other; the tree itself if there are none."""
         raised = tuple(branches)
         if not raised:
             return self
         figures = {name: getattr(self, name).copy() for name in ("weight", "share", "impurity", "values")}
-        tested_by = np.arange(len(self))  # whose test a node has
+        tested_by = np.arange(len(self))  # the node whose test a node has taken
         gone = np.zeros(len(self), dtype=np.bool_) if self.gone is None else self.gone.copy()
         for branch in raised:
             node, child = branch.node, branch.child
@@ -154,12 +154,12 @@ class Tree:
         return replace(self, **figures, **tests, **taken, terms=terms)
 
     def surrogates_of(self, node: int) -> tuple[Surrogate, ...]:
-        """The stand-ins for a node's split, best first."""
+        """The surrogates for a node's split, best first."""
         return self.surrogates[node] if self.surrogates else ()
 
     @cached_property
     def has_linear_tests(self) -> bool:
-        """Whether some node asks for a weighted sum."""
+        """Whether some node has a linear test."""
         return any(self.terms)
 
     def split(self, node: int) -> Split:
@@ -197,7 +197,7 @@ class Tree:
         return (self.kind >= 0) & np.array([kind.is_merged for kind in SPLIT_KINDS])[self.kind]
 
     def without_missing_branches(self) -> "Tree":
-        """The tree with missing values going down every branch by weight, wherever they are asked for."""
+        """The tree without branches for missing values: they go down every branch by weight at every test."""
         if not self._is_merged.any():
             return self
         branch_of = self.branch_of.copy()
@@ -206,7 +206,7 @@ class Tree:
 
     @property
     def takes_all(self) -> bool:
-        """Whether every known value has a branch wherever it is asked for."""
+        """Whether every known value has a branch at every test."""
         n_of_missing = np.count_nonzero(self.missing_branch[self._is_merged] < 0)
         return bool(np.count_nonzero(self.branch_of < 0) == n_of_missing)
 
@@ -214,7 +214,7 @@ class Tree:
     def answering(self) -> RowArray:
         """The node whose samples answer for each node: itself, or its parent where it received nothing."""
         answering = np.where(self.weight > 0, np.arange(len(self)), self.parent)
-        return answering if self.gone is None else np.where(self.gone, 0, answering)  # nobody asks those that are gone
+        return answering if self.gone is None else np.where(self.gone, 0, answering)  # nodes that are gone never answer
 
     @cached_property
     def answers(self) -> FloatArray:
@@ -264,18 +264,18 @@ def full_view(tree: Tree) -> TreeView:
 
 
 def times_covered(size: NDArray[np.int32], nodes: RowArray) -> RowArray:
-    """How many of these nodes each node is below: a subtree is a range of numbers, so ranges are counted."""
+    """How many of these nodes each node is below: a subtree is a range of ids, so ranges are counted."""
     begins = np.bincount(nodes + 1, minlength=len(size) + 1)
     ends = np.bincount(nodes + size[nodes], minlength=len(size) + 1)
     return np.cumsum(begins - ends)[: len(size)]
 
 
 def parents_of(size: NDArray[np.int32], gone: BoolArray | None = None) -> NDArray[np.int32]:
-    """The node above each; -1 for the root. A node that is gone stands for its own."""
+    """The parent of each node; -1 for the root. A node that is gone is its own parent."""
     nodes = np.arange(len(size))
     there = nodes if gone is None else np.flatnonzero(~gone)
     depth = times_covered(size, there)
-    # By depth, then by number: the parent is the last node one level up that comes before its child.
+    # By depth, then by id: the parent is the last node one depth up that comes before its child.
     order = there[np.argsort(depth[there], kind="stable")]
     levels = depth * len(size)
     above = np.searchsorted((levels + nodes)[order], levels - len(size) + nodes) - 1

@@ -19,12 +19,12 @@ from core.tables.progress import Watch, nobody, part_of, watched
 from core.tables.table import Table
 from core.training.preparation import Prepared, take
 
-ANSWERING = 0.5  # the part of the work that asks all trees, about; the rest asks each of rows that it has not seen
+ANSWERING = 0.5  # the part of the work that predicts with all trees, about; the rest judges rows out of the bag
 
 
 @dataclass(frozen=True, slots=True)
 class ForestEvaluation:
-    """Measures of each part and of the rows out of the bag, the same for the simplest answer, and the curve."""
+    """Measures of each part and of the rows out of the bag, those of the simplest answer, and the curve."""
 
     parts: Mapping[Part, Measures | None]
     out_of_bag: Measures | None
@@ -91,5 +91,5 @@ def answers_to(predictor: ForestPredictor, records: Table, *, kernels: bool, thr
 
 
 def measure_simplest(model: ForestModel, samples: Samples | None) -> Measures | None:
-    """The same of always answering what there is without any tree."""
+    """All measures of always answering the prior: the class shares or means of the training rows."""
     return None if samples is None else measure(model, np.tile(model.prior, (len(samples), 1)), samples)

@@ -1,13 +1,13 @@
 """Why a forest answers as it does: how its trees vote, the path of a typical one, and what each attribute adds.
 
-On its way down a tree a record comes from the root's answer to a leaf's, and every test on the way moves it by some
-amount, which is put down to the attribute that was asked (the path differences of Saabas 2014, "treeinterpreter"):
+On its path from the root to a leaf, every test moves a record's answer by some amount, which is attributed to the
+attribute tested (the path differences of Saabas 2014, "treeinterpreter"):
 
     answer = mean over trees of the root's answer + sum over attributes of their contributions
     contribution of a = mean over trees of sum over tests on a of (answer after the test - answer before it)
 
-A record that lacks a value takes several paths; each counts by its weight. What a weighted sum of attributes moves is
-shared equally among them.
+A record with a missing value takes several paths; each counts by its weight. The change by a linear test is shared
+equally among its attributes.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class ForestExplanation:
     base            `[output]`: the mean of the answers of the roots
     contributions   `[attribute, output]`: with `base` they sum to `values`
     typical         the tree whose answer is nearest to `values`, of equals the first
-    leaf, weight    where most of the record comes to in that tree, of equals the leftmost, and how much of it
+    leaf, weight    the leaf of that tree that most of the record reaches, of equals the leftmost, and its weight
     """
 
     values: FloatArray
@@ -78,7 +78,7 @@ def explain(layout: ForestLayout, ends: Ends, n_attributes: int) -> ForestExplan
 
 
 def nearest(answers: FloatArray, wanted: FloatArray) -> int:
-    """The place of the answer at the least distance from the wanted one; of equals, up to rounding, the first."""
+    """The index of the answer nearest to the wanted one; of equals, up to rounding, the first."""
     distance = ((answers - wanted) ** 2).sum(axis=1)
     return int(np.argmax(distance <= distance.min() + TIE))
 
@@ -102,7 +102,7 @@ def contributions(layout: ForestLayout, ends: Ends, n_attributes: int) -> FloatA
 
 
 def _asked(layout: ForestLayout, nodes: RowArray) -> Sequence[tuple[int, ...]]:
-    """The attributes that nodes ask for, of a weighted sum each of its own once."""
+    """The attributes that nodes test; each attribute of a linear test once."""
     column, terms = layout.forest.columns["column"], layout.forest.terms
     return [
         tuple(dict.fromkeys(term.column for term in terms[node])) or (int(column[node]),) for node in nodes.tolist()

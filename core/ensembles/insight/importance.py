@@ -1,4 +1,5 @@
-"""Which attributes a forest relies on: how often its trees ask them, what they tell apart, and what it loses without.
+"""Which attributes a forest relies on: how often its trees test them, their share of the impurity decrease, and what it
+loses without them.
 
 A fall is measured on test rows, answered by all trees, or on training rows, each answered by the trees that have not
 seen it: the rows out of their bags.
@@ -25,14 +26,14 @@ from core.tree.tree import full_view
 
 
 def forest_times_selected(forest: Forest, n_columns: int) -> RowArray:
-    """`[column]`: how many nodes of all trees ask the attribute, alone or in a sum."""
+    """`[column]`: how many nodes of all trees test the attribute, alone or in a sum."""
     return np.sum([times_selected(full_view(forest.tree(tree)), n_columns) for tree in range(len(forest))], axis=0)
 
 
 def forest_impurity_decrease(forest: Forest, n_columns: int) -> FloatArray:
-    """`[column]`: the mean of `impurity_decrease` over the trees that ask something; all parts sum to 1.
+    """`[column]`: the mean of `impurity_decrease` over the trees that have a test; all parts sum to 1.
 
-    All are 0 where no tree takes anything away. As scikit-learn does.
+    All are 0 where no tree decreases impurity. As in scikit-learn.
     """
     of_trees = [impurity_decrease(full_view(forest.tree(tree)), n_columns) for tree in range(len(forest))]
     total: FloatArray = np.sum(of_trees, axis=0)
@@ -52,7 +53,7 @@ def forest_falls_when_shuffled(
 ) -> list[Fall] | None:
     """`importance.falls_when_shuffled` of a forest; the samples as it takes records, filled if it fills those.
 
-    `answering[tree, row]` says which trees answer a row, all unless told; rows that none answers are left out. None
+    `answering[tree, row]` says which trees answer a row, all unless given; rows that none answers are left out. None
     where there is no measure: no rows are left, or their target does not vary.
     """
     if answering is not None:
@@ -85,7 +86,7 @@ def forest_falls_when_shuffled(
 
 
 def worth_of(answers: FloatArray, samples: Samples, costs: FloatArray | None) -> float | None:
-    """`importance.worth` of answers to samples, and no other measure: those would take most of the time."""
+    """`importance.worth` of answers to samples, without computing the other measures, which are slower."""
     target, weights = samples.target, samples.weights
     if not isinstance(target, ClassTarget):
         return measure_numbers(answers, target.numbers, weights).r2

@@ -38,7 +38,7 @@ class TreesPoint:
 
 @dataclass(frozen=True)
 class OutOfBag:
-    """What rows out of the bag tell.
+    """How good a forest is on the rows out of the bag.
 
     rows        those that have an answer, and `answers[row, output]` are theirs; `n_left_out` have none
     measures    as of any other part of the data; None where no row has an answer
@@ -87,7 +87,7 @@ def judge_out_of_bag(
 
 
 def points_of(n_trees: int) -> list[int]:
-    """The numbers of trees of which the error is told: all, or of many some evenly chosen, with the first and last."""
+    """The numbers of trees for which the error is reported: all, or some evenly spaced, with the first and last."""
     return np.unique(np.linspace(1, n_trees, min(n_trees, MOST_POINTS)).round().astype(np.int64)).tolist()
 
 

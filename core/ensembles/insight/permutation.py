@@ -1,11 +1,11 @@
-"""What a forest answers when the values of one attribute are handed out to the rows at random.
+"""What a forest answers when the values of one attribute are shuffled among the rows.
 
-A tree's answer to a row changes only where the tree asks the attribute on the row's way. So the sum of the trees'
-answers is kept, and what changes is added to it:
+A tree's answer to a row changes only where the tree tests the attribute on the row's path. So the sum of the trees'
+answers is kept, and changes are added to it:
 
-    sum' = sum + sum over the trees t that ask the attribute of (answer_t of the shuffled row - answer_t of the row)
+    sum' = sum + sum over the trees t that test the attribute of (answer_t of the shuffled row - answer_t of the row)
 
-one tree after the other, in this order, whoever adds it.
+Definition and kernel add them in this order, tree by tree.
 """
 
 from collections.abc import Callable
@@ -30,18 +30,18 @@ from core.tables.table import Column, Table
 from core.tree.tree import full_view
 
 INTERVAL = np.dtype([("low", np.uint32), ("high", np.uint32)])
-BLOCK_ROWS = 4_096  # that stand near the processor while all trees come by
+BLOCK_ROWS = 4_096  # that stay in the cache while all trees are read
 
 
 class Rows(NamedTuple):
-    """What the kernel knows of the rows, of which `n_block` are near at a time.
+    """The rows as the kernel reads them, in blocks of `n_block`.
 
-    order       `[tree, row]`: the rows of each block by their leaves, as places in the block
-    ends        `[block, leaf]`: where the rows of a leaf end among those of their tree
-    leaf_start  by tree: its first leaf; then how many there are        answer_of   by leaf: a row of all answers
-    is_open     by row: whether it lacks a value, or a branch for it; such rows are not in `order`
-    answering   `[tree, row]`: whether a tree answers a row, else it is not in `order`; a single column: it answers all
-    has_open    whether there are open rows, or values of the shuffled column are missing
+    order           `[tree, row]`: the rows of each block sorted by leaf, as indices in the block
+    ends            `[block, leaf]`: where the rows of a leaf end in `order`
+    leaf_start      by tree: its first leaf; last the number of leaves      answer_of   by leaf: a row of all answers
+    is_incomplete   by row: whether it lacks a value, or a branch for it; such rows are not in `order`
+    answering       `[tree, row]`: whether a tree answers a row, else it is not in `order`; or one column of True
+    has_incomplete  whether there are incomplete rows, or values of the shuffled column are missing
     """
 
     n_block: int
@@ -55,11 +55,11 @@ class Rows(NamedTuple):
 
 
 class ColumnTests(NamedTuple):
-    """What the trees ask of a column.
+    """Where the trees test a column.
 
-    first       by leaf: the first place on the way to it that asks the column
-    holds       by leaf: the levels of the column that lead to it for sure if the others do, as an interval (low, high]
-    is_asked    by tree: whether any place does
+    first       by leaf: the position of the first test of the column on the path to it
+    holds       by leaf: the ranks of the column that lead to it if all other values do, as an interval (low, high]
+    is_tested   by tree: whether some node tests the column
     """
 
     first: NDArray[np.uint32]
@@ -68,7 +68,7 @@ class ColumnTests(NamedTuple):
 
 
 class ShuffleBuffers(NamedTuple):
-    """What the kernel works in: the levels of a block, row by row, the rows that are on their way, and two answers."""
+    """Buffers of the kernel: the ranks of a block, row by row, the rows that descend again, and two answers."""
 
     cells: NDArray[np.uint32]
     ranks: NDArray[np.uint32]
@@ -81,10 +81,10 @@ class ShuffleBuffers(NamedTuple):
 
 
 class ShuffledAnswers:
-    """The answers of a forest to these rows with one column after the other shuffled; records are routed as grown.
+    """The answers of a forest to these rows with one column at a time shuffled; records are routed as grown.
 
-    `answering[tree, row]` says which trees answer a row, all unless told; one at least does. By kernels the leaf of
-    each row in each tree is kept: 6 bytes for each pair.
+    `answering[tree, row]` says which trees answer a row, all unless given; at least one does. With kernels the leaf of
+    each row in each tree is kept: 6 bytes per pair.
     """
 
     def __init__(self, forest: Forest, table: Table, answering: BoolArray | None = None, *, kernels: bool) -> None:
@@ -97,13 +97,13 @@ class ShuffledAnswers:
         self._uses_kernels = kernels and suits_kernels
 
     def plain(self) -> FloatArray:
-        """`[row, output]`: the answers with every value in its place."""
+        """`[row, output]`: the answers without shuffling."""
         return self._sums / self._n_trees
 
     def when_shuffled(self, column: int) -> Callable[[RowArray], FloatArray]:
         """A function of an order, `[row, output]`: the answers with row r given the column's value of row `order[r]`.
 
-        What does not depend on the order is found here, once.
+        What does not depend on the order is computed here, once.
         """
         by_kernel: Callable[[RowArray], FloatArray] | None = None
         if self._uses_kernels:
@@ -134,7 +134,7 @@ class ShuffledAnswers:
         return np.zeros((n_rows, self.forest.columns["values"].shape[1]))
 
     def _sums_by_kernel(self) -> FloatArray:
-        """The same from the leaves of the rows, and of rows that are open from what each tree says."""
+        """The sums from the leaves of complete rows, and from the answers of each tree for incomplete ones."""
         from core.ensembles.insight.kernels.permutation import add_answers  # imports Numba
 
         (leaves, is_incomplete), sums = self._leaves, self._nothing(self.table.n_rows)
@@ -162,7 +162,7 @@ class ShuffledAnswers:
         return sums
 
     def _change_by_kernel(self, column: int) -> Callable[[RowArray], FloatArray]:
-        """The same: complete rows go on from the first test of the column on their way."""
+        """`_changed` by kernel: complete rows continue from the first test of the column on their path."""
         from core.ensembles.insight.kernels.permutation import add_changes  # imports Numba
 
         layout = self._layout
@@ -191,7 +191,7 @@ class ShuffledAnswers:
 
     @cached_property
     def _ranks(self) -> NDArray[np.uint32]:
-        """`[row, place of the column among those tested]`: all values as kernels compare them."""
+        """`[row, index of the column among those tested]`: the ranks of all values."""
         layout = self._layout
         columns = [
             ranks_of(as_numbers(self.table.columns[column]), thresholds) << np.uint32(layout.column_bits)
@@ -201,7 +201,7 @@ class ShuffledAnswers:
 
     @cached_property
     def _leaves(self) -> tuple[NDArray[np.uint32], BoolArray]:
-        """`[tree, row]`: the leaf of each row, and which rows are open."""
+        """`[tree, row]`: the leaf of each row; and which rows are incomplete."""
         positions, is_incomplete = self._walk.leaves(self.table)
         number = np.zeros(self.forest.n_nodes, dtype=np.uint32)
         number[self._leaf_at] = np.arange(len(self._leaf_at))
@@ -231,11 +231,11 @@ class ShuffledAnswers:
 
     @cached_property
     def _leaf_at(self) -> RowArray:
-        """The place of each leaf; leaves are counted through all trees, as close together as they can be."""
+        """The position of each leaf; leaves are numbered through all trees, without gaps."""
         return np.flatnonzero(self._layout.shape.is_leaf[self._layout.order])
 
     def _column_tests(self, at: int) -> ColumnTests:
-        """What is asked of the column at a place among those tested."""
+        """Where the trees test the column with index `at` among those tested."""
         from core.ensembles.insight.kernels.permutation import find_all_first_tests  # imports Numba
 
         n_nodes, n_leaves = self.forest.n_nodes, len(self._leaf_at)

@@ -2,11 +2,11 @@
 
     proximity(a, b) = 1/T  sum over trees t, sum over leaves l of  w_t(a, l) w_t(b, l)
 
-w_t(a, l) is the part of row a that comes to leaf l of tree t: 1 for its leaf, and less where values are missing, so
-that such a row is not even wholly like itself. Breiman 2001.
+w_t(a, l) is the part of row a that reaches leaf l of tree t: 1 for its leaf, and less where values are missing, so
+that such a row has a proximity below 1 even to itself. Breiman 2001.
 
-Everything is added up tree by tree from the leaves of the rows that are asked for. But for a page, no more than
-MOST_PAIRS proximities are in memory at once, never those of all rows with all rows.
+Proximities are added up tree by tree from the leaves of the rows in question. Apart from a page, no more than
+MOST_PAIRS of them are in memory at once, never those of all rows with all rows.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from core.tables.progress import Watch, nobody, watched
 from core.tables.table import Table
 from core.tree.tree import full_view
 
-MOST_PAIRS = 1 << 22  # 32 MB, and a few times that while they are found
+MOST_PAIRS = 1 << 22  # 32 MB, and a few times that while they are computed
 MOST_PEERS = 1_000  # rows of its class that a row is compared with to see whether it is an outlier
 
 
@@ -48,8 +48,8 @@ def tree_ends(
 def in_one_leaf(some: Ends, others: Ends) -> FloatArray:
     """`[a, b]`: how far row a of the first and row b of the second end in the same leaves of one tree."""
     if len(some.nodes) == len(some) and len(others.nodes) == len(others):
-        return (some.nodes[:, None] == others.nodes).astype(np.float64)  # every row ends in a single leaf, as a whole
-    # All pairs of a part of a row and a part of another in the same leaf, which stand side by side in `by_leaf`.
+        return (some.nodes[:, None] == others.nodes).astype(np.float64)  # every row ends in a single leaf
+    # All pairs of a part of a row and a part of another in the same leaf, which are adjacent in `by_leaf`.
     by_leaf = np.argsort(others.nodes, kind="stable")
     begins, ends = (np.searchsorted(others.nodes[by_leaf], some.nodes, side=side) for side in ("left", "right"))
     n_pairs = ends - begins
@@ -102,8 +102,9 @@ def outliers(
 
         n / sum over the rows k of its class of proximity(row, k)^2
 
-    less the median of that over the class, and divided by the median of its distances from that median. Of a class of
-    more than MOST_PEERS rows as many are drawn to stand for all. Where numbers are predicted all rows are one class.
+    less the median of that over the class, and divided by the median of its distances from that median. Of a
+    class of more than MOST_PEERS rows, a sample of that size is used. Where numbers are predicted, all rows are one
+    class.
     """
     found = np.zeros(table.n_rows)
     for code in watched(np.unique(classes).tolist(), watch):
@@ -118,7 +119,7 @@ def outliers(
 def squared_proximities(
     forest: Forest, table: Table, rows: RowArray, peers: RowArray, *, policy: MissingPolicy | None, kernels: bool
 ) -> FloatArray:
-    """The sum of squared proximities of each row to all these rows, judged by those to its peers, and to itself."""
+    """The sum of squared proximities of each row to all these rows, estimated from those to its peers and to itself."""
     found, of_peers = [], table.take(peers)
     at_a_time = max(1, MOST_PAIRS // len(peers))
     for some in np.split(rows, range(at_a_time, len(rows), at_a_time)):
@@ -136,7 +137,7 @@ def squared_proximities(
 
 
 def standardised(values: FloatArray) -> FloatArray:
-    """Distances from the median in terms of their own median, of their mean where that is 0; 0 where all are alike."""
+    """Distances from the median in units of their own median, or of their mean where that is 0; 0 if all are equal."""
     apart = values - np.median(values)
     spread = float(np.median(np.abs(apart))) or float(np.abs(apart).mean())
     return apart / spread if spread > 0 else apart

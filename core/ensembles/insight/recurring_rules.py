@@ -27,12 +27,12 @@ DEEPEST = 3
 N_CELLS = 10
 
 Conditions = tuple[Condition, ...]
-Cells = tuple[FloatArray, ...]  # by column: the thresholds that others are moved to, ascending; empty: none is moved
+Cells = tuple[FloatArray, ...]  # by column: the thresholds that others are moved to, ascending; empty if none is moved
 Labels = dict[int, int | None]  # by tree: the class that follows, None where numbers are predicted
 
 
 def cells_of(samples: Samples) -> Cells:
-    """The quantiles of each column of numbers; none where it was cut before growth, so that all trees have its cuts."""
+    """The quantiles of each column of numbers; none where it was cut before growth, as all trees share those cuts."""
     table, numeric = samples.attributes, Numeric(NumericKind.QUANTILE, bins=N_CELLS)
     are_cut = [cuts is not None for cuts in samples.cuts] or [False] * len(table.schema)
     return tuple(
@@ -59,12 +59,12 @@ def occurrences(forest: Forest, schema: Schema, cells: Cells, watch: Watch = nob
 
 
 def nodes_near_the_root(tree: Tree) -> Iterator[int]:
-    """The nodes from 1 to DEEPEST tests below the root that received something."""
+    """The nodes of depth 1 to DEEPEST that received training weight."""
     yield from np.flatnonzero((tree.depth > 0) & (tree.depth <= DEEPEST) & (tree.weight > 0)).tolist()
 
 
 def canonical(conditions: list[Condition], cells: Cells) -> Conditions | None:
-    """The conditions by column, thresholds moved to the nearest quantiles; None where nothing satisfies them then."""
+    """The conditions by column, with thresholds moved to the nearest quantiles; None if no value satisfies them."""
     moved_conditions = [moved(condition, cells) for condition in conditions]
     known = [condition for condition in moved_conditions if condition is not None]
     if len(known) < len(conditions):

@@ -1,8 +1,8 @@
-"""What an attribute is worth if others may take its place: how much worse models are that are trained without it.
+"""What an attribute is worth if others may replace it: how much worse models are that are trained without it.
 
-Its values are handed out at random among the rows that train, and among those that validate, and all is trained again.
-What others tell as well is then learnt from those, so falls are smaller than those of a model that relies on it. Rows
-that measure are never trained on, and stay as they are. Hooker, Mentch and Zhou 2021: permute and relearn.
+Its values are shuffled among the training rows, and among the validation rows, and the model is trained again. What
+other attributes tell as well is then learnt from them, so falls are smaller than those of a model that relies on it.
+Rows to measure with are never trained on and not shuffled. Hooker, Mentch and Zhou 2021: permute and relearn.
 """
 
 from collections.abc import Mapping
@@ -31,12 +31,12 @@ from core.training.preparation import Prepared, take
 from core.training.train import Report, costs_of, train
 
 MOST_FOLDS = 5
-TRAINING = 0.9  # the part of the work that trains, about; the rest asks
+TRAINING = 0.9  # the part of the work that trains, about; the rest predicts
 STAGES: Mapping[str, tuple[float, float]] = {"growing": (0.0, 0.7), "pruning": (0.7, 1.0)}  # of a training, about
 
 
 class UnseenRows(StrEnum):
-    """Which rows measure: those kept aside, else training rows, each answered by what was trained without it."""
+    """Which rows measure: those kept aside, else training rows, each answered by a model trained without it."""
 
     TEST = "test"
     OUT_OF_BAG = "out_of_bag"
@@ -54,11 +54,11 @@ class Retrained:
 def falls_when_retrained(
     prepared: Prepared, config: TrainingConfig, *, engine: Engine = Engine.AUTO, threads: int = 1, watch: Watch = nobody
 ) -> Retrained | None:
-    """For each attribute, how far the measure falls when all is trained again without what it tells.
+    """For each attribute, how far the measure falls when the model is trained again with the attribute shuffled.
 
-    That takes a training for every attribute and repeat, and five times that where folds are left out. `watch` hears
-    how much is done, from 0 to 1, and may raise to end it. None where nobody asked for it, and where there is no
-    measure: no row can be asked, or the target of those that can does not vary.
+    This takes a training for every attribute and repeat, and five times that where folds are left out. `watch` hears
+    how much is done, from 0 to 1, and may raise to end it. None where the configuration does not ask for it, and where
+    there is no measure: no row can be used, or the target does not vary.
     """
     if config.importance is None:
         return None
@@ -77,13 +77,13 @@ def falls_when_retrained(
 
 
 def engine_for(prepared: Prepared, config: TrainingConfig, n_trainings: int, engine: Engine) -> Engine:
-    """The engine for so many trainings: kernels grow many small trees sooner, and may be worth waiting for."""
+    """The engine for `n_trainings` trainings: for many, kernels are worth compiling even for small trees."""
     n_trees = config.ensemble.n_trees if isinstance(config.ensemble, Committee) else 1
     return Engine.KERNELS if prefers_kernels(engine, prepared.train, n_trainings * n_trees) else engine
 
 
 def without(prepared: Prepared, column: int, seed: int, repeat: int) -> Prepared:
-    """The rows with a column in random order, in each of the parts that a training looks at."""
+    """The rows with a column shuffled, in each part that a training uses."""
     parts = dict(prepared.parts)
     for part in (Part.TRAIN, Part.VALIDATION):
         if (samples := parts[part]) is not None:
@@ -93,7 +93,7 @@ def without(prepared: Prepared, column: int, seed: int, repeat: int) -> Prepared
 
 @dataclass(frozen=True)
 class Retrainer:
-    """Trains as a configuration says, on changed rows, and asks rows of `prepared` that were not among them."""
+    """Trains as a configuration says, on changed rows, and predicts rows of `prepared` that were not among them."""
 
     prepared: Prepared
     config: TrainingConfig
@@ -102,7 +102,7 @@ class Retrainer:
 
     @property
     def rows(self) -> UnseenRows:
-        """Which rows are asked: those of the test part where it has any."""
+        """Which rows are predicted: those of the test part where it has any."""
         if self.prepared.parts[Part.TEST] is not None:
             return UnseenRows.TEST
         committee = self.config.ensemble
@@ -116,7 +116,7 @@ class Retrainer:
         return None if asked is None else worth_of(answers, asked, costs_of(self.prepared, self.config))
 
     def _asked(self, changed: Prepared, watch: Watch) -> tuple[Samples | None, FloatArray]:
-        """The rows that can be asked, and what is answered."""
+        """The rows that can be predicted, and their answers."""
         match self.rows:
             case UnseenRows.TEST:
                 test = self.prepared.parts[Part.TEST]
@@ -181,7 +181,7 @@ class Retrainer:
 
 
 def _reporting(watch: Watch) -> Report:
-    """What a training tells of its stages, as one number."""
+    """A training's reports of its stages as one number from 0 to 1."""
 
     def report(stage: str, progress: float) -> None:
         start, end = STAGES[stage]

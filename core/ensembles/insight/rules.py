@@ -34,14 +34,14 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget
 from core.tree.conditions import satisfied_by
 
-FEWEST_TREES = 2  # that found a rule, unless it holds for rows they never saw
+FEWEST_TREES = 2  # that must have found a rule, unless it has strength
 MOST_TOLD = 20
 COLLECTING = 0.5  # the part of the work that reads the trees, about
 
 
 @dataclass(frozen=True, slots=True)
 class ForestRule:
-    """A rule, and what stands behind it; it is of many trees, so its `leaf` is -1.
+    """A rule with its evidence; it is of many trees, so its `leaf` is -1.
 
     `rule.weights` and `rule.support` are of all training rows. `confidence` and `lift` are None where numbers are
     predicted, `means` are empty where classes are; both are of rows out of the bag, which weigh `unseen_weight`
@@ -63,8 +63,8 @@ def strongest_rules(
     """The strongest rules first, ties to the one more trees found, then the one of fewer conditions.
 
     `samples` are the training rows as the trees take them, `out_of_bags[tree, row]` says whether a tree has never seen
-    a row. Told are rules that have strength, and those with a lift above 1 that at least FEWEST_TREES found. Of rules
-    that the same rows satisfy only the first is told.
+    a row. Rules are reported that have strength, and those with a lift above 1 that at least FEWEST_TREES
+    found. Of rules that the same rows satisfy only the first is reported.
     """
     found = occurrences(forest, samples.attributes.schema, cells_of(samples), part_of(watch, 0.0, COLLECTING))
     judged = [
@@ -97,7 +97,7 @@ def judge(
     samples: Samples,
     out_of_bags: BoolArray,
 ) -> ForestRule | None:
-    """A rule with its figures; None where it is not told."""
+    """A rule with its figures; None where it is not reported."""
     times_unseen = out_of_bags[list(labels)].sum(axis=0) * covered
     if not times_unseen.any():
         return None
@@ -122,7 +122,7 @@ def _of_classes(
     target: ClassTarget,
     weights: FloatArray,
 ) -> ForestRule:
-    """The class is that which most of the trees say, ties to the earlier one."""
+    """A rule for the class that most of the trees predict, ties to the earlier one."""
     n_classes = len(target.classes)
     label = int(np.bincount([code for code in labels.values() if code is not None], minlength=n_classes).argmax())
     every, known, of_unseen = (
@@ -139,7 +139,7 @@ def _of_classes(
 def _of_numbers(
     rule: Rule, n_trees: int, unseen: FloatArray, evidence: float, numbers: FloatArray, weights: FloatArray
 ) -> ForestRule:
-    """What follows is the mean of each target; nothing is certain of fewer than two rows."""
+    """A rule for the mean of each target; fewer than two rows give no strength."""
     (usual, spread), (means, variance) = (_mean_and_variance(numbers, each) for each in (weights, unseen))
     limits = mean_limits(means[None], variance[None], np.array([evidence]), SURE)[0]
     reach = np.nan_to_num(limits[:, 1] - means, nan=np.inf)

@@ -14,8 +14,8 @@ from core.growth.held_out import labels_of
 from core.tables.suggestion import shortened
 from core.tables.target import Task
 
-MOST_ATTRIBUTES = 3  # that are told, of those that add and of those that take away
-LEAST_SHARE = 0.01  # of the largest contribution: what moves less is not told
+MOST_ATTRIBUTES = 3  # named, of those that add and of those that take away
+LEAST_SHARE = 0.01  # of the largest contribution: smaller ones are not named
 
 
 def why(model: ForestModel, explained: ForestExplanation) -> str:
@@ -24,7 +24,7 @@ def why(model: ForestModel, explained: ForestExplanation) -> str:
 
 
 def agreed_words(model: ForestModel, values: FloatArray, label: int) -> str:
-    """What a voting comes to: a class, or numbers; it may leave a class undecided."""
+    """The result of a vote in words: a class, or numbers; a class may be undecided."""
     if model.task is not Task.CLASSIFICATION:
         return _numbers(model, values)
     return "Undecided" if label == UNDECIDED else shortened(model.classes[label])
@@ -42,7 +42,7 @@ def _answer(model: ForestModel, explained: ForestExplanation) -> str:
 
 
 def _typical(model: ForestModel, explained: ForestExplanation) -> str:
-    """What the tree says that is nearest to the forest."""
+    """The answer of the tree nearest to the forest's, in words."""
     words = TreeWords(model.member(explained.typical))
     reasons = list(words.conditions(explained.leaf).values())
     because = f", because {listed(reasons)}" if reasons else ""
@@ -52,7 +52,7 @@ def _typical(model: ForestModel, explained: ForestExplanation) -> str:
 
 
 def _moves(model: ForestModel, explained: ForestExplanation) -> str:
-    """Which attributes move the answer most; for several numbers that is not said."""
+    """Which attributes move the answer most, in words; nothing for several numbers."""
     if model.task is not Task.CLASSIFICATION and len(explained.values) > 1:
         return ""
     output = _label(model, explained) if model.task is Task.CLASSIFICATION else 0

@@ -1,8 +1,8 @@
-"""The compiled twin of `permutation.ShuffledAnswers`: only rows whose new value leads away from their leaf go again.
+"""`permutation.ShuffledAnswers`, compiled: only rows whose new value leads away from their leaf descend again.
 
-Values are levels, as in `levels`, and which levels of a column lead to a leaf is known beforehand: an interval. Rows
-whose level is outside go on from where their way first asks the column, those of a block together, some at a time,
-until the last of these is in a leaf.
+Values are ranks among thresholds (`ensembles.prediction.ranks`), and the ranks of a column that lead to a leaf are an
+interval, found beforehand. Rows whose new rank is outside continue from the first test of the column on their path, a
+few at a time, until all are in leaves.
 """
 
 from numba import int32, uint32, uint64
@@ -12,14 +12,14 @@ from core.ensembles.prediction.kernels.predictor import MISSING, branch_at, colu
 from core.prediction.kernels.routing import WEIGHTED
 from core.tree.layout import THRESHOLD
 
-LOWEST, HIGHEST = uint32(0), uint32(0xFFFFFFFF)  # below every level that is known, and above every level
-LANES = 8  # independent walks that the processor can work on at once with what it has at hand
-NO_POSITION = uint32(0xFFFFFFFF)  # no place
+LOWEST, HIGHEST = uint32(0), uint32(0xFFFFFFFF)  # below every known rank, and above every rank
+LANES = 8  # independent walks at once, with all positions in registers
+NO_POSITION = uint32(0xFFFFFFFF)  # where no test on the path reads the column, or a value has no branch
 
 
 @compiled
 def narrow(held, test, branch, is_threshold, child):
-    """Tell a child which levels of the column lead to it from those that lead to its parent; by other tests none do."""
+    """Narrow the interval of ranks that lead to a parent to those that lead to a child; empty unless a threshold."""
     low, high = held.low, held.high
     if not is_threshold:
         low, high = HIGHEST, LOWEST
@@ -32,9 +32,9 @@ def narrow(held, test, branch, is_threshold, child):
 
 @compiled
 def find_first_tests(nodes, tree, only_thresholds, column, first, holds):
-    """The first place on the way to each place of a tree that asks the column, and the levels that lead there.
+    """For each position of a tree, the first test of the column on the path to it, and the ranks that lead there.
 
-    Parents stand before their children. Whether the tree asks it at all.
+    Parents come before their children. Returns whether the tree tests the column at all.
     """
     tests, mask, is_tested, root = nodes.tests, column_mask(nodes), False, nodes.start[tree]
     first[root], holds[root].low, holds[root].high = NO_POSITION, LOWEST, HIGHEST
@@ -58,7 +58,7 @@ def find_first_tests(nodes, tree, only_thresholds, column, first, holds):
 
 @compiled
 def find_all_first_tests(nodes, only_thresholds, column, leaf_at, first, holds, column_tests):
-    """`permutation.Asked` of every tree; `leaf_at` is the place of each leaf, `first` and `holds` memory by place."""
+    """Fill `permutation.ColumnTests`; `leaf_at` is the position by leaf, `first` and `holds` are scratch by position."""
     for tree in range(column_tests.is_tested.shape[0]):
         column_tests.is_tested[tree] = find_first_tests(nodes, tree, only_thresholds, column, first, holds)
     for leaf in range(leaf_at.shape[0]):
@@ -71,9 +71,9 @@ def find_all_first_tests(nodes, only_thresholds, column, leaf_at, first, holds, 
 
 @compiled
 def sort_by_leaf(leaves, is_incomplete, answering, rows):
-    """Write `permutation.Rows.order` and `ends`: the rows of each block by the leaf of each tree they come to.
+    """Write `permutation.Rows.order` and `ends`: the rows of each block sorted by their leaf in each tree.
 
-    Not those that are open, nor those that a tree does not answer.
+    Incomplete rows, and rows that a tree does not answer, are left out.
     """
     n_rows, n_block = uint64(leaves.shape[1]), uint64(rows.n_block)
     for begin in range(uint64(0), n_rows, n_block):
@@ -97,7 +97,7 @@ def sort_by_leaf(leaves, is_incomplete, answering, rows):
 
 @compiled
 def add_answers(leaves, answers, rows, sums):
-    """Add the answers of all trees to the sums of rows that are not open."""
+    """Add the answers of all trees to the sums of complete rows."""
     n_rows, is_of_all = uint64(sums.shape[0]), rows.answering.shape[1] < sums.shape[0]
     for tree in range(uint64(leaves.shape[0])):
         for row in range(n_rows):
@@ -109,9 +109,9 @@ def add_answers(leaves, answers, rows, sums):
 
 @compiled
 def list_moving(rows, tree, begin, column_tests, buffers):
-    """List the rows of a block whose new level leads away from their leaf in a tree; how many.
+    """List and count the rows of a block whose new rank leads away from their leaf in a tree.
 
-    Each with the place where its way first asks the column, and with the answer of its leaf.
+    Each with the first test of the column on its path, and with the answer of its leaf.
     """
     moving, positions, answers, ranks = buffers.moving, buffers.positions, buffers.answers, buffers.ranks
     order, ends, n_moving, start = rows.order[tree], rows.ends[begin // uint64(rows.n_block)], uint64(0), uint64(0)
@@ -130,14 +130,14 @@ def list_moving(rows, tree, begin, column_tests, buffers):
 
 @compiled
 def below(tests, mask, position, cells, at):
-    """Where a row goes from a place; `at` is where its levels begin. A leaf leads to itself."""
+    """Where a row goes from a position; its ranks start at `at`. A leaf leads to itself."""
     test = tests[position]
     return test.first + uint32(cells[at + (test.key & mask)] > test.key)
 
 
 @making_arrays
 def go_on_by_thresholds(tests, mask, buffers, n):
-    """Send the n moving rows, at least one, on to their leaves: LANES at a time, until none of them moves."""
+    """Send the n moving rows, at least one, to their leaves: LANES at a time, until none of them moves."""
     moving, positions, at, cells, last = buffers.moving, buffers.positions, buffers.at, buffers.cells, n - uint64(1)
     for j in range(n):
         at[j] = moving[j] * uint32(cells.shape[1])
@@ -150,7 +150,7 @@ def go_on_by_thresholds(tests, mask, buffers, n):
         e, f, g, h = positions[j4], positions[j5], positions[j6], positions[j7]
         r0, r1, r2, r3, r4, r5, r6, r7 = at[j0], at[j1], at[j2], at[j3], at[j4], at[j5], at[j6], at[j7]
         while True:
-            before = a + b + c + d + e + f + g + h  # of places, which only grow on the way
+            before = a + b + c + d + e + f + g + h  # positions only grow on the way down
             a = below(tests, mask, a, ranks, r0)
             b = below(tests, mask, b, ranks, r1)
             c = below(tests, mask, c, ranks, r2)
@@ -167,7 +167,7 @@ def go_on_by_thresholds(tests, mask, buffers, n):
 
 @compiled
 def go_on_by_branches(nodes, only_thresholds, buffers, n):
-    """The same, whatever the tests and levels; a row that meets a value without a branch has no place then."""
+    """Send the n moving rows to their leaves, for tests of any kind; NO_POSITION where a value has no branch."""
     mask = column_mask(nodes)
     for j in range(n):
         row, position = buffers.moving[j], buffers.positions[j]
@@ -186,7 +186,7 @@ def go_on_by_branches(nodes, only_thresholds, buffers, n):
 
 @compiled
 def add_change(answers, before, after, sums, row):
-    """Add what a row's answer changes by, from one row of the table of answers to another."""
+    """Add the difference between two rows of the table of answers to the sum of a row."""
     if before != after:
         for k in range(uint64(sums.shape[1])):
             sums[row, k] += answers[after, k] - answers[before, k]
@@ -194,7 +194,7 @@ def add_change(answers, before, after, sums, row):
 
 @compiled
 def answer_to(nodes, tree, only_thresholds, cells, scratch, answer):
-    """A tree's answer to a record, whatever it lacks; False where there is no room."""
+    """Write a tree's answer to a record, complete or not; False if `scratch` is too small."""
     n = record_ends(nodes, tree, only_thresholds, WEIGHTED, cells, scratch, 0)
     for k in range(uint64(answer.shape[0])):
         answer[k] = 0.0
@@ -205,9 +205,9 @@ def answer_to(nodes, tree, only_thresholds, cells, scratch, answer):
 
 @making_arrays
 def add_change_of_incomplete(nodes, tree, only_thresholds, answer, column, rank, cells, buffers, scratch, sums):
-    """Add what the answer to a record changes by where it lacks a branch, now or before; False where there is no room.
+    """Add the change of an answer where a branch is lacking, now or before; False if `scratch` is too small.
 
-    `answer` is the row of its answer before, or NOT_ASKED; then `level` is what stood in the column before.
+    `answer` is the row of the answer before, or NO_POSITION; then `rank` is the column's rank before.
     """
     fits = answer_to(nodes, tree, only_thresholds, cells, scratch, buffers.after)
     if answer == NO_POSITION:
@@ -223,7 +223,7 @@ def add_change_of_incomplete(nodes, tree, only_thresholds, answer, column, rank,
 
 @compiled
 def add_changes_of_incomplete(nodes, tree, only_thresholds, column, before, begin, n, rows, buffers, scratch, sums):
-    """Add what a tree changes in the sums of open rows; False where there is no room."""
+    """Add a tree's changes to the sums of incomplete rows; False if `scratch` is too small."""
     is_of_all = rows.answering.shape[1] < sums.shape[0]
     for i in range(n):
         row = begin + i
@@ -238,7 +238,7 @@ def add_changes_of_incomplete(nodes, tree, only_thresholds, column, before, begi
 
 @compiled
 def add_changes_in_tree(nodes, tree, only_thresholds, column, begin, rows, column_tests, buffers, scratch, sums):
-    """Add what a tree changes in the sums of rows that are not open; False where there is no room."""
+    """Add a tree's changes to the sums of complete rows; False if `scratch` is too small."""
     n_moving = list_moving(rows, tree, begin, column_tests, buffers)
     if n_moving == uint64(0):
         return True
@@ -268,7 +268,7 @@ def add_changes_in_tree(nodes, tree, only_thresholds, column, begin, rows, colum
 
 @compiled
 def read_block(ranks, after, column, begin, n, buffers):
-    """Bring n rows near, each with all its levels side by side, and those of the shuffled column besides."""
+    """Copy n rows into `buffers`, each with its ranks side by side, with the shuffled column in place."""
     for i in range(n):
         for each in range(uint64(ranks.shape[1])):
             buffers.cells[i, each] = ranks[begin + i, each]
@@ -277,9 +277,9 @@ def read_block(ranks, after, column, begin, n, buffers):
 
 @compiled
 def add_changes(ranks, after, column, nodes, only_thresholds, rows, column_tests, buffers, scratch, sums):
-    """Add what all answers change by to `sums`; False where there is no room, and then they are not to be used.
+    """Add the changes of all answers to `sums`; False if `scratch` is too small, and then `sums` are wrong.
 
-    `levels[row, column]` are those of all values in their places, `after` is the column shuffled.
+    `ranks[row, column]` are those before shuffling, `after` is the shuffled column.
     """
     n_rows, n_block, before = uint64(sums.shape[0]), uint64(rows.n_block), ranks[:, column]
     for begin in range(uint64(0), n_rows, n_block):
