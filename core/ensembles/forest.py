@@ -1,8 +1,8 @@
 """The trees of a committee: the arrays of `core.tree.tree`, with the nodes of all trees one after the other.
 
-A forest has as many nodes as a hundred trees, so of each tree only that is kept which does not follow from the rest, in
-the narrowest type that holds every value: class weights that are counts of a few rows take a byte each. `tree(number)`
-is one of them as it was grown, bit for bit.
+A forest has the nodes of a hundred trees, so fields that follow from others are not kept, and the rest is stored in the
+narrowest type that holds every value: class weights that are small counts take a byte each. `tree(number)` is one of
+the trees as it was grown, bit for bit.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,8 +38,8 @@ NODE_TYPES: Mapping[str, type[np.generic]] = {
     "variances": np.float64,
 }
 NARROW = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
-FIRST = 256  # numbers of many: one that is not whole is mostly among them
-MEMBERS_KEPT = 4  # trees in full: those asked for last
+FIRST = 256  # checked first: if some value is not whole, one of these mostly is not
+MEMBERS_KEPT = 4  # complete trees kept, those used last
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Forest:
 
     @property
     def n_nodes(self) -> int:
-        """Of all trees."""
+        """The number of nodes of all trees."""
         return int(self.start[-1])
 
     @cached_property
@@ -100,7 +100,7 @@ class Forest:
 
 
 def without_derived_fields(every: dict[str, AnyArray], task: Task, criterion: CriterionKind) -> dict[str, AnyArray]:
-    """The fields of a tree's nodes but for those that `with_what_follows` finds again to the last bit."""
+    """The fields of a tree's nodes without those that `with_derived_fields` computes again to the last bit."""
     kept = dict(every)
     if is_same(every["score"], every["gain"]):
         del kept["score"]
@@ -139,7 +139,7 @@ def impurity_of(class_weights: FloatArray, criterion: CriterionKind) -> FloatArr
 
 def shares_of(size: AnyArray, weight: FloatArray) -> FloatArray:
     """Each node's part of its parent's weight, where all of the parent's rows are known to its test."""
-    with np.errstate(invalid="ignore", divide="ignore"):  # nothing comes from nothing, and is told apart by its bits
+    with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0, compared by its bits
         return np.append(1.0, weight[1:] / weight[parents_of(size)[1:]])
 
 
@@ -149,7 +149,7 @@ def is_same(values: FloatArray, others: FloatArray) -> bool:
 
 
 def narrowed(values: AnyArray) -> AnyArray:
-    """The same numbers in the narrowest type of whole numbers that holds all of them, if one does."""
+    """The numbers in the narrowest integer type that holds all of them, if one does."""
     if values.dtype.kind == "f" and not (are_whole(values[:FIRST]) and are_whole(values)):
         return values
     low, high = (values.min(), values.max()) if values.size else (0, 0)
@@ -170,5 +170,5 @@ def is_negative_zero(values: FloatArray) -> BoolArray:
 
 
 def widened(values: AnyArray, wanted: type[np.generic]) -> AnyArray:
-    """The same numbers in the type of a tree's field."""
+    """The numbers in the type of a tree's field."""
     return values.astype(wanted)

@@ -1,9 +1,9 @@
 """The trees of a committee, each grown from what chance gives it.
 
 A tree's sample has every drawn row once, and it weighs as much as it was drawn: sums of whole numbers are exact, so
-this is the tree of a sample in which rows stand several times. In every node columns are drawn, and the best split of
-those is made. What CHAID, QUEST and multivariate trees do with it: their tests look at the drawn columns only, QUEST
-shares its alpha among these, and a weighted sum has no other terms.
+this is the tree of a sample that repeats rows. In every node columns are drawn, and the best split of those is made.
+CHAID, QUEST and multivariate trees also use only the drawn columns: QUEST shares its alpha among these, and a weighted
+sum has no other terms.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def grow_committee(
 
 
 def kind_of(committee: Committee, tree: int) -> int:
-    """The place of a tree's method among the members, which take turns."""
+    """The index of a tree's method among the members, which take turns."""
     return tree % len(committee.members)
 
 

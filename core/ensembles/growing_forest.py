@@ -1,4 +1,4 @@
-"""A forest in the making: what is kept of each tree is put where the forest keeps it, tree by tree.
+"""A forest being grown: what is kept of each tree is appended to the forest's arrays, tree by tree.
 
 A tree that is finished before those that come first waits for its turn, so that the forest is the same whatever the
 order in which threads finish.
@@ -47,7 +47,7 @@ class MemberPart:
         return len(self.n_codes)
 
     def in_pages(self) -> "MemberPart":
-        """The same, where no other tree is grown, and from where memory is given back."""
+        """A copy in memory of its own, which the operating system takes back when it is freed."""
         return replace(self, columns={name: moved_to_pages(values) for name, values in self.columns.items()})
 
 
@@ -66,7 +66,7 @@ def part_of_forest(tree: Tree, criterion: CriterionKind) -> MemberPart:
 
 
 def part_of_nodes(nodes: FinishedNodes) -> MemberPart:
-    """What a forest keeps of nodes from which all that follows was left out already; all their splits are cuts."""
+    """What a forest keeps of nodes that come without derived fields; all their splits are thresholds."""
     columns = {name: narrowed(values) for name, values in nodes.columns.items()}
     n_codes, branch_of = np.zeros(len(nodes), dtype=np.uint8), np.empty(0, dtype=np.uint8)
     return MemberPart(nodes.task, columns, n_codes, branch_of, None, (), ())
@@ -75,7 +75,7 @@ def part_of_nodes(nodes: FinishedNodes) -> MemberPart:
 def forest_of(
     trees: Sequence[Tree], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
 ) -> Forest:
-    """These trees side by side; `members` says of which kind each is."""
+    """A forest of these trees; `members` says of which kind each is."""
     growing = GrowingForest(members, criteria)
     for number, (tree, member) in enumerate(zip(trees, members, strict=True)):
         growing.add(number, part_of_forest(tree, criteria[member]))
@@ -100,7 +100,7 @@ class GrowingForest:
         return len(self._start) - 1
 
     def add(self, number: int, part: MemberPart) -> None:
-        """Take a tree, in any order and from any thread; what its arrays were in is free then."""
+        """Take a tree, in any order and from any thread; its arrays may be reused afterwards."""
         with self._lock:
             self._waiting[number] = part if number == len(self) else part.in_pages()
             while len(self) in self._waiting:
@@ -124,7 +124,7 @@ class GrowingForest:
         )
 
     def _put(self, part: MemberPart) -> None:
-        """The tree whose turn it is."""
+        """Append the next tree."""
         for name in part.columns:
             if name not in self._columns:
                 self._columns[name] = self._found(name)

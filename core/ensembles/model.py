@@ -17,7 +17,7 @@ from core.tree.model import Model, Range, Trained
 
 @dataclass(frozen=True)
 class ForestModel(Trained):
-    """The fields that `Model` has too mean the same; many trees stand in place of one and its pruning.
+    """A forest in place of one tree and its pruning; the other fields are as in `Model`.
 
     `prior` is what one would answer without any tree: the share of each class in the training rows, or the mean of each
     target.

@@ -1,7 +1,7 @@
-"""What chance gives each tree of a committee: its rows, its attributes, and those that each of its nodes may ask.
+"""What chance gives each tree of a committee: its rows, its attributes, and those that each of its nodes may test.
 
-Everything is named by the seed and the tree's number, and draws in a node by the way to it, so that a tree is the same
-whoever grows it and when, and its rows can be told again without having been kept.
+Every draw is keyed by the seed and the tree's number, and in a node by the path to it, so that a tree does not depend
+on who grows it or when, and its rows can be drawn again without having been stored.
 """
 
 import math
@@ -94,7 +94,7 @@ def tree_samples(samples: Samples, committee: Committee, *, seed: int, tree: int
 
 
 def columns_of_tree(committee: Committee, n_columns: int, *, seed: int, tree: int) -> RowArray:
-    """The columns that a tree may ask, ascending; all, unless some are drawn for each tree."""
+    """The columns that a tree may test, ascending; all, unless some are drawn for each tree."""
     if committee.features_per_tree is None:
         return np.arange(n_columns)
     n_taken = n_features(committee.features_per_tree, n_columns)
@@ -103,7 +103,7 @@ def columns_of_tree(committee: Committee, n_columns: int, *, seed: int, tree: in
 
 
 def column_draw(committee: Committee, n_columns: int, *, seed: int, tree: int) -> ColumnDraw | None:
-    """How the nodes of a tree draw columns; None where each may ask all."""
+    """How the nodes of a tree draw columns; None where each may test all."""
     columns = columns_of_tree(committee, n_columns, seed=seed, tree=tree)
     n_taken = n_features(committee.max_features, len(columns))
     return None if n_taken == n_columns else ColumnDraw(tuple(columns.tolist()), n_taken)

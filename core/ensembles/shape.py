@@ -1,4 +1,4 @@
-"""Who is above whom in the trees of a forest, for all of them at once; nodes are counted through all trees."""
+"""Parents, children and depths in the trees of a forest, for all at once; nodes are numbered through all trees."""
 
 from functools import cached_property
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from core.arithmetic.arrays import BoolArray, RowArray
 from core.ensembles.forest import AnyArray
 
-TOP_DEPTHS = 6  # that are laid out level by level
+TOP_DEPTHS = 6  # that are laid out breadth first
 
 
 class Shape:
@@ -23,7 +23,7 @@ class Shape:
 
     @property
     def parent(self) -> NDArray[np.int32]:
-        """The node above; a root's own is itself."""
+        """The parent of each node; a root is its own."""
         return self._family[0]
 
     @property
@@ -38,9 +38,9 @@ class Shape:
 
     @cached_property
     def _family(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """Parents, numbers of children, and which of them a node is.
+        """Parents, numbers of children, and which child of its parent a node is.
 
-        Found child after child, of all nodes that have so many: the next begins where the one before ends.
+        Computed for the first children of all nodes, then the second, and so on: each starts where the last ends.
         """
         parent, n_children = np.arange(len(self.size), dtype=np.int32), np.zeros(len(self.size), dtype=np.int32)
         branch, above = np.zeros(len(self.size), dtype=np.int32), np.flatnonzero(self.size > 1)
@@ -55,21 +55,21 @@ class Shape:
 
     @cached_property
     def first_child(self) -> RowArray:
-        """The place of each node's first child in `by_parent`; what stands there for a leaf means nothing.
+        """The position of each node's first child in `by_parent`; that of a leaf means nothing.
 
-        Children stand in the order of their parents: those of the first levels, which every record passes, level by
-        level, so that few lines of memory hold all of them; the others depth first, near to where their paths go on.
+        Children are in the order of their parents: those of small depth, which every record passes, breadth first, so
+        that few cache lines hold all of them; the others depth first, near to where their paths continue.
         """
         above, tree = np.flatnonzero(self.size > 1), np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
         turn = tree[above] * (TOP_DEPTHS + 1) + np.minimum(self.depth[above], TOP_DEPTHS)
         above = above[np.argsort(turn, kind="stable")]
         places, n_children = np.zeros(len(self.size), dtype=np.int64), self.n_children[above]
-        places[above] = np.cumsum(n_children, dtype=np.int64) - n_children + 1 + tree[above]  # roots stand there too
+        places[above] = np.cumsum(n_children, dtype=np.int64) - n_children + 1 + tree[above]  # roots are there too
         return places
 
     @cached_property
     def by_parent(self) -> NDArray[np.uint32]:
-        """The node at each place: a tree's root first, and siblings side by side."""
+        """The node at each position: a tree's root first, and siblings adjacent."""
         places = self.first_child[self.parent] + self.branch
         places[self.start[:-1]] = self.start[:-1]
         order = np.empty(len(places), dtype=np.uint32)

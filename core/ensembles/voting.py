@@ -1,8 +1,8 @@
-"""How the answers of many trees become one: by what each says of a record, and how sure its leaf is.
+"""How the answers of many trees become one: by the answer of each to a record, and how many samples its leaf has.
 
 A tree answers with class shares, or means, and its leaf has a training weight. A record that lacks a value reaches
 several leaves of a tree: its answer and its weight are then the averages over these leaves, each counted by how much of
-the record comes to it.
+the record reaches it.
 
 A tree votes for the class that it would answer alone: that of the largest share, ties to the class declared first, or,
 where wrong answers have costs, the one of least expected cost.
@@ -41,7 +41,7 @@ OF_NUMBERS = (VotingKind.AVERAGE, VotingKind.TRIMMED)  # the others count votes,
 
 @dataclass(frozen=True, slots=True)
 class Voting:
-    """A way to vote, with what it asks for.
+    """A kind of voting, with its options.
 
     trees   of a veto: the trees that must agree
     share   of a threshold: the part of the votes that a class needs
@@ -64,9 +64,9 @@ class TreeAnswers:
 
 @dataclass(frozen=True)
 class Electorate:
-    """What the trees are asked about: class shares or means, the shares in all training rows, and costs, if any.
+    """What a vote is about: the task, the shares in all training rows, and costs, if any.
 
-    `median_weight` is asked for only where a voting needs it: it is that of all leaves.
+    `median_weight`, that of all leaves, is computed only where a voting needs it.
     """
 
     task: Task
@@ -119,7 +119,7 @@ def trimmed(answers: FloatArray, task: Task) -> FloatArray:
     """The mean over the trees without the floor(T/10) lowest and highest answers to each class or target.
 
     The rest of a class is divided by the sum over the classes, so that shares sum to 1 again; where nothing is left of
-    any class, because the trees are that much at odds, it is the plain average.
+    any class, because the trees disagree too much, it is the plain average.
     """
     n_dropped = int(TRIMMED_SHARE * len(answers) + TIE)
     left = average(np.sort(answers, axis=0)[n_dropped : len(answers) - n_dropped])
@@ -130,12 +130,12 @@ def trimmed(answers: FloatArray, task: Task) -> FloatArray:
 
 
 def bayesian(answers: FloatArray, weights: FloatArray, prior: FloatArray, m: float) -> FloatArray:
-    """The mean of the trees' shares, each drawn towards the overall one the more, the fewer samples its leaf has.
+    """The mean of the trees' shares, each shrunk towards the overall one; the fewer samples its leaf has, the more.
 
         WR = v/(v + m) R + m/(v + m) C
 
     R is a class's share in the leaf, v the leaf's weight, C the class's share in the training rows, m the weight that
-    C has. Where both weights are 0, R stands by itself.
+    C has. Where both weights are 0, the result is R.
     """
     total = (weights + m)[:, :, None]
     trust = np.where(total > 0, weights[:, :, None] / np.where(total > 0, total, 1.0), 1.0)
@@ -164,7 +164,7 @@ def have_share(votes: RowArray, winners: RowArray, share: float) -> BoolArray:
 
 
 def voting_faults(voting: Voting, task: Task, n_trees: int) -> Iterator[Fault]:
-    """What a forest of so many trees cannot do, or what is out of range."""
+    """What a forest of `n_trees` trees cannot do, or what is out of range."""
     if task is not Task.CLASSIFICATION and voting.kind not in OF_NUMBERS:
         known = " or ".join(OF_NUMBERS)
         yield Fault(f"{voting.kind} voting is for classes, and this forest answers numbers", ("kind",), f"take {known}")
@@ -189,7 +189,7 @@ def _of_shares(values: FloatArray, electorate: Electorate) -> Verdict:
 def _of_votes(
     answers: FloatArray, costs: FloatArray | None, holds: Callable[[RowArray, RowArray], BoolArray]
 ) -> Verdict:
-    """The class with most votes, ties to the one declared first, where that holds; else none."""
+    """The class with most votes, ties to the one declared first; undecided where the condition does not hold."""
     votes = votes_of(answers, costs)
     values = vote_shares(votes, answers.shape[2])
     winners = labels_of(values)

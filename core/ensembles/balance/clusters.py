@@ -1,4 +1,4 @@
-"""Rows that stand for the others of their class: those nearest to the centres of clusters.
+"""Rows that represent the others of their class: those nearest to the centres of clusters.
 
 Clusters are those of k-means (Lloyd 1982), for categories of k-prototypes (Huang 1998): a centre has the mean of the
 known numbers of its rows and the most frequent of their known categories, and each row belongs to the nearest centre.
@@ -57,9 +57,9 @@ def _scaled(values: FloatArray) -> FloatArray:
 def _of_group(
     points: FloatArray, times: RowArray, is_category: BoolArray, n: int, bits: np.random.PCG64, *, kernels: bool
 ) -> RowArray:
-    """The points that stand for a group: of each cluster the nearest to its centre, then the farthest from theirs.
+    """The points that represent a group: of each cluster the nearest to its centre, then those farthest from theirs.
 
-    The latter only where a cluster has no points, which happens to rows that are alike.
+    The latter fill up for clusters without points, which occur if rows are equal.
     """
     if n == 0:
         return np.empty(0, dtype=np.int64)
@@ -84,7 +84,7 @@ def first_centres(
 ) -> RowArray:
     """n different points, each drawn by its squared distance to those before it (k-means++: Arthur 2007).
 
-    Points that stand where a centre is already are taken when there are no others left, in their order.
+    Points equal to a centre are taken only when there are no others left, in their order.
     """
     chosen, apart = list[int](), np.full(len(points), 1.0)
     is_free = np.ones(len(points), dtype=np.bool_)
@@ -105,7 +105,7 @@ def first_centres(
 def moved(
     centres: FloatArray, points: FloatArray, times: RowArray, cluster: RowArray, is_category: BoolArray
 ) -> FloatArray:
-    """The centres in the middle of their clusters; where nobody knows a coordinate, a centre keeps its own."""
+    """The centres moved to the middle of their clusters; a coordinate that no row knows stays."""
     found = centres.copy()
     for column, is_code in enumerate(is_category.tolist()):
         known = np.flatnonzero(~np.isnan(points[:, column]))

@@ -1,7 +1,7 @@
 """Classes of very different size made more alike, in the rows that one tree is grown from and nowhere else.
 
 A class is as large as it has rows in the tree's sample, each counted as often as it was drawn; weights do not matter.
-Classes without rows there stay without. Everything drawn is named by the seed, the tree and the class.
+Classes without rows there stay without. Every draw is keyed by the seed, the tree and the class.
 """
 
 import math
@@ -54,7 +54,7 @@ def balanced(
 
 
 def undersampled(samples: Samples, counts: RowArray, ratio: float, *, seed: int, tree: int) -> RowArray:
-    """Of every class at most `ratio` times as many rows as the smallest has, at least one: which, is drawn."""
+    """Draw from every class at most `ratio` times as many rows as the smallest has, and at least one."""
     found = counts.copy()
     for code, rows, most in _too_large(samples, counts, ratio):
         drawn = shuffled(np.repeat(rows, counts[rows]), _bits(seed, tree, f"rows of class {code} to keep"))[:most]
@@ -63,9 +63,9 @@ def undersampled(samples: Samples, counts: RowArray, ratio: float, *, seed: int,
 
 
 def by_clusters(samples: Samples, counts: RowArray, ratio: float, *, seed: int, tree: int, kernels: bool) -> RowArray:
-    """As `undersampled`, but the rows are those nearest to the centres of as many clusters, each of them once.
+    """Keep as many rows of every class as `undersampled`, but those nearest to the centres of clusters, each once.
 
-    Where fewer different rows were drawn than that, all of them.
+    All rows of a class where fewer different ones were drawn.
     """
     found = counts.copy()
     for code, rows, most in _too_large(samples, counts, ratio):
@@ -103,7 +103,7 @@ def parts_needed(sizes: RowArray) -> int:
 
 
 def oversampled(samples: Samples, counts: RowArray, ratio: float, *, seed: int, tree: int) -> RowArray:
-    """Rows of every class are drawn once more, until it is `ratio` times as large as the largest, or was before."""
+    """Repeat rows of every class at random until it has `ratio` times as many as the largest, if it has fewer."""
     found = counts.copy()
     for code, rows, lacking in _too_small(samples, counts, ratio):
         drawn = drawn_by(counts[rows], fractions(_bits(seed, tree, f"rows of class {code} to repeat"), lacking))
@@ -114,7 +114,7 @@ def oversampled(samples: Samples, counts: RowArray, ratio: float, *, seed: int, 
 def made_rows(
     samples: Samples, counts: RowArray, way: Interpolate | Smote, *, seed: int, tree: int, kernels: bool
 ) -> Samples | None:
-    """As many new rows of every class as `oversampled` repeats; each weighs as the row that it begins at."""
+    """New rows of every class, as many as `oversampled` repeats; each weighs as much as its first row."""
     made = []
     for code, rows, lacking in _too_small(samples, counts, way.ratio):
         table, times, bits = samples.attributes.take(rows), counts[rows], _bits(seed, tree, f"new rows of class {code}")

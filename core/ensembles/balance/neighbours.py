@@ -31,7 +31,7 @@ def _coordinates(cells: Column) -> FloatArray:
 
 
 def standard_deviation(numbers: FloatArray) -> float:
-    """Of all these numbers, of which there is at least one; added up in their order."""
+    """The standard deviation of at least one number; sums are taken in their order."""
     mean = in_row_order(numbers) / len(numbers)
     return float(np.sqrt(in_row_order((numbers - mean) ** 2) / len(numbers)))
 

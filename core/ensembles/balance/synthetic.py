@@ -1,4 +1,4 @@
-"""New rows for a rare class, at random places between two of its rows.
+"""New rows for a rare class, at random points between two of its rows.
 
 Numbers are interpolated where both rows know them; what only one of the two knows is taken from it. Everything that
 is not a number, ordinals too, is a category, and is never between others.
@@ -27,7 +27,7 @@ def between_any(times: RowArray, n: int, bits: np.random.PCG64) -> Between:
     """n pairs of different rows, both drawn by how often they count; of a single row with itself."""
     first, second, shares = (fractions(bits, n) for _ in range(3))
     rows = drawn_by(times, first)
-    # The other is drawn from all but the first row: what counts of it is skipped.
+    # The other is drawn from all but the first row, whose count is skipped.
     begins = np.cumsum(times) - times
     left = times.sum() - times[rows]
     skipped = np.floor(second * left).astype(np.int64)
@@ -73,7 +73,7 @@ def median_deviation(numbers: FloatArray) -> float:
 
 
 def new_rows(table: Table, between: Between, neighbours: RowArray | None = None) -> Table:
-    """A row at each of the places.
+    """One new row for each pair.
 
     A category is that of most of the row's neighbours, ties to the earlier one; without any that know it, and without
     neighbours, that of the row nearer by.

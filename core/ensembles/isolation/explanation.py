@@ -1,10 +1,10 @@
-"""Why a record's way through an isolation forest is as long as it is.
+"""Why a record's paths through an isolation forest are as long as they are.
 
 The length that is expected at a node is the mean over the sample's rows there, by weight: a leaf's own length, else
 
     E(node) = sum_v r_v E(child v)
 
-A test moves the expectation from E(node) to E(child), and that is its attribute's doing. Over a whole way these steps
+A test moves the expectation from E(node) to E(child), which is attributed to its attribute. Over a path these changes
 add up: h = E(root) + sum of the steps (as Saabas 2014 does for regression trees), and so do their means over the trees.
 A value that is missing moves nothing.
 """
@@ -27,9 +27,9 @@ SHORTEST_TOLD = 3
 
 @dataclass(frozen=True, slots=True)
 class ShortWay:
-    """A tree in which a record ends early: how long its way is, and what is asked on it.
+    """A tree in which a record ends early: the length of its path, and the conditions on it.
 
-    Where values are missing, the way is the heaviest of its parts, and the length the mean of all.
+    Where values are missing, the path is the heaviest of several, and the length the mean of all.
     """
 
     tree: int
@@ -39,10 +39,10 @@ class ShortWay:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedLength:
-    """The mean length of a record's ways, and where that comes from.
+    """The mean path length of a record, and what each attribute adds to it.
 
     `length = expected + sum(by_attribute)`: what is expected of a row of the samples, and by how much each attribute
-    makes the way of this one longer, or shorter where it is below 0. `depth` is the mean depth of the leaves alone.
+    makes the path of this one longer, or shorter where it is below 0. `depth` is the mean depth of the leaves alone.
     """
 
     length: float
@@ -55,7 +55,7 @@ class ExplainedLength:
 def explained_lengths(
     isolation: IsolationForest, records: Table, *, told: int = SHORTEST_TOLD
 ) -> list[ExplainedLength]:
-    """The explanation of each record, with so many of its shortest ways; of ways of equal length the earlier tree's."""
+    """The explanation of each record, with its `told` shortest paths; of equal lengths the earlier tree's."""
     n_rows, n_trees, schema = records.n_rows, len(isolation), records.schema
     lengths, steps = np.zeros((n_rows, n_trees)), np.zeros((n_rows, len(schema)))
     depths, expected, heaviest = np.zeros(n_rows), 0.0, np.zeros((n_rows, n_trees), dtype=np.int64)
@@ -91,7 +91,7 @@ def explained_lengths(
 
 
 def expected_lengths(tree: Tree) -> FloatArray:
-    """`[node]`: the path length that is expected of rows that come there."""
+    """`[node]`: the expected path length of rows that reach it."""
     means = tree.answers[:, 0].copy()
     for node in range(len(tree) - 1, -1, -1):  # children come after their parents
         if tree.size[node] > 1:

@@ -7,9 +7,9 @@
 c is the mean length of an unsuccessful search in a binary search tree. Scores near 1 are anomalies, those well below
 0.5 are not. Liu, Ting and Zhou 2008.
 
-A tree of this forest is a tree like any other that answers with a number: the path length. So a row that lacks a value
-goes down both branches with the weights r_v, while the forest grows and when it is asked, and so does one whose
-category no row of the node had.
+A tree of this forest is a tree like any other that answers with a number: the path length. So a row with a missing
+value goes down both branches with weights r_v, in growth and in prediction, and so does one whose category no row of
+the node had.
 """
 
 import math
@@ -167,7 +167,7 @@ def random_split(points: FloatArray, schema: Schema, key: int) -> Split | None:
 
 
 def random_cut(low: float, high: float, fraction: float) -> float:
-    """The number at a place between 0 and 1 on the way from low to high; low itself may be reached, high never."""
+    """The number at a fraction of the way from low to high; low itself may be reached, high never."""
     return min(max((1 - fraction) * low + fraction * high, low), math.nextafter(high, -math.inf))
 
 

@@ -1,4 +1,4 @@
-"""A trained isolation forest: all that is needed to ask it and to look at each of its trees."""
+"""A trained isolation forest: all that is needed to score rows and to read each of its trees."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ PATH_LENGTH = "path_length"  # what each of the trees answers
 
 @dataclass(frozen=True)
 class IsolationModel(Trained):
-    """The fields that `Model` has too mean the same; no column is predicted."""
+    """An isolation forest and its training; fields are as in `Model`, but no column is predicted."""
 
     attributes: Schema
     ranges: tuple[Range, ...]
@@ -31,7 +31,7 @@ class IsolationModel(Trained):
         return len(self.isolation)
 
     def member(self, number: int) -> Model:
-        """One of the trees as a model of its own, which answers with the length of a record's way."""
+        """One of the trees as a model of its own, which answers with the path length of a record."""
         return Model(
             task=Task.REGRESSION,
             target=PATH_LENGTH,

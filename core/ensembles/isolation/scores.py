@@ -1,6 +1,6 @@
-"""How long the ways of rows are in an isolation forest: tree by tree, or by a kernel for many rows at once.
+"""Path lengths of rows in an isolation forest: tree by tree, or by a kernel for many rows at once.
 
-Either way gives the same bits: the lengths of a row are added up in the order of the trees.
+Both give the same bits: the lengths of a row are added up in the order of the trees.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -23,11 +23,11 @@ from core.tree.layout import IN_FLIGHT, TEST
 from core.tree.tree import Tree, full_view
 
 PIECE_ROWS = 4_096  # that one thread answers at a time
-FEW_ROWS = 8  # up to here rows are answered tree by tree
+FEW_ROWS = 8  # up to this many rows are answered tree by tree
 
 
 class Positions(NamedTuple):
-    """The nodes of all trees, siblings side by side as in `tree.layout`; what stands at each place.
+    """The nodes of all trees by position, with siblings adjacent as in `tree.layout`.
 
     lookup      at `lookup_start` and on: code -> branch, -1 for none; `lookup_start` is -1 where there is a threshold
     lengths     what a leaf answers
@@ -44,7 +44,7 @@ class Positions(NamedTuple):
 
 
 class IsolationPredictor:
-    """An isolation forest, ready to be asked."""
+    """Scores rows with an isolation forest."""
 
     def __init__(self, isolation: IsolationForest) -> None:
         self.isolation = isolation
@@ -61,7 +61,7 @@ class IsolationPredictor:
         return self._tree_by_tree(table, kernels=kernels, watch=watch)
 
     def _tree_by_tree(self, table: Table, *, kernels: bool, watch: Watch) -> FloatArray:
-        """The definition; what lacks a value goes down both branches by weight."""
+        """The definition; a row with a missing value goes down both branches by weight."""
         total = np.zeros(table.n_rows)
         for tree in watched(range(len(self.isolation)), watch):
             predictor = Predictor(full_view(self.isolation.forest.tree(tree)))
@@ -69,7 +69,7 @@ class IsolationPredictor:
         return total / len(self.isolation)
 
     def _by_kernel(self, table: Table, threads: int, watch: Watch) -> FloatArray:
-        """The same, with rows that have a branch everywhere sent down by the kernel."""
+        """`_tree_by_tree`, with the kernel for rows that have a branch at every test."""
         from core.ensembles.isolation.kernels.scores import add_lengths  # imports Numba
 
         columns = [as_numbers(cells) for cells in table.columns]

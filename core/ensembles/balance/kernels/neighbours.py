@@ -1,4 +1,4 @@
-"""The compiled twin of `neighbours.nearest`: a sum that is too large already is not finished."""
+"""`neighbours.nearest`, compiled: a distance is given up as soon as it is too large."""
 
 from numba import int64
 
@@ -9,7 +9,7 @@ INFINITY = float("inf")
 
 @compiled
 def squared_distance(a, b, penalties, limit):
-    """`neighbours.squared_distances` of two points; anything from the limit on where it is not less."""
+    """`neighbours.squared_distances` of two points; any value from the limit on if it is not below the limit."""
     apart, n_known, n = 0.0, int64(0), penalties.shape[0]
     for column in range(n):
         one, other, penalty = a[column], b[column], penalties[column]
@@ -19,14 +19,14 @@ def squared_distance(a, b, penalties, limit):
                 apart += (one - other) * (one - other)
             elif one != other:
                 apart += penalty
-            if apart >= limit:  # what is known too little is only farther
+            if apart >= limit:  # scaling by n / n_known only makes it larger
                 return apart
     return apart * (n / n_known) if n_known > 0 else INFINITY
 
 
 @compiled
 def nearest(points, others, penalties, but_itself, found, apart):
-    """`neighbours.nearest`: `found[point, :]` gets the nearest of the others; `apart` is memory for their distances."""
+    """`neighbours.nearest`: `found[point, :]` gets the nearest of the others; `apart` is scratch for distances."""
     n = found.shape[1]
     for i in range(points.shape[0]):
         n_found = 0

@@ -58,7 +58,7 @@ def find_first_tests(nodes, tree, only_thresholds, column, first, holds):
 
 @compiled
 def find_all_first_tests(nodes, only_thresholds, column, leaf_at, first, holds, column_tests):
-    """Fill `permutation.ColumnTests`; `leaf_at` is the position by leaf, `first` and `holds` are scratch by position."""
+    """Fill `permutation.ColumnTests`; `leaf_at` is the position by leaf, `first` and `holds` scratch by position."""
     for tree in range(column_tests.is_tested.shape[0]):
         column_tests.is_tested[tree] = find_first_tests(nodes, tree, only_thresholds, column, first, holds)
     for leaf in range(leaf_at.shape[0]):

@@ -1,6 +1,6 @@
-"""The compiled twin of `ensembles.isolation.scores`: rows go down all trees a tile at a time, level by level.
+"""`ensembles.isolation.scores`, compiled: rows descend all trees a tile at a time.
 
-A tile's values stay near the processor while one tree after the other is walked.
+A tile's values stay in the cache while one tree after the other is read.
 """
 
 from numba import int64, uint32, uint64
@@ -9,12 +9,12 @@ from core.compiler.compile import compiled, numbers_at
 from core.tree.layout import IN_FLIGHT
 
 NAN = float("nan")
-LANES = 8  # independent walks that the processor can work on at once with what it has at hand
+LANES = 8  # independent walks at once, with all positions in registers
 
 
 @compiled
 def read_tile(columns, n_rows, start, n, tile, sums):
-    """Bring n rows near: `tile[column * IN_FLIGHT + row]`; `sums` are 0, or NaN where a row lacks a value."""
+    """Copy n rows to `tile[column * IN_FLIGHT + row]`; `sums` become 0, or NaN where a value is missing."""
     for i in range(uint64(IN_FLIGHT)):
         sums[i] = 0.0
     for column in range(uint64(columns.shape[0])):
@@ -27,7 +27,7 @@ def read_tile(columns, n_rows, start, n, tile, sums):
 
 @compiled
 def below(tests, position, tile, row):
-    """Where a row goes from a place; a leaf leads to itself, since nothing is above NaN."""
+    """Where a row goes from a position; a leaf leads to itself, since nothing is above NaN."""
     test = tests[position]
     return test.first + uint32(tile[test.offset + row] > test.threshold)
 
@@ -36,8 +36,8 @@ def below(tests, position, tile, row):
 def add_by_thresholds(tests, lengths, root, depth, tile, sums):
     """Add the path lengths of the rows of a tile in a tree of thresholds.
 
-    LANES rows at a time, each with a name of its own, so that their places stay in registers: a quarter quicker than
-    level by level with places in memory.
+    LANES rows at a time, each with a variable of its own, so that positions stay in registers: a quarter faster than
+    with positions in memory.
     """
     for at in range(uint64(0), uint64(IN_FLIGHT), uint64(LANES)):
         a = b = c = d = e = f = g = h = uint32(root)
@@ -62,7 +62,7 @@ def add_by_thresholds(tests, lengths, root, depth, tile, sums):
 
 @compiled
 def add_by_branches(tests, lengths, lookup_start, lookup, root, depth, tile, sums, n):
-    """The same in a tree that asks for categories too; a sum becomes NaN where a category has no branch."""
+    """`add_by_thresholds` for a tree that also tests categories; a sum becomes NaN where one has no branch."""
     for i in range(n):
         position = uint32(root)
         for _ in range(depth):
@@ -82,7 +82,7 @@ def add_by_branches(tests, lengths, lookup_start, lookup, root, depth, tile, sum
 def add_lengths(columns, n_rows, start, end, trees, tile, sums, total):
     """Write the sums of path lengths of rows from start to end over all trees; NaN where a row lacks a branch.
 
-    What stands after the last row of a tile goes with it, and nobody looks at that.
+    Rows of a tile after the last one are computed too, and ignored.
     """
     for begin in range(uint64(start), uint64(end), uint64(IN_FLIGHT)):
         n = min(uint64(IN_FLIGHT), uint64(end) - begin)

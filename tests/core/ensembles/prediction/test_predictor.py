@@ -69,7 +69,7 @@ def tight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of few rows, and little memory to begin with."""
     monkeypatch.setattr(forest_walk, "BLOCK_ROWS", 150)
     monkeypatch.setattr(forest_walk, "MOST_COPIES", 130)
-    monkeypatch.setattr(forest_walk, "ROOM", 4)
+    monkeypatch.setattr(forest_walk, "N_LEAVES", 4)
 
 
 @pytest.mark.usefixtures("tight")
