@@ -147,7 +147,7 @@ def features_from_json(plain: Any) -> Features | None:
 
 
 def imbalance_from_json(plain: Mapping[str, Any] | None) -> Imbalance | None:
-    """What is done about rare classes, which JSON names by its `kind`; nothing where there is nothing."""
+    """What is done about rare classes, which JSON names by its `kind`; None where nothing is."""
     if plain is None:
         return None
     imbalance: Imbalance = _member(get_args(Imbalance), plain)
@@ -186,7 +186,7 @@ def algorithm_from_json(plain: Mapping[str, Any]) -> Algorithm:
 
 
 def quest_from_json(plain: Mapping[str, Any]) -> Algorithm:
-    """QUEST with all its parts; its splits are those of two groups and thresholds."""
+    """QUEST with all its parts; it splits by thresholds and into two groups."""
     return Algorithm(
         kind="quest",
         criterion=Criterion(CriterionKind.GINI),
@@ -233,7 +233,7 @@ def costs_to_json(costs: Mapping[str, Mapping[str, float]] | None) -> dict[str, 
 
 
 def numeric_to_json(numeric: Numeric) -> dict[str, Any]:
-    """The way to choose thresholds, with the options that its kind has."""
+    """How thresholds are chosen, with the options that the kind has."""
     options = {"bins": numeric.bins, "draws": numeric.draws, "as": numeric.bins_as}
     return {"kind": numeric.kind} | {name: options[name] for name in NUMERIC_OPTIONS[numeric.kind]}
 
@@ -255,7 +255,7 @@ def attribute_costs_from_json(plain: Mapping[str, Any] | None) -> AttributeCosts
 
 
 def linear_from_json(plain: Mapping[str, Any]) -> LinearTests | None:
-    """The options of linear tests in an algorithm's own; none where it has no such tests."""
+    """The options of linear tests among an algorithm's; None where it has no such tests."""
     return LinearTests(LinearFit(plain["fit"]), plain["max_terms"]) if "fit" in plain else None
 
 
@@ -274,14 +274,14 @@ def pruning_from_json(plain: Mapping[str, Any]) -> Pruning:
         "choose": Choose,
         "rule": AlphaRule,
     }
-    # JSON holds the word, not the member.
+    # JSON holds the word, not the enumeration's member.
     meant = {n: words[n](value) if n in words and value is not None else value for n, value in plain.items()}
     pruning: Pruning = _member(get_args(Pruning), meant)
     return pruning
 
 
 def importance_to_json(importance: Retraining | None) -> dict[str, Any] | None:
-    """How attributes are judged when a model is trained, if they are."""
+    """How the importance of attributes is measured after training; None where it is not."""
     return None if importance is None else {"kind": importance.kind, **asdict(importance)}
 
 

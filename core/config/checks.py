@@ -1,4 +1,4 @@
-"""Whether a configuration makes sense by itself and with a table; every fault is found at once, each with its place."""
+"""Whether a configuration makes sense by itself and with a table; every fault is found at once, each with its path."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -61,8 +61,8 @@ def check(
 ) -> None:
     """Refuse a configuration that does not fit this table (and those that validate or test), naming every fault.
 
-    `members_listed` tells that the methods of a committee were listed, each with its own options; else what is wrong
-    with one of them was said beside its name.
+    `members_listed` says that the methods of a committee were listed, each with its own options; otherwise faults of
+    a method are reported at the options shared by all.
     """
     known = {column.name: column for column in columns}
     raise_any(InvalidConfig, missing_target_fault(config))
@@ -127,7 +127,7 @@ def column_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
 
 
 def target_places(config: TrainingConfig) -> list[tuple[Path, str]]:
-    """Each target, with where it stands in the configuration."""
+    """Each target, with its path in the configuration."""
     if isinstance(config.target, str):
         return [(("target",), config.target)]
     return [(("target", index), name) for index, name in enumerate(config.target)]
@@ -164,7 +164,7 @@ def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
 
 
 def target_list_faults(config: TrainingConfig) -> Iterator[Fault]:
-    """A list of targets with one twice, or meant to be classes."""
+    """A list of targets with a duplicate, or meant to be classes."""
     if isinstance(config.target, str):
         return
     for index, name in enumerate(config.target):
@@ -191,7 +191,7 @@ def target_kind_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fau
 
 
 def preset_fault(config: TrainingConfig, task: Task) -> Fault:
-    """The preset cannot predict this, and here is which can."""
+    """A preset that cannot predict this target, with those that can."""
     title = PRESETS[config.algorithm.kind].title
     able = " or ".join(name for name, other in PRESETS.items() if task in other.tasks)
     if not isinstance(config.target, str):
@@ -207,12 +207,12 @@ def misclassification_faults(costs: MisclassificationCosts, column: ColumnSummar
     if task is Task.REGRESSION:
         detail = "a numeric target has no classes to mistake"
         yield Fault(detail, ("misclassification_costs",), "leave misclassification_costs out")
-    elif column.kind is not Kind.NUMERIC:  # which numbers there are, only the rows tell: see `training.costs_of`
+    elif column.kind is not Kind.NUMERIC:  # only the rows tell which numbers there are: see `training.costs_of`
         yield from cost_faults(costs, column.categories)
 
 
 def size_faults(column: ColumnSummary, task: Task, path: Path) -> Iterator[Fault]:
-    """A target with more classes than can be told apart, or with numbers whose squares are no numbers."""
+    """A target with too many classes, or with numbers whose squares overflow."""
     if task is Task.CLASSIFICATION and len(column.categories) > MOST_CLASSES:
         yield too_many_classes(column.name, len(column.categories))
     largest = max(abs(column.minimum or 0), abs(column.maximum or 0))
@@ -235,12 +235,12 @@ def class_weight_faults(class_weights: Mapping[str, float], column: ColumnSummar
     if task is Task.REGRESSION:
         yield Fault("a numeric target has no classes to weigh", ("class_weights",), "leave class_weights out")
         return
-    if column.kind is not Kind.NUMERIC:  # which numbers there are, only the rows tell: see `with_class_weights`
+    if column.kind is not Kind.NUMERIC:  # only the rows tell which numbers there are: see `with_class_weights`
         yield from unknown_classes(class_weights, column.categories)
 
 
 def attribute_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
-    """Attributes that something else uses, or that are listed twice."""
+    """Attributes that have another use, or that are listed twice."""
     names = attribute_names(schema_of(columns.values()), config)
     if not names:
         hint = "post a dataset with more columns, or list the attributes to learn from"
@@ -354,7 +354,7 @@ def category_faults(config: TrainingConfig) -> Iterator[Fault]:
 
 
 def dialect_faults(config: TrainingConfig) -> Iterator[Fault]:
-    """Parts that the programs do not have."""
+    """Options that C4.5's programs (`release8`) do not have."""
     algorithm = config.algorithm
     if algorithm.dialect is not Dialect.RELEASE8:
         return
@@ -372,7 +372,7 @@ def dialect_faults(config: TrainingConfig) -> Iterator[Fault]:
 
 
 def quest_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
-    """Limits on gains, where tests choose and nothing gains, and numbers whose squares are no numbers."""
+    """Limits on gains, which QUEST does not compute, and numbers whose squares overflow."""
     if config.algorithm.quest is None:
         return
     yield from gain_faults(config)
@@ -385,7 +385,7 @@ def quest_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
 
 
 def gain_faults(config: TrainingConfig) -> Iterator[Fault]:
-    """Limits on gains, where tests choose and nothing gains."""
+    """Limits on gains, for methods that choose by tests and compute no gains."""
     title, stopping = PRESETS[config.algorithm.kind].title, config.algorithm.stopping
     limits = {"max_leaves": stopping.max_leaves, "min_gain": stopping.min_gain, "min_score": stopping.min_score}
     for name, limit in limits.items():
@@ -396,7 +396,7 @@ def gain_faults(config: TrainingConfig) -> Iterator[Fault]:
 
 
 def chaid_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
-    """Limits on gains, alphas that lead in circles, and too many categories to compare."""
+    """Limits on gains, alphas by which groups would be merged and split forever, and too many categories to compare."""
     chaid = config.algorithm.chaid
     if chaid is None:
         return
@@ -414,7 +414,7 @@ def chaid_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
 
 
 def linear_faults(config: TrainingConfig) -> Iterator[Fault]:
-    """Parts that are about tests on one attribute, beside tests on sums."""
+    """Options about tests on one attribute, beside linear tests."""
     algorithm = config.algorithm
     if algorithm.linear is None:
         return
@@ -441,13 +441,13 @@ def stopping_faults(config: TrainingConfig) -> Iterator[Fault]:
 
 
 def pruning_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
-    """A way of pruning that does not go with what is predicted, or with its own options."""
+    """A kind of pruning that does not fit the task, or its own options."""
     pruning = config.pruning
     task = task_of(schema_of(columns.values()), config.target, config.target_kind)
     is_regression = task is Task.REGRESSION
     is_for_numbers = config.algorithm.criterion.kind is CriterionKind.SQUARED_ERROR
     if task not in PRESETS[config.algorithm.kind].tasks or is_for_numbers != is_regression:
-        return  # the algorithm is for something else, and its own way of pruning too
+        return  # the algorithm does not fit the task either, and that is reported
     match pruning:
         case ConfidencePruning() if is_regression:
             hint = "use cost_complexity or reduced_error"
@@ -464,7 +464,7 @@ def pruning_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
 
 
 def missing_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
-    """A way to treat missing values that does not go with the target, or with splits into many branches."""
+    """A missing-value strategy that does not fit the target, or splits into many branches."""
     algorithm, path = config.algorithm, ("algorithm", "missing")
     task = task_of(schema_of(columns.values()), config.target, config.target_kind)
     if algorithm.missing is MissingStrategy.CLASS_MAJORITY and task is Task.REGRESSION:

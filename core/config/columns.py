@@ -13,7 +13,7 @@ MOST_CLASSES = 1_000
 
 
 def attribute_names(schema: Schema, config: TrainingConfig) -> tuple[str, ...]:
-    """The attributes asked for, in that order, or every column that nothing else uses."""
+    """The configured attributes, in that order, or every column that has no other use."""
     if config.attributes is not None:
         return config.attributes
     taken = {*config.targets, config.sample_weight, division_column(config)}
@@ -54,7 +54,7 @@ def task_of(schema: Schema, target: str | tuple[str, ...], target_kind: str | No
 
 
 def too_many_classes(target: str, n_classes: int) -> Fault:
-    """A target with so many classes is an id or a measure, and no tree can tell them apart."""
+    """A fault for a target with too many classes: it is probably an id or a measurement."""
     hint = "choose another target, or one with fewer values"
     return Fault(f"{quoted(target)} has {n_classes} classes, and at most {MOST_CLASSES} are taken", ("target",), hint)
 

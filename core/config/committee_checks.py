@@ -27,13 +27,13 @@ def committee_faults(committee: Committee, task: Task, target: ColumnSummary) ->
 
 
 def of_members(fault: Fault) -> Fault:
-    """A fault of methods that do not go together, where the methods are listed."""
+    """A fault of methods that cannot be combined, with the path of the list of members."""
     is_of_methods = fault.path[1] in ("base", "missing", "numeric", "stopping")
     return replace(fault, path=("algorithm", "members")) if is_of_methods else fault
 
 
 def turn_faults(committee: Committee) -> Iterator[Fault]:
-    """More methods than trees: some would never have their turn."""
+    """More methods than trees: some would never be used."""
     if len(committee.members) > committee.n_trees:
         detail = f"{len(committee.members)} kinds take turns, and there are only {committee.n_trees} trees"
         yield Fault(detail, ("algorithm", "n_trees"), "use as many trees as kinds, or more")
@@ -55,7 +55,7 @@ def cut_faults(committee: Committee) -> Iterator[Fault]:
 
 
 def same_missing_faults(committee: Committee) -> Iterator[Fault]:
-    """Methods that take missing values in different ways, while a record is prepared once for all of them."""
+    """Methods with different missing-value strategies: a record is prepared once for all of them."""
     ways = list(dict.fromkeys(member.missing for member in committee.members))
     if len(ways) > 1:
         detail = f"a record is prepared once for all trees, and they would take missing values as {' and '.join(ways)}"
@@ -63,7 +63,7 @@ def same_missing_faults(committee: Committee) -> Iterator[Fault]:
 
 
 def gate_faults(committee: Committee) -> Iterator[Fault]:
-    """Splits that are tried on validation rows: that is a way of pruning."""
+    """Splits that are tried on validation rows: that is a kind of pruning."""
     if any(member.stopping.validate_splits for member in committee.members):
         detail = "the trees of a committee are not pruned, also not while they grow"
         yield Fault(detail, ("algorithm", "stopping", "validate_splits"), "leave it out")
@@ -85,7 +85,7 @@ def imbalance_faults(committee: Committee, task: Task, target: ColumnSummary) ->
 
 
 def isolation_faults(config: TrainingConfig) -> Iterator[Fault]:
-    """What belongs to a target, where none is predicted."""
+    """Options about a target, which isolation forests do not have."""
     if config.targets:
         hint = "leave the target out; if the column is not to be learnt from, list the attributes without it"
         yield Fault("an isolation forest predicts no column: it finds rows unlike the others", ("target",), hint)
@@ -105,6 +105,6 @@ def isolation_faults(config: TrainingConfig) -> Iterator[Fault]:
 
 
 def missing_target_fault(config: TrainingConfig) -> Iterator[Fault]:
-    """Nothing to predict, where something is predicted."""
+    """A missing target, where the method needs one."""
     if not config.targets and not isinstance(config.ensemble, Isolation):
         yield NO_TARGET

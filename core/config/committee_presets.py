@@ -1,4 +1,4 @@
-"""The named ways to put many trees together: what they draw, and of which methods their trees are."""
+"""The named kinds of committees: what they draw, and which methods grow their trees."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ NO_PRUNING_HINT = 'use {"kind": "none"}, or keep trees small with stopping'
 
 @dataclass(frozen=True, slots=True)
 class CommitteePreset:
-    """What a committee draws unless told, and whether its trees draw their cuts too."""
+    """What a committee draws by default, and whether its trees draw their cuts too."""
 
     title: str
     max_features: Features
@@ -49,7 +49,7 @@ COMMITTEES: dict[str, CommitteePreset] = {
 
 
 def resolve_method(kind: str, overrides: Overrides, task: Task) -> tuple[Algorithm, Ensemble | None]:
-    """The method of a tree, and of the first of many; and how many are put together, where they are."""
+    """The method of a tree (of the first one in an ensemble), and the ensemble if there is one."""
     if kind in PRESETS:
         return resolve(kind, overrides, task), None
     if kind == Isolation.kind:
@@ -62,7 +62,7 @@ def resolve_method(kind: str, overrides: Overrides, task: Task) -> tuple[Algorit
 def pruning_of(
     algorithm: Algorithm, ensemble: Ensemble | None, said: Mapping[str, Any] | None, *, has_validation: bool
 ) -> Pruning:
-    """As `pruning_for`; but trees that stand together are not pruned, and who asks for it is told so."""
+    """`pruning_for` one tree; the trees of an ensemble are not pruned, and a request for it is refused."""
     if ensemble is None:
         return pruning_for(algorithm, said, has_validation=has_validation)
     if said is not None and said["kind"] != NoPruning.kind:
@@ -74,7 +74,7 @@ def pruning_of(
 
 
 def members_of(kind: str, overrides: Overrides, task: Task) -> tuple[Algorithm, ...]:
-    """The methods of a committee's trees: `base` with what is said beside it, or each member by itself."""
+    """The methods of a committee's trees: `base` with the options beside it, or each member with its own."""
     shared = {name: value for name, value in overrides.items() if name not in OWN_OPTIONS}
     if "members" in overrides:
         raise_any(InvalidConfig, misplaced_option_faults(overrides, shared))
@@ -92,19 +92,19 @@ def options_of(kind: str, task: Task) -> tuple[str, ...]:
 
 
 def options_for(kind: str, shared: Overrides, task: Task) -> dict[str, Any]:
-    """What is said to all of a committee's methods, as far as it is for this one."""
+    """The options shared by a committee's methods that this method has."""
     return {name: value for name, value in shared.items() if has_option(kind, name, value, task)}
 
 
 def has_option(kind: str, name: str, value: Any, task: Task) -> bool:
-    """Whether a method has the option; of the ways to treat missing values some are CHAID's alone, others not its."""
+    """Whether a method has the option; some missing-value strategies are CHAID's alone, others not CHAID's."""
     if name == "missing":
         return value in tuple(ChaidMissing if kind == "chaid" else MissingStrategy)
     return name in options_of(kind, task)
 
 
 def unused_option_faults(shared: Overrides, kinds: Sequence[str], task: Task) -> Iterator[Fault]:
-    """Options for which none of the methods has any use."""
+    """Options that none of the methods has."""
     for name, value in shared.items():
         if any(has_option(kind, name, value, task) for kind in kinds):
             continue
@@ -118,7 +118,7 @@ def unused_option_faults(shared: Overrides, kinds: Sequence[str], task: Task) ->
 
 
 def misplaced_option_faults(overrides: Overrides, shared: Overrides) -> Iterator[Fault]:
-    """What stands beside the list of members though each says it for itself."""
+    """Options beside the list of members that belong to each member."""
     for name in shared:
         yield Fault("members are listed, and each has its own options", ("algorithm", name), "say it in each member")
     base, kinds = overrides.get("base"), [member["kind"] for member in overrides["members"]]
@@ -135,7 +135,7 @@ def _member_at(index: int, committee: str, kind: str, said: Overrides, task: Tas
 
 
 def fault_of_member(index: int, fault: Fault) -> Fault:
-    """A fault of a method, where the method is one of those listed."""
+    """A fault of a method with its path in the list of members."""
     if fault.path[:1] != ("algorithm",):
         return fault
     return replace(fault, path=("algorithm", "members", index, *fault.path[1:]))

@@ -1,6 +1,6 @@
-"""A configuration from plain values, as they stand in JSON; what is left out, or None, takes its preset's default.
+"""A configuration from plain values, as in JSON; what is left out, or None, takes its preset's default.
 
-Every key, word and number is looked at here; whether it all fits a table, `checks` says.
+Every key, word and number is checked here; `checks` decides whether it all fits a table.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -50,7 +50,7 @@ Value = TypeVar("Value")
 def config_from_plain(plain: Plain, schema: Schema, *, validated_elsewhere: bool = False) -> TrainingConfig:
     """The configuration for a table of this schema; InvalidConfig with every fault that is found.
 
-    `validated_elsewhere` tells that validation rows come from another table, whatever the division says.
+    `validated_elsewhere` says that validation rows come from another table, whatever the division is.
     """
     raise_any(InvalidConfig, order_faults(plain))
     said = without_nulls(plain)
@@ -78,7 +78,7 @@ def config_from_plain(plain: Plain, schema: Schema, *, validated_elsewhere: bool
 
 
 def without_nulls(value: Value) -> Value:
-    """The same without the keys that say nothing."""
+    """The value without keys that are None, at any depth."""
     if isinstance(value, Mapping):
         said = {key: inner for key, inner in value.items() if inner is not None or key in SAYING_NULL}
         return {key: without_nulls(inner) for key, inner in said.items()}  # type: ignore[return-value]
@@ -88,7 +88,7 @@ def without_nulls(value: Value) -> Value:
 
 
 def order_faults(plain: object) -> Iterator[Fault]:
-    """Everything wrong with an order, by itself."""
+    """All faults of an order that do not depend on a table."""
     yield from section(ORDER)(plain, ())
     if not isinstance(plain, Mapping):
         return
@@ -116,7 +116,7 @@ def section(fields: Fields) -> Check:
 
 
 def one_of(members: Mapping[str, Fields]) -> Check:
-    """A dictionary whose `kind` tells which keys it may have."""
+    """A dictionary whose `kind` decides which keys it may have."""
 
     def check(value: Any, path: Path) -> Iterator[Fault]:
         kind = value.get("kind") if isinstance(value, Mapping) else None
@@ -224,7 +224,7 @@ def _are_kinds(value: Any) -> bool:
 LARGEST = 1e9
 MOST_TREES = 10_000
 MOST_REPEATS = 100
-SAYING_NULL = ("alpha_split",)  # None here means that no group is divided again
+SAYING_NULL = ("alpha_split",)  # None here means that no group is split again
 flag = _claim(lambda value: isinstance(value, bool), "must be true or false")
 name = _claim(lambda value: isinstance(value, str), "must be the name of a column")
 names = _claim(_are_names, "must be a list of names of columns")

@@ -1,7 +1,7 @@
 """How to train: frozen values, complete with every default; `config.as_json` writes and reads them.
 
-Options are checked once, against the table, and refused rather than corrected. `kind` tells the members of a union
-apart, in Python as in JSON.
+Options are checked once, against the table, and refused rather than corrected. `kind` distinguishes the members of a
+union, in Python as in JSON.
 """
 
 from collections.abc import Mapping
@@ -70,7 +70,7 @@ class BinsAs(StrEnum):
 
 
 class MissingStrategy(StrEnum):
-    """What becomes of training rows without the value that a split asks for."""
+    """What becomes of training rows whose value for a split is missing."""
 
     WEIGHTED = "weighted"
     MAJORITY = "majority"
@@ -151,7 +151,7 @@ class TableStatistic(StrEnum):
 
 
 class ChaidMissing(StrEnum):
-    """What CHAID takes missing values for: one more category, or what goes down every branch by weight."""
+    """How CHAID treats missing values: as one more category, or down every branch by weight."""
 
     OWN_CATEGORY = "own_category"
     WEIGHTED = "weighted"
@@ -168,7 +168,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Numeric:
-    """Where columns with an order may be cut; which options a kind has, `NUMERIC_OPTIONS` tells."""
+    """Where ordered columns may be cut; `NUMERIC_OPTIONS` lists the options of each kind."""
 
     kind: NumericKind = NumericKind.EXACT
     bins: int = 10
@@ -234,7 +234,7 @@ AttributeCosts = TanSchlimmer | Nunez
 
 @dataclass(frozen=True, slots=True)
 class QuestTests:
-    """How sure the tests must be by which QUEST chooses attributes, and what is done where none is."""
+    """The significance that QUEST's tests of attributes must reach, and what is done where none does."""
 
     alpha: float = 0.05
     when_insignificant: WhenInsignificant = WhenInsignificant.SMALLEST_P
@@ -242,10 +242,10 @@ class QuestTests:
 
 @dataclass(frozen=True, slots=True)
 class ChaidTests:
-    """How sure the tests must be by which CHAID merges categories and chooses attributes, and what they look at.
+    """The significance at which CHAID merges categories and chooses attributes, and how its tests are done.
 
-    Exhaustive merging has no `alpha_merge`; without `alpha_split` no group is divided again. A number to predict has no
-    table, and no `statistic`: F judges it.
+    Exhaustive merging has no `alpha_merge`; without `alpha_split` no group is split again. Where a number is
+    predicted there is no table and no `statistic`: the F test is used.
     """
 
     alpha: float = 0.05
@@ -277,8 +277,8 @@ class LinearTests:
 class Algorithm:
     """A preset's name and the parts it is made of.
 
-    With `quest` tests choose the attribute and discriminant analysis the split, with `chaid` tests do both; of the
-    criterion only its impurity is used then, as a figure of nodes and a cost of trees.
+    With `quest`, tests choose the attribute and discriminant analysis the split; with `chaid`, tests do both. Then
+    only the impurity of the criterion is used, as a figure of nodes and a cost of trees.
     """
 
     kind: str
@@ -296,7 +296,7 @@ class Algorithm:
     linear: LinearTests | None = None
 
     def cost_of(self, attribute: str) -> float:
-        """What it costs to ask for an attribute; 1 where nobody said."""
+        """What it costs to test an attribute; 1 unless given."""
         return 1.0 if self.attribute_costs is None else self.attribute_costs.costs.get(attribute, 1.0)
 
 
@@ -313,7 +313,7 @@ Features = FeatureShare | int | float  # a word, a number of attributes from 1, 
 
 @dataclass(frozen=True, slots=True)
 class Undersample:
-    """Of every class but the rarest some rows are drawn: at most `ratio` times as many as the rarest has."""
+    """Rows of every class but the rarest are sampled: at most `ratio` times as many as the rarest has."""
 
     kind: ClassVar[str] = "undersample"
     ratio: float = 1.0
@@ -321,9 +321,9 @@ class Undersample:
 
 @dataclass(frozen=True, slots=True)
 class MajorityParts:
-    """The rows of the most frequent class are dealt out to parts, and trees take turns with them.
+    """The rows of the most frequent class are dealt out to parts, which trees use in turn.
 
-    Without a number there are as many parts as make each about as large as the next class.
+    Without a number, each part is about as large as the next class.
     """
 
     kind: ClassVar[str] = "parts"
@@ -332,7 +332,7 @@ class MajorityParts:
 
 @dataclass(frozen=True, slots=True)
 class ClusterUndersample:
-    """As `Undersample`, but the rows kept are those nearest to the centres of as many clusters."""
+    """`Undersample` that keeps the rows nearest to the centres of as many clusters."""
 
     kind: ClassVar[str] = "cluster_undersample"
     ratio: float = 1.0
@@ -348,7 +348,7 @@ class Oversample:
 
 @dataclass(frozen=True, slots=True)
 class Interpolate:
-    """As `Oversample`, but new rows lie at random places between two random rows of their class."""
+    """`Oversample` by new rows at random points between two random rows of their class."""
 
     kind: ClassVar[str] = "interpolate"
     ratio: float = 1.0
@@ -356,7 +356,7 @@ class Interpolate:
 
 @dataclass(frozen=True, slots=True)
 class Smote:
-    """As `Interpolate`, but between a row and one of its nearest neighbours of the same class."""
+    """`Interpolate` between a row and one of its nearest neighbours of the same class."""
 
     kind: ClassVar[str] = "smote"
     ratio: float = 1.0
@@ -459,7 +459,7 @@ class ReducedErrorPruning:
 
 @dataclass(frozen=True, slots=True)
 class ConfidencePruning:
-    """Subtrees are cut when a leaf is not expected to err more often; `raising` also puts branches in their place."""
+    """Subtrees are cut when a leaf is not expected to err more often; with `raising` a branch may replace them."""
 
     kind: ClassVar[str] = "confidence"
     cf: float = 0.25
@@ -469,7 +469,7 @@ class ConfidencePruning:
 
 @dataclass(frozen=True, slots=True)
 class CostComplexityPruning:
-    """The weakest links are cut until alpha, which is given or chosen: one of the two is there, the other None."""
+    """The weakest links are cut up to alpha, which is given or chosen; the other of `alpha` and `choose` is None."""
 
     kind: ClassVar[str] = "cost_complexity"
     cost: Cost
@@ -484,7 +484,7 @@ Pruning = NoPruning | ReducedErrorPruning | ConfidencePruning | CostComplexityPr
 
 @dataclass(frozen=True, slots=True)
 class Retraining:
-    """What each attribute is worth is found by training again without what it tells, so many times for each."""
+    """Importance by training again with each attribute shuffled, `repeats` times."""
 
     kind: ClassVar[str] = "retraining"
     repeats: int = 5
@@ -494,8 +494,8 @@ class Retraining:
 class TrainingConfig:
     """Everything but the data. A list of targets, even of one, is predicted as that many numbers at once.
 
-    `algorithm` grows a tree; where many are put together, `ensemble` says how, and `algorithm` is that of the first.
-    Where nothing is predicted, but rows unlike the others are found, the list of targets is empty.
+    `algorithm` grows a tree; for many trees `ensemble` says how they are combined, and `algorithm` is the first one's.
+    For isolation forests, which predict nothing, the list of targets is empty.
     """
 
     target: str | tuple[str, ...]
@@ -518,14 +518,14 @@ class TrainingConfig:
 
     @property
     def needs_validation(self) -> bool:
-        """Whether some rows must be kept aside to judge splits or cuts by; trees that stand together are not judged."""
+        """Whether validation rows are needed to judge splits or pruning; those of an ensemble are not judged."""
         if self.ensemble is not None:
             return False
         return self.algorithm.stopping.validate_splits or judges_by_validation(self.pruning)
 
 
 def judges_by_validation(pruning: Pruning) -> bool:
-    """Whether a way of pruning looks at rows kept aside."""
+    """Whether a kind of pruning uses validation rows."""
     match pruning:
         case ReducedErrorPruning():
             return True

@@ -63,7 +63,7 @@ class Preset:
     attribute_kinds: tuple[Kind, ...] = EVERY_KIND
     stopping: Stopping = field(default_factory=Stopping)
     pruning: str = NoPruning.kind
-    choose: Choose | None = None  # by what alpha is chosen; None for validation rows where there are some
+    choose: Choose | None = None  # how alpha is chosen; None for validation rows where there are some
     rule: AlphaRule = AlphaRule.MINIMUM  # of a cross-validation
     predicts_several: bool = False  # numbers at once
     linear: LinearTests | None = None
@@ -124,7 +124,7 @@ PRESETS: dict[str, Preset] = {
 
 
 def resolve(kind: str, overrides: Mapping[str, Any], task: Task) -> Algorithm:
-    """The preset with some parts replaced: `overrides` is JSON of the same shape, without what stays as it is.
+    """The preset with some parts replaced: `overrides` is JSON of the same shape with only what changes.
 
     A task that the preset cannot do takes the parts of one that it can; the checks against the table refuse it then.
     """
@@ -161,7 +161,7 @@ def _linear(default: LinearTests | None, overrides: Mapping[str, Any]) -> Linear
 
 
 def chaid_options(overrides: Mapping[str, Any], task: Task) -> dict[str, Any]:
-    """What was said of CHAID, and None for what is then not looked at; refused where something was said of that."""
+    """The given options of CHAID, with None for those that they make unused; refused if one of the latter is given."""
     raise_any(InvalidConfig, unused_faults(overrides, task))
     without_alphas = {"alpha_merge": None, "alpha_split": None} if overrides.get("exhaustive") else {}
     without_statistic = {"statistic": None} if task is Task.REGRESSION else {}
@@ -169,7 +169,7 @@ def chaid_options(overrides: Mapping[str, Any], task: Task) -> dict[str, Any]:
 
 
 def unused_faults(overrides: Mapping[str, Any], task: Task) -> Iterator[Fault]:
-    """Options of CHAID beside others that leave nothing for them to do."""
+    """Options of CHAID that others make useless."""
     for name in ("alpha_merge", "alpha_split"):
         if overrides.get("exhaustive") and overrides.get(name) is not None:
             detail = f"exhaustive merging goes on to two groups, and does not look at {name}"
@@ -188,9 +188,9 @@ def _criterion(plain: Mapping[str, Any]) -> Criterion:
 
 
 def pruning_for(algorithm: Algorithm, said: Mapping[str, Any] | None, *, has_validation: bool) -> Pruning:
-    """The pruning that was asked for, as JSON without what is left out, or the preset's own where nothing was said.
+    """The given pruning, as JSON without what is left out, or the preset's own.
 
-    `has_validation` tells whether there are rows kept aside, by which alpha is chosen where nobody says how.
+    `has_validation` says whether there are validation rows; then alpha is chosen by them unless configured otherwise.
     """
     preset = PRESETS[algorithm.kind]
     chosen = {"kind": preset.pruning} if said is None else dict(said)

@@ -25,7 +25,7 @@ class Fault:
     line: int | None = None
 
     def below(self, *prefix: str | int) -> "Fault":
-        """The same fault, seen from further out."""
+        """The fault with a longer path: these parts come before its own."""
         return Fault(self.detail, (*prefix, *self.path), self.hint, self.line)
 
 

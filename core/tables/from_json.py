@@ -38,7 +38,7 @@ def table_from_columns(
 def table_from_records(
     records: Sequence[Mapping[str, Any]], declared: Mapping[str, Declaration], tokens: Collection[str]
 ) -> Table:
-    """A table from its rows; columns stand in the order their names first appear, and a key left out is missing."""
+    """A table from its rows; columns are in the order their names first appear, and a key left out is missing."""
     names = dict.fromkeys(chain.from_iterable(records))
     if not names:
         raise EmptyTable(Fault(NOTHING, ("records",)))
@@ -50,7 +50,7 @@ def _table(
     columns: Mapping[str, Sequence[Any]], declared: Mapping[str, Declaration], tokens: Collection[str], place: Place
 ) -> Table:
     names = list(columns)
-    # A name has no place of its own in records: the list it came from has to do.
+    # A name has no path of its own in records, so the fault points at the list.
     unnamed = [Fault(fault.detail, place("", 0)[:1], fault.hint) for fault in name_faults(names)]
     _refuse([*unnamed, *declaration_faults(declared, names, tokens)])
     read = {name: column_of_values(values, declared.get(name), tokens) for name, values in columns.items()}

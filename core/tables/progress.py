@@ -1,4 +1,4 @@
-"""How much of a work is done: told often, so that people see it move, and so that it can be ended.
+"""Progress of a piece of work: reported often, so that people see it move and can cancel it.
 
 A `Watch` hears a number from 0 to 1 that never falls. What it raises ends the work.
 """
@@ -11,11 +11,11 @@ Item = TypeVar("Item")
 
 
 def nobody(_: float) -> None:
-    """A watch that does not care."""
+    """A watch that ignores progress."""
 
 
 def part_of(watch: Watch, start: float, end: float) -> Watch:
-    """The watch of a part of the work, which begins and ends at these parts of the whole."""
+    """The watch of a part of the work, which goes from `start` to `end` of the whole."""
     return lambda done: watch(start + done * (end - start))
 
 

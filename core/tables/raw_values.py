@@ -81,7 +81,7 @@ def name_faults(names: Sequence[str]) -> list[Fault]:
 
 
 def has_control_characters(text: str) -> bool:
-    """Whether a text holds a character that moves the cursor rather than be seen: NUL, line ends, tabs and the like."""
+    """Whether a text has control characters: NUL, line ends, tabs and the like."""
     return any(character < " " or "\x7f" <= character <= "\x9f" for character in text)
 
 
@@ -236,7 +236,7 @@ def decimal_numbers(texts: Sequence[str], tokens: Collection[str]) -> FloatArray
     except ValueError:
         return None
     n_missing = sum(text in tokens for text in texts)
-    # The text "nan" is no number, and neither is 1e999.
+    # Neither "nan" nor 1e999 is a finite number.
     is_plain = np.count_nonzero(np.isnan(numbers)) == n_missing and not np.isinf(numbers).any()
     return numbers if is_plain else None
 
@@ -245,7 +245,7 @@ class TextColumn:
     """A column of text cells that come in blocks of rows, as from a file.
 
     Numbers are kept as numbers only, to keep a large file small in memory. So when text turns up in a column that
-    began with numbers, `must_be_reread` says that the column is categorical and its cells are wanted once more.
+    began with numbers, `must_be_reread` says that the column is categorical and its cells must be read again.
     """
 
     def __init__(self, declaration: Declaration | None, tokens: Collection[str]) -> None:

@@ -63,5 +63,5 @@ class Schema:
         return tuple(attribute.name for attribute in self.columns)
 
     def column(self, name: str) -> int:
-        """The place of a column; KeyError when there is none of that name."""
+        """The index of a column; KeyError if there is none of that name."""
         return self._columns[name]

@@ -73,7 +73,7 @@ class NumberTarget:
         return means, in_row_order(weights[:, None] * (self.numbers[rows] - means) ** 2) / total
 
     def _centre(self, rows: RowArray, weights: FloatArray) -> FloatArray:
-        """Means near enough to keep the digits of sums of squares; by weight, or a far row of none would move them."""
+        """Weighted means, subtracted so that sums of squares keep their digits; rows of weight 0 must not move them."""
         return in_row_order(weights[:, None] * self.numbers[rows]) / in_row_order(weights)
 
     def is_pure(self, rows: RowArray) -> bool:

@@ -22,7 +22,7 @@ from core.tables.table import Table
 from core.tree.conditions import Condition, merged, path_conditions
 from core.tree.tree import Tree, full_view
 
-SHORTEST_TOLD = 3
+SHORTEST_PATHS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class ExplainedLength:
 
 
 def explained_lengths(
-    isolation: IsolationForest, records: Table, *, told: int = SHORTEST_TOLD
+    isolation: IsolationForest, records: Table, *, n_paths: int = SHORTEST_PATHS
 ) -> list[ExplainedLength]:
-    """The explanation of each record, with its `told` shortest paths; of equal lengths the earlier tree's."""
+    """The explanation of each record, with its `n_paths` shortest paths; of equal lengths the earlier tree's."""
     n_rows, n_trees, schema = records.n_rows, len(isolation), records.schema
     lengths, steps = np.zeros((n_rows, n_trees)), np.zeros((n_rows, len(schema)))
     depths, expected, heaviest = np.zeros(n_rows), 0.0, np.zeros((n_rows, n_trees), dtype=np.int64)
@@ -75,7 +75,7 @@ def explained_lengths(
                 heaviest[rows[is_heavier], number] = node
                 weight_of_heaviest[rows[is_heavier]] = weights[is_heavier]
     ways = [
-        _shortest(isolation, schema, of_record, leaves, told)
+        _shortest(isolation, schema, of_record, leaves, n_paths)
         for of_record, leaves in zip(lengths, heaviest.tolist(), strict=True)
     ]
     return [
@@ -100,9 +100,9 @@ def expected_lengths(tree: Tree) -> FloatArray:
 
 
 def _shortest(
-    isolation: IsolationForest, schema: Schema, lengths: FloatArray, leaves: Sequence[int], told: int
+    isolation: IsolationForest, schema: Schema, lengths: FloatArray, leaves: Sequence[int], n_paths: int
 ) -> tuple[ShortWay, ...]:
-    first = np.argsort(lengths, kind="stable")[:told].tolist()
+    first = np.argsort(lengths, kind="stable")[:n_paths].tolist()
     return tuple(
         ShortWay(
             number,

@@ -38,7 +38,7 @@ def test_the_attribute_that_sets_a_record_apart_shortens_its_way():
     numbers[7, 1] = 40.0
     table = numeric_table(numbers)
     isolation = grow_isolation(table, Isolation(n_trees=100), seed=0)
-    odd, usual = explained_lengths(isolation, table.take(np.array([7, 8])), told=5)
+    odd, usual = explained_lengths(isolation, table.take(np.array([7, 8])), n_paths=5)
     assert odd.length < usual.length
     assert odd.by_attribute[1] < -1.5
     assert odd.by_attribute[1] < min(odd.by_attribute[0], odd.by_attribute[2]) - 1
