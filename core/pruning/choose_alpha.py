@@ -39,7 +39,7 @@ def by_cross_validation(table: CrossValidation, rule: AlphaRule) -> int:
 
 
 def last_of_least(errors: FloatArray) -> int:
-    """The last place whose error is within a tie of the least: trees become smaller from place to place."""
+    """The last index whose error is within a tie of the least; trees become smaller from one to the next."""
     return int(np.flatnonzero(errors <= errors.min() + tie_of_errors(errors))[-1])
 
 
@@ -49,7 +49,7 @@ def tie_of_errors(errors: FloatArray) -> float:
 
 
 def last_steps(steps: Steps, first_step: int) -> RowArray:
-    """The last step of each alpha from a step on; where no link has alpha 0, the first step stands for it."""
+    """The last step of each alpha from a step on; where no link has alpha 0, the first step is that of 0."""
     alphas = steps.alpha[first_step:]
     is_last = np.append(alphas[1:] != alphas[:-1], True)[: len(alphas)]
     lasts = np.flatnonzero(is_last) + 1 + first_step
@@ -70,7 +70,7 @@ def fold_of_rows(target: Target, n_folds: int, seed: int) -> RowArray:
 
 
 def midpoints(alphas: FloatArray) -> FloatArray:
-    """The alpha that stands for each of some ascending ones in other trees; infinite for the last."""
+    """The alpha by which other trees are pruned for each of these ascending ones; infinite for the last."""
     return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
 
 
@@ -84,7 +84,7 @@ def cross_validated(
     grown_by: Cost | None,
     kernels: bool,
 ) -> CrossValidation:
-    """The table: every alpha of the sequence, and how trees grown without some rows answer these."""
+    """The table of a cross-validation: every alpha of the sequence with the error of fold trees on rows left out."""
     steps = last_steps(history.steps, first_step)
     alphas = np.where(steps == first_step, 0.0, history.steps.alpha[steps - 1])
     judged_at = midpoints(alphas)

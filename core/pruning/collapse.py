@@ -1,4 +1,4 @@
-"""Subtrees that make no fewer training errors than their root would as a leaf are taken back.
+"""Collapsing: subtrees that make no fewer training errors than a leaf in their place are cut.
 
 C4.5 and J48 do so before any pruning, from the root down.
 """
@@ -11,7 +11,7 @@ NO_FEWER = 1e-3
 
 
 def collapse(ledger: Ledger, watch: Watch = nobody) -> None:
-    """Cut every such subtree, and write down its errors before and after; those that stay are not mentioned."""
+    """Cut every such subtree, and record its errors before and after; subtrees that stay are not recorded."""
     view, own = ledger.view, training_errors(ledger.tree)
     below = own.copy()
     for node in watched(view.nodes[::-1], watch):  # children come after their parent

@@ -49,13 +49,13 @@ class Expectation:
         return cls(pruning, tree.costs, PROGRAMS_SLACK if is_as_programmed else TIE * float(tree.weight[0]))
 
     def estimates(self, errors: FloatArray, weights: FloatArray) -> FloatArray:
-        """The errors expected of leaves that make so many in training; 0 for an empty leaf."""
+        """The errors expected of leaves with these training errors and weights; 0 for an empty leaf."""
         if self.pruning.bound is Bound.NORMAL:
             return errors + added_errors(errors, weights, self.pruning.cf)
         return weights * upper_limits(errors, weights, self.pruning.cf)
 
     def of_leaves(self, class_weights: FloatArray) -> FloatArray:
-        """The estimates of leaves with these class weights, `[leaf, class]`; those met before are remembered."""
+        """The estimates of leaves with these class weights, `[leaf, class]`; computed once for equal pairs."""
         errors, weights = errors_of(class_weights, self.costs), class_weights.sum(axis=1)
         pairs = list(zip(errors.tolist(), weights.tolist(), strict=True))
         new = [position for position, pair in enumerate(pairs) if pair not in self._known]
@@ -90,7 +90,7 @@ def prune_by_confidence(
     kernels: bool = False,
     watch: Watch = nobody,
 ) -> None:
-    """Decide about every inner node left, and write each decision down; raising needs the training samples."""
+    """Decide about every inner node left, and record each decision; raising needs the training samples."""
     expected = Expectation.of(pruning, algorithm, ledger.tree)
     if pruning.raising:
         Raising(ledger, expected, algorithm, samples, watch).prune(root_key(seed))
@@ -150,7 +150,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Visit:
-    """Training samples at a node: it is looked at before its children, and again after them."""
+    """Training samples at a node, which is visited before its children and again after them."""
 
     node: int
     rows: RowArray
@@ -160,10 +160,10 @@ class Visit:
 
 
 class Raising:
-    """Pruning with raised branches: every node's training samples are at hand when it is its turn.
+    """Pruning with raised branches: every node is visited with its training samples.
 
-    A node that was raised into keeps its number; `_tested_by` tells whose test it has, `_children` which nodes are
-    below it then.
+    A node that a branch replaced keeps its number; `_tested_by` has the node whose test it took, `_children` its new
+    children.
     """
 
     def __init__(
@@ -175,14 +175,14 @@ class Raising:
         view = ledger.view
         self._tree, self._is_leaf = view.tree, view.is_leaf.copy()
         self._values, self._share = self._tree.values.copy(), self._tree.share.copy()
-        self._estimate = np.zeros(len(self._tree))  # of the subtree as it stands
-        expected.of_leaves(self._values)  # all at once takes little longer than one
+        self._estimate = np.zeros(len(self._tree))  # of the subtree as pruned so far
+        expected.of_leaves(self._values)  # all at once: little slower than one
         self._tested_by: dict[int, int] = {}
         self._children: dict[int, list[int]] = {}
         self._done = 0.0
 
     def prune(self, key: int) -> None:
-        """Decide about every node, children first; a node into which a branch was raised begins again."""
+        """Decide about every node, children first; after raising a branch, a node is visited again."""
         waiting = [Visit(0, self._samples.rows, self._samples.weights, key, is_after=False)]
         while waiting:
             visit = waiting.pop()
@@ -205,7 +205,7 @@ class Raising:
         return self._children.get(node) or self._tree.children(node)
 
     def _decide(self, visit: Visit) -> bool:
-        """Make the node a leaf, raise its heaviest branch, or leave it; whether a branch was raised."""
+        """Make the node a leaf, raise its heaviest branch, or leave it; returns whether a branch was raised."""
         node, expected = visit.node, self._expected
         leaf = float(expected.of_leaves(self._values[node : node + 1])[0])
         subtree = float(sum(self._estimate[child] for child in self.children(node)))
@@ -274,7 +274,7 @@ class Raising:
         return estimate + (float(self._expected.of_leaves(np.array(leaf_values)).sum()) if leaf_values else 0.0)
 
     def _sent_through(self, child: int, visit: Visit) -> Sent:
-        """The samples of the node sent through a child's subtree, r_v of every node found anew from them."""
+        """The samples of the node sent through a child's subtree, with r_v of every node computed from them."""
         sent = Sent()
         waiting = [(child, visit, float(self._share[visit.node]))]
         while waiting:
@@ -294,7 +294,7 @@ class Raising:
         return sent
 
     def _raise(self, node: int, child: int, sent: Sent) -> RaisedBranch:
-        """Put the child in the node's place, with the figures of the samples sent through it."""
+        """Replace the node by the child, with the figures of the samples sent through it."""
         self._tested_by[node] = self._tested_by.get(child, child)
         self._children[node] = self.children(child)
         nodes, values = np.array(sent.nodes), np.array(sent.values)

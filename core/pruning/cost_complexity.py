@@ -44,7 +44,7 @@ def node_costs(tree: Tree, cost: Cost, grown_by: Cost | None = None) -> FloatArr
 
 
 def tie_of(tree: Tree, cost: Cost, root_cost: float) -> float:
-    """How near two links are that count as equally weak."""
+    """The difference up to which two links count as equally weak."""
     if cost is Cost.SQUARED_ERROR:
         return TIE * root_cost
     if cost is Cost.ERROR and tree.costs is not None:
@@ -53,7 +53,7 @@ def tie_of(tree: Tree, cost: Cost, root_cost: float) -> float:
 
 
 def loops_of(*, kernels: bool) -> ModuleType:
-    """The loops, compiled if asked for."""
+    """The loops of `tree_loops`, compiled or not."""
     if not kernels:
         return tree_loops
     from core.pruning.kernels import tree_loops as tree_loops_kernels  # imports Numba
@@ -72,7 +72,7 @@ def weakest_link_steps(view: TreeView, cost: Cost, *, grown_by: Cost | None = No
     nodes = nodes[places_in_order(own[nodes]) if kernels else np.argsort(own[nodes], kind="stable")]
     groups = loops.groups_of(own[nodes], tolerance)
     nodes = nodes[np.argsort(groups * len(tree) + nodes, kind="stable")]
-    # All figures are sums over the leaves that a cut takes away, added up in their order, whoever found the cut.
+    # All figures are sums over the leaves that a cut removes, in their order, so both loops give the same bits.
     n_steps = len(nodes)
     cut_at = np.full(len(tree), n_steps + 1)
     cut_at[nodes] = np.arange(1, n_steps + 1)

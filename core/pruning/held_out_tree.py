@@ -1,4 +1,4 @@
-"""Held-out rows spread over a tree, so that the effect of a cut can be told without sending them down again."""
+"""Held-out rows at every node of a tree, so that the effect of a cut is known without routing them again."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,7 +15,7 @@ from core.tree.layout import Layout
 from core.tree.tree import Tree, TreeView
 
 ROWS_AT_A_TIME = 30_000  # are sent down the tree in a fraction of a second
-ARRIVING = 0.5  # the part of the work before pruning that finds out which rows arrive where, about
+ARRIVING = 0.5  # the part of the work before pruning that routes the rows, about
 
 Change = tuple[RowArray, FloatArray]
 ChangeIfCut = Callable[[int], Change]
@@ -24,7 +24,7 @@ ChangeIfCut = Callable[[int], Change]
 class Arrivals:
     """The rows that arrive at every node, ascending, with their weights: those of node v from start[v] to start[v + 1].
 
-    By compiled kernels if the caller says so; the arrays are the same.
+    Kernels compute the same arrays.
     """
 
     def __init__(self, view: TreeView, samples: Samples, *, kernels: bool, watch: Watch) -> None:
@@ -51,7 +51,7 @@ class Arrivals:
 
 
 def arrivals_by(view: TreeView, *, kernels: bool) -> Callable[[Table], Iterator[Arrival]]:
-    """What sends rows down the tree, and tells which of them arrive at each node."""
+    """A function that routes rows down the tree and yields the arrivals at each node."""
     layout = Layout(view.tree)
     if kernels and layout.suits_blocks:
         walk, policy = BlockWalk(layout, view), policy_as_grown(view.tree)
@@ -96,7 +96,7 @@ class HeldOutTree:
         return rows, change
 
     def _leaves_below(self, node: int) -> list[int]:
-        """From right to left."""
+        """The leaves below a node, from right to left."""
         leaves, waiting = [], [node]
         while waiting:
             below = waiting.pop()
@@ -108,11 +108,11 @@ class HeldOutTree:
 
 
 def fast_change(tree: Tree, is_leaf: BoolArray, arrived: Arrivals, answers: FloatArray, n_rows: int) -> ChangeIfCut:
-    """`HeldOutTree._summed_if_cut` by a kernel; `is_leaf` is read anew each time."""
+    """`HeldOutTree._summed_if_cut` by a kernel; `is_leaf` is read at every call."""
     from core.pruning.kernels.held_out_tree import change_if_cut  # imports Numba
 
     leaves, index_of = np.empty(len(tree), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    start, size = arrived.start, tree.size.copy()  # compiled code tells arrays that cannot be written apart
+    start, size = arrived.start, tree.size.copy()  # read-only arrays would compile to another version
 
     def change(node: int) -> Change:
         rows, _ = arrived.at(node)

@@ -1,4 +1,4 @@
-"""The way of pruning that a configuration names, on a tree that stands ready."""
+"""Prunes a grown tree as a configuration says."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -27,15 +27,15 @@ from core.pruning.reduced_error import prune_by_validation
 from core.tables.progress import Watch, nobody, part_of
 from core.tree.history import History, Ledger
 
-COLLAPSING = 0.1  # the part of pruning that this takes, about
+COLLAPSING = 0.1  # the part of the work that collapsing takes, about
 
-# What grows the tree anew without some training rows, and hands over these rows as the tree takes them.
+# Grows the tree again without some training rows; returns it with these rows as its records.
 LeaveOut = Callable[[RowArray, Watch], tuple[Ledger, Samples]]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The rows that a way of pruning may look at.
+    """The rows that pruning may use.
 
     `train` as the tree grew from them; `validation` as records of the model, None where there are none.
     """
@@ -55,7 +55,7 @@ def prune(
     kernels: bool = False,
     watch: Watch = nobody,
 ) -> History:
-    """Decide what is cut, from what the ledger left; by compiled kernels if asked for: the bytes are the same.
+    """Decide what is cut of the tree in the ledger; kernels give the same bytes.
 
     `watch` hears how much is done, from 0 to 1, and may raise to end it.
     """
@@ -87,7 +87,7 @@ def cut_weakest_links(
     kernels: bool,
     watch: Watch,
 ) -> History:
-    """The whole sequence down to the root, and in it the step of the alpha that was given or is chosen.
+    """Cut the whole sequence down to the root, and select the step of the given or chosen alpha.
 
     Where alpha was to be chosen by validation rows, and there are none, cross-validation chooses it.
     """

@@ -16,13 +16,13 @@ from core.tables.progress import Watch, nobody, part_of, watched
 from core.tables.target import ClassTarget
 from core.tree.history import Decision, Ledger, Method
 
-SENDING = 0.1  # the part of the work that sends the rows down the tree, about
+SENDING = 0.1  # the part of the work that routes the rows, about
 
 
 def prune_by_validation(
     ledger: Ledger, validation: Samples, on_tie: OnTie, *, kernels: bool = False, watch: Watch = nobody
 ) -> None:
-    """Decide about every inner node left, and write each decision down; by compiled kernels if asked for."""
+    """Decide about every inner node left, and record each decision."""
     tree, view = ledger.tree, ledger.view
     judged = HeldOutTree(view, validation, kernels=kernels, watch=part_of(watch, 0.0, SENDING))
     deepest_first = sorted(view.nodes, key=lambda node: (-tree.depth[node], node))
@@ -38,7 +38,7 @@ def prune_by_validation(
 
 
 def record_trials(ledger: Ledger, validation: Samples, trials: list[Trial]) -> None:
-    """Write down the splits that were tried while the tree grew: a refused one is a cut."""
+    """Record the splits that were tried while the tree grew: a refused one is a cut."""
     nothing = np.zeros((len(validation), ledger.tree.values.shape[1]))
     held_out = HeldOut(validation, nothing, nothing[0], ledger.tree.costs)
     for trial in trials:

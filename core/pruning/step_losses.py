@@ -3,8 +3,8 @@
 A node answers from the step that makes it a leaf until the step that cuts one of the nodes above it. So a row that goes
 to one leaf is answered by that leaf, then by the node above it that is cut first, and so on: its loss is a step
 function with a step for each of them. A row with missing values is answered by a mix, which changes whenever one of the
-nodes it reaches begins or ends to answer. No step is looked at for its own sake: what the work takes depends on how far
-rows go, not on how many steps there are.
+nodes it reaches starts or stops answering. Steps are not visited one by one: the work depends on the length of paths,
+not on the number of steps.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from core.tree.layout import Layout
 from core.tree.tree import Tree, full_view
 
 ROWS_AT_A_TIME = 30_000  # are sent down the tree in a fraction of a second
-CHANGES_AT_A_TIME = 200_000  # of mixed answers stand in memory together, or those of one row
+CHANGES_AT_A_TIME = 200_000  # of mixed answers in memory at once, or those of one row
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class StepLosses:
 def losses_by_step(
     tree: Tree, cut_at: RowArray, n_steps: int, samples: Samples, *, kernels: bool = False, watch: Watch = nobody
 ) -> StepLosses:
-    """What these samples lose: 1 for a wrong class, its cost where wrong answers have costs, or the squared error.
+    """The losses of these samples: 1 for a wrong class, its cost where wrong answers have costs, or the squared error.
 
     `cut_at` is the step that cuts each node, larger than `n_steps` where none does; no two nodes have the same.
     """
@@ -65,16 +65,16 @@ def losses_by_step(
 
 
 class Spans:
-    """From which step on and until before which each node answers; never, where it begins only when it has ended."""
+    """The steps at which each node answers: from `start` to before `end`; none if `start` is not before `end`."""
 
     def __init__(self, tree: Tree, cut_at: RowArray, n_steps: int) -> None:
         never = n_steps + 1
         cut = np.minimum(cut_at, never)
         self.start = np.where(tree.size == 1, 0, cut)
         self.end = np.full(len(tree), never)
-        for level in by_depth(tree):  # from the root down
-            above = tree.parent[level]
-            self.end[level] = np.minimum(self.end[above], cut[above])
+        for at_depth in by_depth(tree):  # from the root down
+            above = tree.parent[at_depth]
+            self.end[at_depth] = np.minimum(self.end[above], cut[above])
         self.never = never
         self.cut_by = np.zeros(never + 1, dtype=np.int64)  # the node that each step cuts
         self.cut_by[cut] = np.arange(len(tree))
@@ -97,7 +97,7 @@ class Judge:
     def __init__(self, tree: Tree, samples: Samples) -> None:
         self.tree, self._samples = tree, samples
         self.origin = origin_of(tree.answers[0], tree.task)
-        self.answers = tree.answers - self.origin  # of each node; numbers far from 0 would lose their digits
+        self.answers = tree.answers - self.origin  # subtracted from answers, since numbers far from 0 would lose digits
 
     def of_nodes(self, rows: RowArray, nodes: RowArray) -> FloatArray:
         """What each row loses when this node answers it."""
@@ -106,7 +106,7 @@ class Judge:
         return self._of_numbers(self._samples.target, rows, self.answers[nodes])
 
     def of_answers(self, rows: RowArray, answers: FloatArray) -> FloatArray:
-        """What each row loses by this answer, which is told as a difference from the origin."""
+        """What each row loses by this answer, given as a difference from the origin."""
         if isinstance(self._samples.target, ClassTarget):
             return self._of_labels(self._samples.target, rows, labels_of(answers, self.tree.costs))
         return self._of_numbers(self._samples.target, rows, answers)
@@ -148,7 +148,7 @@ class Routes:
 
 
 def routes(tree: Tree, records: Table, *, kernels: bool, watch: Watch = nobody) -> Routes:
-    """Where the records go in the full tree; by compiled kernels if the caller says so."""
+    """Where the records go in the full tree."""
     view, policy = full_view(tree), policy_as_grown(tree)
     leaf = np.full(records.n_rows, -1)
     left = np.arange(records.n_rows)

@@ -1,6 +1,6 @@
-"""The loops over all nodes of a tree that pruning is made of.
+"""Loops over all nodes of a tree for pruning.
 
-Every function here is plain Python over arrays, and `pruning.kernels.tree_loops` is the same, compiled. Nodes are
+Every function here is plain Python over arrays, and `pruning.kernels.tree_loops` compiles it. Nodes are
 numbered as in a tree: children come after their parent, and a subtree is a range.
 """
 
@@ -16,10 +16,10 @@ def cutting_alphas(size: RowArray, is_leaf: BoolArray, cost: FloatArray, toleran
 
         g(t) = (C(t) - C(T_t)) / (|T_t| - 1)
 
-    on, T_t being what the cuts below t with smaller alphas have left. Children come before their parents here: t begins
-    with all cuts below it made, and takes them back, the last one first, until all that are left have a smaller alpha
-    than its own. What is taken back never happens, since t is cut before. Each cut is made once and taken back once at
-    most, and the last cut below a node stands on top of a heap, so all takes O(n log n), however deep the tree is.
+    on, T_t being the subtree after the cuts below t with smaller alphas. Nodes are visited bottom-up: t starts with all
+    cuts below it made, and undoes them, the last one first, until all that are left have a smaller alpha than its own.
+    The undone cuts never happen, since t is cut before them. Each cut is made once and undone at most once, and the
+    last cut below a node is on top of a heap, so the whole takes O(n log n), however deep the tree is.
 
     The heaps are skew heaps (Sleator and Tarjan 1986): two of them are melded along their right sides, whose nodes
     change sides on the way. `heap[t]` is the top of that of t; `left` and `right` lead on.
@@ -34,12 +34,12 @@ def cutting_alphas(size: RowArray, is_leaf: BoolArray, cost: FloatArray, toleran
         child, end = node + 1, node + size[node]
         top, link, below, n_leaves = -1, np.inf, 0.0, 0.0
         while True:
-            if child < end:  # begin with all children as leaves
+            if child < end:  # start with all children as leaves
                 other = heap[child]
                 below += cost[child]
                 n_leaves += 1.0
                 child += size[child]
-            elif top >= 0 and alpha[top] >= link - tolerance:  # take the last cut back
+            elif top >= 0 and alpha[top] >= link - tolerance:  # undo the last cut
                 below -= rise[top]
                 n_leaves += fewer[top]
                 alpha[top] = np.inf

@@ -1,4 +1,4 @@
-"""The compiled twin of `HeldOutTree`'s sums over the leaves below a node."""
+"""`held_out_tree.HeldOutTree._summed_if_cut`, compiled."""
 
 from core.compiler.compile import compiled
 
@@ -7,8 +7,8 @@ from core.compiler.compile import compiled
 def change_if_cut(node, size, is_leaf, start, rows, weights, answers, leaves, index_of, change):
     """Write to `change` how the answers of a node's rows change when it answers instead of the leaves below it.
 
-    The rows at node v, ascending, stand from `start[v]` to `start[v + 1]`. Leaves are taken away from right to left,
-    as in the definition. `leaves` and `place_of` are memory, for a number of each node and of each row.
+    The rows at node v, ascending, are at `start[v]` to `start[v + 1]`. Leaves are subtracted from right to left, as in
+    the definition. `leaves` and `index_of` are scratch, by node and by row.
     """
     first, n_outputs = start[node], answers.shape[1]
     for i in range(first, start[node + 1]):

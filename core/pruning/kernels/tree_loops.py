@@ -1,4 +1,4 @@
-"""The compiled twins of `tree_loops`: the same lines."""
+"""`pruning.tree_loops`, compiled from the same source."""
 
 from core.compiler.compile import compiled
 from core.pruning import tree_loops

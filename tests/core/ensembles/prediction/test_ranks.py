@@ -1,4 +1,4 @@
-"""Values as levels: the kernel finds what the definition does, and levels compare as numbers do."""
+"""Ranks of values among thresholds: the kernel agrees with the definition, and ranks compare as numbers do."""
 
 import numpy as np
 import pytest
@@ -17,21 +17,21 @@ NUMBERS = st.one_of(
 
 
 @given(st.lists(st.lists(NUMBERS, max_size=40), min_size=1, max_size=3), st.lists(NUMBERS, max_size=30))
-def test_kernels_find_the_level_of_the_definition(of_columns, others):
+def test_kernels_find_the_rank_of_the_definition(of_columns, others):
     columns = [np.unique(np.array(thresholds, dtype=np.float64)) for thresholds in of_columns]
     ranks = all_ranks(columns)
     for column, thresholds in enumerate(columns):
         values = np.array([*thresholds, *others, np.nan, np.inf, -np.inf])
         expected = ranks_of(values, thresholds)
         assert [rank_of(ranks, np.uint64(column), value) for value in values] == expected.tolist()
-        together, places = np.zeros(len(values) + 1, dtype=np.uint32), np.empty(len(values), dtype=np.uint32)
+        together, positions = np.zeros(len(values) + 1, dtype=np.uint32), np.empty(len(values), dtype=np.uint32)
         shift, n = np.uint32(3), np.uint64(len(values))
-        write_ranks(ranks, np.uint64(column), values, np.uint64(0), n, shift, places, together, np.uint64(1))
+        write_ranks(ranks, np.uint64(column), values, np.uint64(0), n, shift, positions, together, np.uint64(1))
         assert together[1:].tolist() == (expected << 3).tolist()
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=20), NUMBERS)
-def test_a_level_is_above_that_of_a_threshold_when_the_value_is(thresholds, value):
+def test_a_rank_is_above_that_of_a_threshold_if_the_value_is(thresholds, value):
     ascending = np.unique(np.array(thresholds))
     rank = ranks_of(np.array([value]), ascending)[0]
     assert [rank > of_threshold for of_threshold in ranks_of(ascending, ascending)] == (value > ascending).tolist()
