@@ -1,9 +1,8 @@
 """Make what a version of the service leaves on disk and in Postgres, and record what it answers about it.
 
-Run it once for every released version, in a clean checkout of that version, and commit the folder it writes:
+Run it once for every released version, with a clean checkout of that version, and commit the folder it writes:
 
-    cd <checkout of the version>
-    .venv/bin/python <this repository>/tests/upgrades/make_stored.py <this repository>/tests/upgrades/<version>
+    .venv/bin/python -m tests.upgrades.make_stored <checkout of the version> tests/upgrades/<version>
 
 The folder then holds
 
@@ -11,31 +10,27 @@ The folder then holds
     postgres.sql, postgres.tar.gz   a database, and the data folder that belongs to it
     answers.json.xz                 requests and answers, of the service on either
 
-Nothing is imported from the service: it runs in a process of its own, from the current folder, and is spoken to over
-HTTP. So this script works with checkouts whose modules lie elsewhere. Ids and times differ from run to run.
+Nothing is imported from the service (see `tests.checkouts`). Ids and times differ from run to run.
 """
 
 import gzip
 import io
 import json
 import lzma
-import os
-import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from tests.checkouts import Running, running
+
 GOLDEN = Path(__file__).parent.parent / "golden"
-LONGEST_WAIT = 60.0
 
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -189,7 +184,7 @@ def dataset_bodies() -> dict[str, dict[str, Any]]:
     }
 
 
-def store_everything(service: "Running") -> dict[str, Any]:
+def store_everything(service: Running) -> dict[str, Any]:
     """Send tables, train models, prune two again, delete one, let a training fail; ids by name."""
     ids = {name: service.call("POST", "/v1/datasets", **body)["id"] for name, body in dataset_bodies().items()}
     models: dict[str, str] = {}
@@ -216,7 +211,7 @@ def store_everything(service: "Running") -> dict[str, Any]:
     return {"datasets": ids, "models": models}
 
 
-def leave_orders(service: "Running", ids: Any) -> None:
+def leave_orders(service: Running, ids: Any) -> None:
     """Two orders that no worker takes: one is cancelled, and one waits."""
     cancelled = service.call("POST", "/v1/trainings", json=order(TWIN, ids["datasets"]) | {"name": "cancelled"})
     service.call("POST", f"/v1/trainings/{cancelled['id']}/cancel")
@@ -303,75 +298,15 @@ def ask(client: httpx.Client, request: Request) -> Answer:
     return {"status": said.status_code, "media_type": media_type, "content": content}
 
 
-class Running:
-    """The service of the current folder in a process of its own."""
-
-    def __init__(self, settings: Mapping[str, str], log: Path) -> None:
-        plain = {name: value for name, value in os.environ.items() if not name.startswith("NIWAKI_")}
-        said = {f"NIWAKI_{name.upper()}": value for name, value in settings.items()}
-        command = [sys.executable, "-m", "service", "serve"]
-        self._log = log
-        with log.open("wb") as file:
-            self._process = subprocess.Popen(
-                command, env=plain | said, stdin=subprocess.DEVNULL, stderr=file, start_new_session=True
-            )
-        self.client = httpx.Client(base_url=eventually(self._address), timeout=LONGEST_WAIT)
-        eventually(lambda: self.client.get("/readyz").status_code == 200)
-
-    def _address(self) -> str | None:
-        log = self._log.read_text("utf-8")
-        assert self._process.poll() is None, log
-        events = [json.loads(line) for line in log.splitlines(keepends=True) if line.endswith("\n")]
-        return next((event["address"] for event in events if event["event"] == "serving"), None)
-
-    def call(self, method: str, path: str, **options: Any) -> Any:
-        answer = self.client.request(method, path, **options)
-        assert answer.is_success, (method, path, answer.text)
-        return answer.json() if answer.content else None
-
-    def ended(self, training: Any, status: str = "succeeded") -> str:
-        """Wait for a training; the id of the model it was to make."""
-        address = f"/v1/trainings/{training['id']}?wait=20"
-        ended = eventually(lambda: self._unless_going_on(address))
-        assert ended["status"] == status, ended
-        return str(training["model_id"])
-
-    def _unless_going_on(self, address: str) -> Any:
-        training = self.call("GET", address)
-        return None if training["status"] in ("queued", "running") else training
-
-    def end(self) -> None:
-        self.client.close()
-        os.killpg(self._process.pid, signal.SIGTERM)
-        assert self._process.wait(LONGEST_WAIT) == 0
-
-
-@contextmanager
-def running(settings: Mapping[str, str], log: Path, *, worker: bool) -> Iterator[Running]:
-    service = Running({**settings, "embedded_worker": str(worker)}, log)
-    try:
-        yield service
-    finally:
-        service.end()
-
-
-def eventually(look: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + LONGEST_WAIT
-    while not (found := look()):
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
-    return found
-
-
-def make(archive: Path, url: str | None = None) -> list[Any]:
+def make(checkout: Path, archive: Path, url: str | None = None) -> list[Any]:
     """Store everything in a database, pack the data folder, and hand over every request with its answer."""
     with tempfile.TemporaryDirectory() as temporary:
         data, log = Path(temporary) / "niwaki", Path(temporary) / "log"
-        settings = {"data_dir": str(data), "port": "0", "engine": "definition"}
+        settings = {"data_dir": str(data), "engine": "definition"}
         settings |= {} if url is None else {"database_url": url}
-        with running(settings, log, worker=True) as service:
+        with running(settings, log, checkout, worker=True) as service:
             ids = store_everything(service)
-        with running(settings, log, worker=False) as service:
+        with running(settings, log, checkout, worker=False) as service:
             leave_orders(service, ids)
             answers = [{"request": request, "answer": ask(service.client, request)} for request in requests(ids)]
         assert not list(data.glob("niwaki.db-*")), "the service left its SQLite file open"
@@ -394,7 +329,7 @@ def packed(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-def make_on_postgres(folder: Path) -> list[Any]:
+def make_on_postgres(checkout: Path, folder: Path) -> list[Any]:
     """Start a Postgres server, make everything there, and dump the database as plain SQL."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -403,7 +338,7 @@ def make_on_postgres(folder: Path) -> list[Any]:
     try:
         server.psql("CREATE DATABASE niwaki;")
         url = server.get_uri("niwaki")
-        answers = make(folder / "postgres.tar.gz", url)
+        answers = make(checkout, folder / "postgres.tar.gz", url)
         options = ["--inserts", "--no-owner", "--no-privileges", "--no-comments", f"--dbname={url}"]
         dump = subprocess.run([server.bin_path / "pg_dump", *options], check=True, capture_output=True, text=True)
     finally:
@@ -419,10 +354,10 @@ def one_a_line(answers: list[Any]) -> str:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]).absolute()
+    checkout, folder = (Path(argument).absolute() for argument in sys.argv[1:])
     folder.mkdir(parents=True, exist_ok=True)
-    on_sqlite = one_a_line(make(folder / "sqlite.tar.gz"))
-    on_postgres = one_a_line(make_on_postgres(folder))
+    on_sqlite = one_a_line(make(checkout, folder / "sqlite.tar.gz"))
+    on_postgres = one_a_line(make_on_postgres(checkout, folder))
     # Both are nearly the same, so one archive is half as large as two.
     text = f'{{"sqlite": {on_sqlite}, "postgres": {on_postgres}}}\n'
     (folder / "answers.json.xz").write_bytes(lzma.compress(text.encode(), preset=9))
