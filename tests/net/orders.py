@@ -141,11 +141,6 @@ def single_trees() -> Iterator[Order]:
         told = "collapsed" if collapse else "not collapsed"
         yield order(f"release 8, {told}", table, {"kind": "c45", "dialect": "release8", "collapse": collapse})
     yield order("release 8, weighted", "mixed", {"kind": "c45", "dialect": "release8"}, sample_weight="weight")
-    yield order(
-        "release 8 by information gain",
-        "mixed",
-        {"kind": "c45", "dialect": "release8", "criterion": CRITERIA["information gain"]},
-    )
 
 
 def numbers() -> Iterator[Order]:
