@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from tests.net.orders import ATTRIBUTES, ENGINES, ORDERS
+from tests.net.orders import ATTRIBUTES, BOTH_ENGINES, BY_KERNELS, ENGINES, ORDERS
 from tests.net.tables import TABLES
 
 N_RECORDS = 60
@@ -32,7 +32,7 @@ class Question:
     content: bytes | None = None
     media_type: str = JSON
     accept: str = "*/*"
-    engines: tuple[str, ...] = ("definition", "kernels")
+    engines: tuple[str, ...] = BOTH_ENGINES
 
     @property
     def name(self) -> str:
@@ -124,12 +124,12 @@ def other_formats(order: str) -> Iterator[Question]:
     yield Question(order, path, "predict complete Arrow", as_arrow(complete), ARROW)
     yield Question(order, path, "predict complete records", as_json(records=as_records(complete)))
     yield Question(order, f"{path}?explain=true", "explain NDJSON as CSV", as_ndjson(columns), NDJSON, CSV)
-    yield Question(order, f"{path}?fields=leaves", "leaves of CSV as NDJSON", as_csv(columns), CSV, NDJSON)
+    yield Question(order, f"{path}?fields=bounds", "bounds of CSV as NDJSON", as_csv(columns), CSV, NDJSON)
     yield Question(order, path, "predict CSV as Arrow", as_csv(columns), CSV, ARROW)
     yield Question(order, path, "predict Arrow as JSON", as_arrow(columns), ARROW, JSON)
 
 
-def reads(order: str, *paths: str, engines: tuple[str, ...] = ("definition", "kernels")) -> Iterator[Question]:
+def reads(order: str, *paths: str, engines: tuple[str, ...] = BOTH_ENGINES) -> Iterator[Question]:
     yield from (Question(order, path, engines=engines) for path in paths)
 
 
@@ -145,8 +145,9 @@ def every_question() -> Iterator[Question]:
         yield Question(TREE, "/predict", told, as_json(columns=holes, missing=policy))
     yield Question(SURROGATES, "/predict", "predict by surrogates", as_json(columns=holes, explain=True))
     yield Question(FILLED, "/predict", "predict filled", as_json(columns=holes, explain=True))
+    yield Question(TREE, "/predict", "leaves", as_json(columns=holes, fields=["leaves"]))
     yield Question(COSTS, "/predict", "predict by costs", as_json(columns=holes))
-    for step in ("full", "leaves:5", 1):
+    for step in ("full", "leaves:25", 1):
         yield Question(TREE, "/predict", f"predict as of {step}", as_json(columns=holes, step=step))
     for voting in ("majority", "unanimous", "trimmed", "bayesian"):
         yield Question(FOREST, "/predict", f"{voting} vote", as_json(columns=holes, voting={"kind": voting}))
@@ -174,17 +175,16 @@ def every_question() -> Iterator[Question]:
     yield from reads(COSTS, "/tree?format=text", "/evaluation", "/pruning?limit=5")
     yield from reads(FOREST, "", "/tree?index=1&format=text", "/rules", "/rules?format=text", "/export?index=0")
     yield from reads(FOREST, "/evaluation", "/importance?part=train&repeats=2", "/proximity?limit=20&outliers=true")
-    yield from reads(FOREST_OF_NUMBERS, "/evaluation", "/importance?part=train&repeats=2", "/rules?format=text")
+    yield from reads(FOREST_OF_NUMBERS, "/evaluation", "/importance?part=train&repeats=2", "/rules?index=1&format=text")
     yield from reads(FOREST_OF_SEVERAL, "/evaluation", "/importance")
     yield from reads(RETRAINED, "/importance", "/evaluation")
     yield from reads(ISOLATION, "/evaluation", "/tree?index=2&format=text")
 
-    kernels = ("kernels", "two threads")
-    yield from reads(LARGE, "/evaluation", "/importance?part=test&repeats=1", engines=kernels)
-    yield from reads(FOREST_COMPLETE, "/evaluation", "/importance?part=train&repeats=1", engines=kernels)
+    yield from reads(LARGE, "/evaluation", "/importance?part=test&repeats=1", engines=BY_KERNELS)
+    yield from reads(FOREST_COMPLETE, "/evaluation", "/importance?part=train&repeats=1", engines=BY_KERNELS)
     many = asked("complete", 1200, complete=True)
     many = {name: many[name] for name in ATTRIBUTES["complete"][:4]}
-    yield Question(FOREST_COMPLETE, "/predict", "predict columns", as_json(columns=many), engines=kernels)
+    yield Question(FOREST_COMPLETE, "/predict", "predict columns", as_json(columns=many), engines=BY_KERNELS)
 
 
 QUESTIONS = list(every_question())

@@ -18,7 +18,7 @@ from tests.net.tables import dataset_body
 LONGEST_RUN = 900.0  # seconds, for all orders of an engine on a busy machine; also where kernels are compiled first
 # A model's digest is compared where it is the answer; in others it would only tell the same once more.
 MASKED = re.compile(
-    rb"(?:mdl|ds|trn|job)_[0-9a-z]{26}|sha256:[0-9a-f]{64}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)"
+    rb"(?:mdl|ds|trn|job)_[0-9a-z]{26}|req_[0-9a-f]{16}|sha256:[0-9a-f]{64}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)"
 )
 
 Digests = dict[str, dict[str, str]]  # by engine, by name
@@ -78,7 +78,7 @@ def run_engine(
         with running({**settings, "data_dir": str(folder / "data")}, log, checkout) as service:
             wanted = [each for each in orders if engine in each.engines]
             models = train_all(service, wanted)
-            found.models[engine] = {name: digest_of_model(service, each) for name, each in models.items()}
+            found.models[engine] = digests_of_models(service, models)
             asked = [question for question in questions if engine in question.engines and question.order in models]
             if asked:
                 wait_for_compiled_code(service, asked[0], models)
@@ -97,11 +97,21 @@ def train_all(service: Running, orders: Collection[Order]) -> dict[str, Any]:
     return {name: service.outcome(training, LONGEST_RUN) for name, training in sent.items()}
 
 
-def digest_of_model(service: Running, training: Any) -> str:
-    """The digest of the stored bytes; of a training that failed, the kind of its problem."""
-    if training["status"] != "succeeded":
-        return f"{training['status']}: {training['problem']['type']}"
-    return str(service.call("GET", f"/v1/models/{training['model_id']}")["digest"])
+def digests_of_models(service: Running, trainings: Mapping[str, Any]) -> dict[str, str]:
+    """The digest of the stored bytes, by order; where a training failed, the kind of its problem."""
+    digests: dict[str, str] = {}
+    page = service.call("GET", "/v1/models?limit=100")
+    while True:
+        digests |= {model["id"]: model["digest"] for model in page["items"]}
+        if page["next_cursor"] is None:
+            break
+        page = service.call("GET", f"/v1/models?limit=100&cursor={page['next_cursor']}")
+    return {
+        name: digests[training["model_id"]]
+        if training["status"] == "succeeded"
+        else f"{training['status']}: {training['problem']['type']}"
+        for name, training in trainings.items()
+    }
 
 
 def wait_for_compiled_code(service: Running, question: Question, models: Mapping[str, Any]) -> None:

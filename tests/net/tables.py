@@ -2,11 +2,11 @@
 
 | table | rows | for |
 |---|---|---|
-| mixed | 300 | numbers, words in order and words, with holes, weights and three classes |
-| ties | 300 | few distinct values and no holes: many cuts are equally good |
+| mixed | 220 | numbers, words in order and words, with holes, weights and three classes |
+| ties | 220 | few distinct values and no holes: many cuts are equally good |
 | words | 240 | words only, which is what ID3 takes |
-| slanted | 300 | classes on both sides of sums of columns |
-| rare | 400 | one class in ten rows is rare |
+| slanted | 220 | classes on both sides of sums of columns |
+| rare | 300 | one class in ten rows is rare |
 | complete | 1,500 | distinct values and no holes |
 | large | 20,000 | every kind of column: what takes other ways with many rows |
 """
@@ -38,7 +38,7 @@ def with_holes(values: list[Any], salt: int, share: int) -> list[Any]:
     return [None if scattered(row, salt, share) == 0 else value for row, value in enumerate(values)]
 
 
-def mixed(n: int = 300) -> Columns:
+def mixed(n: int = 220) -> Columns:
     """Every kind of column, with holes in four of them."""
     area = column(n, lambda row: 30 + scattered(row, 1, 120) / 2)
     age = column(n, lambda row: scattered(row, 2, 40))
@@ -67,7 +67,7 @@ def mixed(n: int = 300) -> Columns:
     }
 
 
-def ties(n: int = 300) -> Columns:
+def ties(n: int = 220) -> Columns:
     """Six columns of 3 to 13 values, a class and a number that depend on three of them."""
     values = {f"x{c}": column(n, lambda row, c=c: scattered(row, 20 + c, (3, 4, 5, 7, 9, 13)[c])) for c in range(6)}
     total = [values["x0"][row] + values["x2"][row] + values["x5"][row] // 3 for row in range(n)]
@@ -94,7 +94,7 @@ def words(n: int = 240) -> Columns:
     return {**values, "ripe": ["yes" if each >= 2 else "no" for each in points]}
 
 
-def slanted(n: int = 300) -> Columns:
+def slanted(n: int = 220) -> Columns:
     """Numbers whose sums tell two classes, and three."""
     values = {f"x{c}": column(n, lambda row, c=c: scattered(row, 40 + c, 1000) / 8) for c in range(4)}
     total = [values["x0"][row] + values["x1"][row] - values["x2"][row] / 2 for row in range(n)]
@@ -108,7 +108,7 @@ def slanted(n: int = 300) -> Columns:
     }
 
 
-def rare(n: int = 400) -> Columns:
+def rare(n: int = 300) -> Columns:
     """Numbers and a word with holes; one class is rare."""
     first = column(n, lambda row: scattered(row, 50, 300) / 4)
     second = column(n, lambda row: scattered(row, 51, 90))
