@@ -6,6 +6,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from tests.net.answers import QUESTIONS
+from tests.net.orders import ORDERS
 from tests.net.running import Digests, Found
 
 TABLE = Path(__file__).parent / "digests.json"
@@ -23,7 +25,11 @@ def write_table(found: Found) -> None:
     apart = [*disagreements(found.models), *disagreements(found.answers)]
     if apart:
         raise SystemExit("\n".join(["Engines disagree, so nothing is written.", *apart]))
-    table = {"models": by_name(found.models), "answers": by_name(found.answers)}
+    models, answers = by_name(found.models), by_name(found.answers)
+    table = {
+        "models": {order.name: models[order.name] for order in ORDERS},
+        "answers": {question.name: answers[question.name] for question in QUESTIONS},
+    }
     TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 

@@ -15,7 +15,7 @@ from tests.net.running import Found, run_net
 def test_the_table_has_every_order_and_every_answer() -> None:
     table = read_table()
     assert list(table["models"]) == [order.name for order in ORDERS]
-    assert sorted(table["answers"]) == sorted(question.name for question in QUESTIONS)
+    assert list(table["answers"]) == [question.name for question in QUESTIONS]
     assert len({order.name for order in ORDERS}) == len(ORDERS) >= 200
     assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) >= 60
     assert not [name for name, digest in table["models"].items() if not digest.startswith("sha256:")]
@@ -24,7 +24,7 @@ def test_the_table_has_every_order_and_every_answer() -> None:
 def test_all_bytes_are_as_before(warm_kernels: KernelCache) -> None:
     assert warm_kernels.folder is not None
     found = run_net(kernels=warm_kernels.folder.parent)
-    assert list(found.models.keys() & found.answers.keys()) and found.models.keys() == ENGINES.keys()
+    assert found.models.keys() == ENGINES.keys()
     changed = changes(found, read_table())
     assert not changed, "\n".join(changed)
     assert {name for given in found.models.values() for name in given} == read_table()["models"].keys()
