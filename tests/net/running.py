@@ -117,7 +117,7 @@ def digests_of_models(service: Running, trainings: Mapping[str, Any]) -> dict[st
 def wait_for_compiled_code(service: Running, question: Question, models: Mapping[str, Any]) -> None:
     """Have the service load its compiled code: the first prediction begins that, and is answered without."""
     answer(service, question, models)
-    service.wait_until_idle()
+    service.wait_until_idle(LONGEST_RUN)
 
 
 def answer(service: Running, question: Question, models: Mapping[str, Any]) -> bytes:
