@@ -22,7 +22,7 @@ import numpy as np
 
 from core.arithmetic.arrays import FloatArray
 
-N_PLACES = 128  # of the table: 64 for m below 1, 64 from there on
+N_POSITIONS = 128  # of the table: 64 for m below 1, 64 from there on
 SHORTENING = 1.5 * 2.0**28  # a number near 1 that this is added to and taken from again has 24 bits behind the point
 SPLIT = 134217729.0  # 2^27 + 1: with it a float falls into two of at most 26 bits (Dekker 1971)
 BITS = 160  # behind the point, of the whole numbers that tables are computed with
@@ -45,10 +45,10 @@ def in_two(number: int, bits: int) -> tuple[float, float]:
     return high / (1 << bits), (number - high * unit) / (1 << BITS)
 
 
-def _row(place: int) -> tuple[float, ...]:
+def _row(position: int) -> tuple[float, ...]:
     """r, -log r and -log2 r, both in two parts; r is about 1 over the middle of the place."""
-    middle = 385 + 2 * place if place < 64 else 514 + 4 * (place - 64)  # 512 times
-    r = 2048 if place in (63, 64) else round(512 * 2048 / middle)  # 2048 times
+    middle = 385 + 2 * position if position < 64 else 514 + 4 * (position - 64)  # 512 times
+    r = 2048 if position in (63, 64) else round(512 * 2048 / middle)  # 2048 times
     log = log_of_ratio(2048, r)
     return (r / 2048, *in_two(log, 42), *in_two((log << BITS) // _LOG_2, 42))
 
@@ -60,7 +60,7 @@ LOG_2_HIGH, LOG_2_LOW = in_two(_LOG_2, 42)  # the first times an exponent is exa
 LOG2_E_HIGH, LOG2_E_LOW = in_two((1 << 2 * BITS) // _LOG_2, 23)  # the first times the first part of z is
 LOG2_E = LOG2_E_HIGH + LOG2_E_LOW
 LOG10_2, LOG10_2_LOW = in_two((_LOG_2 << BITS) // (3 * _LOG_2 + log_of_ratio(5, 4)), 53)
-TABLE = np.array([_row(place) for place in range(N_PLACES)])
+TABLE = np.array([_row(position) for position in range(N_POSITIONS)])
 _ROWS: list[list[float]] = TABLE.tolist()
 
 # The series log(1 + z) = z + z^2 (-1/2 + z/3 - ...), and the same to base 2.
@@ -195,23 +195,23 @@ def _each(one: Callable[[float], float], block: Callable[[FloatArray], FloatArra
 
 
 def _log2_block(x: FloatArray) -> FloatArray:
-    is_usual, e, m, place = _in_binary_each(x)
-    high, low = log2_parts(e, m, *(TABLE[:, column].take(place) for column in (0, 3, 4)))
+    is_usual, e, m, position = _in_binary_each(x)
+    high, low = log2_parts(e, m, *(TABLE[:, column].take(position) for column in (0, 3, 4)))
     return _with_unusual(x, is_usual, high + low)
 
 
 def _log_block(x: FloatArray) -> FloatArray:
-    is_usual, e, m, place = _in_binary_each(x)
-    high, low = log_parts(e, m, 0.0, *(TABLE[:, column].take(place) for column in (0, 1, 2)))
+    is_usual, e, m, position = _in_binary_each(x)
+    high, low = log_parts(e, m, 0.0, *(TABLE[:, column].take(position) for column in (0, 1, 2)))
     return _with_unusual(x, is_usual, high + low)
 
 
 def _log1p_block(x: FloatArray) -> FloatArray:
     total = x + 1.0
-    is_usual, e, m, place = _in_binary_each(total)
+    is_usual, e, m, position = _in_binary_each(total)
     sum_, part = np.where(is_usual, total, 1.0), np.where(is_usual, x, 0.0)
     lost = np.where(np.abs(part) < 1.0, part - (sum_ - 1.0), 1.0 - (sum_ - part))
-    high, low = log_parts(e, m, lost * (m / sum_), *(TABLE[:, column].take(place) for column in (0, 1, 2)))
+    high, low = log_parts(e, m, lost * (m / sum_), *(TABLE[:, column].take(position) for column in (0, 1, 2)))
     return _with_unusual(total, is_usual, high + low)
 
 
@@ -221,8 +221,8 @@ def _in_binary_each(x: FloatArray) -> Any:
     m, e = np.frexp(np.where(is_usual, x, 1.0))
     is_small = m < 0.75
     m = np.where(is_small, m + m, m)
-    place = np.where(m < 1.0, m * 256.0 - 192.0, m * 128.0 - 64.0).astype(np.int64)
-    return is_usual, (e - is_small).astype(np.float64), m, place
+    position = np.where(m < 1.0, m * 256.0 - 192.0, m * 128.0 - 64.0).astype(np.int64)
+    return is_usual, (e - is_small).astype(np.float64), m, position
 
 
 def _with_unusual(x: FloatArray, is_usual: Any, logs: FloatArray) -> FloatArray:

@@ -83,10 +83,10 @@ def times_two_to(x: float, n: float) -> float:
 
 def root_parts(high: float, low: float) -> tuple[float, float, float]:
     """2^(high + low) as (a + b) 2^n, for a sum between `LEAST` and `MOST`."""
-    place = math.floor(high * 64.0 + 0.5)
-    n = place // N_ROOTS
-    root_high, root_low = _ROWS[place - n * N_ROOTS]
-    return root_high, beyond_root((high - place / 64.0) + low, root_high, root_low), float(n)
+    position = math.floor(high * 64.0 + 0.5)
+    n = position // N_ROOTS
+    root_high, root_low = _ROWS[position - n * N_ROOTS]
+    return root_high, beyond_root((high - position / 64.0) + low, root_high, root_low), float(n)
 
 
 def power_of_two(high: float, low: float) -> float:
@@ -160,8 +160,8 @@ def _power_of_two_each(high: FloatArray, low: FloatArray) -> FloatArray:
 
 
 def _root_parts_each(high: FloatArray, low: FloatArray) -> Any:
-    place = np.floor(high * 64.0 + 0.5)
-    n = np.floor(place / N_ROOTS)
-    row = ROOTS[(place - n * N_ROOTS).astype(np.int64)]
+    position = np.floor(high * 64.0 + 0.5)
+    n = np.floor(position / N_ROOTS)
+    row = ROOTS[(position - n * N_ROOTS).astype(np.int64)]
     first = row[..., 0]
-    return first, beyond_root((high - place / 64.0) + low, first, row[..., 1]), n.astype(np.int32)
+    return first, beyond_root((high - position / 64.0) + low, first, row[..., 1]), n.astype(np.int32)

@@ -9,7 +9,7 @@ from core.arithmetic.arrays import FloatArray, RowArray
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)  # of a word: the bits of half a number, and the place it has
 
 
-def places_in_order(values: FloatArray) -> RowArray:
+def positions_in_order(values: FloatArray) -> RowArray:
     """The places of the numbers, ascending, equal ones in their own order; none is negative or NaN. Compiled.
 
     The bits of such numbers are in the same order as they are. First the lower half of these is put in order, then,
@@ -17,9 +17,9 @@ def places_in_order(values: FloatArray) -> RowArray:
     """
     from core.arithmetic.kernels.sorting import DIGIT, MOST_DIGITS, sort_keys  # imports Numba
 
-    bits, places = values.view(np.uint64), np.arange(len(values), dtype=np.uint64)
+    bits, positions = values.view(np.uint64), np.arange(len(values), dtype=np.uint64)
     counts = np.empty((MOST_DIGITS, 1 << DIGIT), dtype=np.uint32)
     for half in (bits & LOW, bits >> HALF):
-        keys = (half[places] << HALF) | places
-        places = sort_keys(keys, np.empty_like(keys), 32, counts) & LOW
-    return places.astype(np.int64)
+        keys = (half[positions] << HALF) | positions
+        positions = sort_keys(keys, np.empty_like(keys), 32, counts) & LOW
+    return positions.astype(np.int64)

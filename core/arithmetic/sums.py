@@ -23,8 +23,8 @@ def matrix_product(left: FloatArray, right: FloatArray) -> FloatArray:
     The last axis of `left` and the first of the two of `right` are as long as each other, and not empty.
     """
     total: FloatArray = left[..., 0, None] * right[0]
-    for place in range(1, len(right)):
-        total += left[..., place, None] * right[place]
+    for position in range(1, len(right)):
+        total += left[..., position, None] * right[position]
     return total
 
 

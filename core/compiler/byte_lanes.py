@@ -13,18 +13,18 @@ from numba.extending import intrinsic
 
 BYTES_AT_ONCE = 32
 BYTE, BITS = ir.IntType(8), ir.IntType(64)
-BYTES, PLACES = ir.VectorType(BYTE, BYTES_AT_ONCE), ir.VectorType(ir.IntType(32), BYTES_AT_ONCE)
+BYTES, POSITIONS = ir.VectorType(BYTE, BYTES_AT_ONCE), ir.VectorType(ir.IntType(32), BYTES_AT_ONCE)
 PAIRS = ir.VectorType(ir.IntType(16), BYTES_AT_ONCE)  # of bytes
 
 
-def _marks(compare: Callable[[Any, Any, Any], Any], lanes: Any = BYTES, kind: Any = types.uint8) -> Any:
+def _mask(compare: Callable[[Any, Any, Any], Any], lanes: Any = BYTES, kind: Any = types.uint8) -> Any:
     """Code that asks something of each of the bytes at an address, or pairs of bytes, beside another one."""
 
     def typed(_: Any, address: Any, byte: Any) -> Any:  # noqa: ARG001  # Numba counts the arguments
         def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
             here = builder.load(builder.inttoptr(arguments[0], lanes.as_pointer()), align=1)
             first = builder.insert_element(ir.Constant(lanes, ir.Undefined), arguments[1], ir.IntType(32)(0))
-            other = builder.shuffle_vector(first, ir.Constant(lanes, ir.Undefined), ir.Constant(PLACES, None))
+            other = builder.shuffle_vector(first, ir.Constant(lanes, ir.Undefined), ir.Constant(POSITIONS, None))
             said = builder.bitcast(compare(builder, here, other), ir.IntType(BYTES_AT_ONCE))
             return builder.zext(said, BITS)
 
@@ -45,13 +45,13 @@ def _are_below(builder: Any, here: Any, other: Any) -> Any:
     return builder.icmp_unsigned("<", here, other)
 
 
-marks_of: Any = _marks(_are_equal)
-marks_below: Any = _marks(_are_below)
+equal_mask: Any = _mask(_are_equal)
+below_mask: Any = _mask(_are_below)
 # The same of thirty-two numbers of two bytes each.
-marks_of_short: Any = _marks(_are_equal, PAIRS, types.uint16)
-marks_below_short: Any = _marks(_are_below, PAIRS, types.uint16)
+equal_mask_short: Any = _mask(_are_equal, PAIRS, types.uint16)
+below_mask_short: Any = _mask(_are_below, PAIRS, types.uint16)
 # Where a byte is none of the ten that begin with this one, as the digits do.
-marks_beyond_ten: Any = _marks(_are_beyond_ten)
+beyond_ten_mask: Any = _mask(_are_beyond_ten)
 
 
 def _copy(_: Any, source: Any, goal: Any) -> Any:

@@ -12,8 +12,8 @@ LINE = 64  # bytes
 def in_lines(shape: int | tuple[int, ...], dtype: Any = np.float64, fill: float = 0) -> NDArray[Any]:
     """An array filled with a number. Lanes that are read or written in it from whole eights on lie in one line each."""
     n_bytes = math.prod(np.atleast_1d(shape)) * np.dtype(dtype).itemsize
-    room = np.empty(int(n_bytes) + LINE, dtype=np.uint8)
-    begin = -room.ctypes.data % LINE
-    array = room[begin : begin + int(n_bytes)].view(dtype).reshape(shape)
+    buffers = np.empty(int(n_bytes) + LINE, dtype=np.uint8)
+    begin = -buffers.ctypes.data % LINE
+    array = buffers[begin : begin + int(n_bytes)].view(dtype).reshape(shape)
     array[...] = fill
     return array

@@ -17,8 +17,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 WIDTH = 8
-FLOAT, DOUBLE, BITS, PLACE = ir.FloatType(), ir.DoubleType(), ir.IntType(64), ir.IntType(32)
-FLOATS, DOUBLES, WORDS, PLACES = (ir.VectorType(kind, WIDTH) for kind in (FLOAT, DOUBLE, BITS, PLACE))
+FLOAT, DOUBLE, BITS, POSITION = ir.FloatType(), ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+FLOATS, DOUBLES, WORDS, POSITIONS = (ir.VectorType(kind, WIDTH) for kind in (FLOAT, DOUBLE, BITS, POSITION))
 KINDS = {types.float32: FLOATS, types.float64: DOUBLES, types.uint64: WORDS}
 FOUR = ir.VectorType(DOUBLE, 4)
 BYTES = {FLOATS: 4, DOUBLES: 8, WORDS: 8, FOUR: 8}
@@ -82,7 +82,7 @@ class Lanes:
         """Some bits of each word, as a number; no more than 31."""
         shifted = self.builder.lshr(self.value, same(WORDS, first))
         kept = self.builder.and_(shifted, same(WORDS, (1 << n_bits) - 1))
-        return Lanes(self.builder, self.builder.sitofp(self.builder.trunc(kept, PLACES), FLOATS))
+        return Lanes(self.builder, self.builder.sitofp(self.builder.trunc(kept, POSITIONS), FLOATS))
 
     def has_last_bit(self) -> "Lanes":
         """Whether the highest bit of each word is set."""
@@ -108,17 +108,17 @@ class Lanes:
 
     def exponent(self) -> "Lanes":
         """The exponents of float32 that are not negative: of 0 it is -127."""
-        bits = self.builder.lshr(self.builder.bitcast(self.value, PLACES), same(PLACES, 23))
-        return Lanes(self.builder, self.builder.sitofp(self.builder.sub(bits, same(PLACES, 127)), FLOATS))
+        bits = self.builder.lshr(self.builder.bitcast(self.value, POSITIONS), same(POSITIONS, 23))
+        return Lanes(self.builder, self.builder.sitofp(self.builder.sub(bits, same(POSITIONS, 127)), FLOATS))
 
     def mantissa(self) -> "Lanes":
         """The mantissas of float32, from 1 up to 2: of 0 it is 1."""
-        bits = self.builder.and_(self.builder.bitcast(self.value, PLACES), same(PLACES, (1 << 23) - 1))
-        return Lanes(self.builder, self.builder.bitcast(self.builder.or_(bits, same(PLACES, 127 << 23)), FLOATS))
+        bits = self.builder.and_(self.builder.bitcast(self.value, POSITIONS), same(POSITIONS, (1 << 23) - 1))
+        return Lanes(self.builder, self.builder.bitcast(self.builder.or_(bits, same(POSITIONS, 127 << 23)), FLOATS))
 
     def has_tag(self, tag: int) -> "Lanes":
         """Which numbers have these as their last two bits."""
-        kind = WORDS if self.value.type == DOUBLES else PLACES
+        kind = WORDS if self.value.type == DOUBLES else POSITIONS
         bits = self.builder.and_(self.builder.bitcast(self.value, kind), same(kind, 3))
         return Lanes(self.builder, self.builder.icmp_unsigned("==", bits, same(kind, tag)))
 
@@ -131,12 +131,12 @@ class Lanes:
 
     def moved(self, step: int, before: "Lanes") -> "Lanes":
         """Every number so many lanes further, the last ones of others before them."""
-        lanes = ir.Constant(PLACES, [2 * WIDTH - step + i if i < step else i - step for i in range(WIDTH)])
+        lanes = ir.Constant(POSITIONS, [2 * WIDTH - step + i if i < step else i - step for i in range(WIDTH)])
         return Lanes(self.builder, self.builder.shuffle_vector(self.value, before.value, lanes))
 
     def last_everywhere(self) -> "Lanes":
         """The number in the last lane, in every lane."""
-        return Lanes(self.builder, self.builder.shuffle_vector(self.value, self.value, same(PLACES, WIDTH - 1)))
+        return Lanes(self.builder, self.builder.shuffle_vector(self.value, self.value, same(POSITIONS, WIDTH - 1)))
 
     def larger(self, other: "Lanes") -> "Lanes":
         """The larger of two numbers, lane by lane; the other where this one is NaN."""
@@ -148,7 +148,7 @@ class Lanes:
 
     def largest(self) -> Any:
         """The largest number; none is negative, so that their bits are in the same order."""
-        lanes, name = (WORDS, "v8i64") if self.value.type == DOUBLES else (PLACES, "v8i32")
+        lanes, name = (WORDS, "v8i64") if self.value.type == DOUBLES else (POSITIONS, "v8i32")
         kind = ir.FunctionType(lanes.element, [lanes])
         reduce = self.builder.module.declare_intrinsic(f"llvm.vector.reduce.smax.{name}", fnty=kind)
         most = self.builder.call(reduce, [self.builder.bitcast(self.value, lanes)])
@@ -177,8 +177,8 @@ class Numbers:
         self.put(further, self(further) + lanes)
 
     def _address(self, further: int) -> Any:
-        place = self.builder.add(self.at, self.at.type(further))
-        return self.builder.bitcast(self.builder.gep(self.address, [place]), self.kind.as_pointer())
+        position = self.builder.add(self.at, self.at.type(further))
+        return self.builder.bitcast(self.builder.gep(self.address, [position]), self.kind.as_pointer())
 
 
 def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -211,11 +211,11 @@ def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
 def _all_given(context: Any, builder: Any, kinds: Any, values: Any) -> Iterator[Any]:
     """What a formula takes: its arrays from their places on, and its numbers."""
     is_several = isinstance(kinds[0], types.BaseTuple)
-    places = iter(cgutils.unpack_tuple(builder, values[0])) if is_several else repeat(values[0])
+    positions = iter(cgutils.unpack_tuple(builder, values[0])) if is_several else repeat(values[0])
     for kind, value in zip(kinds[1:], values[1:], strict=True):
         if isinstance(kind, types.Array):
             address = context.make_array(kind)(context, builder, value).data
-            yield Numbers(builder, address, next(places), KINDS[kind.dtype])
+            yield Numbers(builder, address, next(positions), KINDS[kind.dtype])
         elif isinstance(kind, EightType):
             yield Lanes(builder, value)
         else:
@@ -229,8 +229,8 @@ def _as_value(said: Any) -> Any:
 def in_all_lanes(builder: Any, value: Any, lanes: Any) -> Lanes:
     """A number in every lane."""
     nothing = ir.Constant(lanes, ir.Undefined)
-    first = builder.insert_element(nothing, value, PLACE(0))
-    return Lanes(builder, builder.shuffle_vector(first, nothing, same(ir.VectorType(PLACE, lanes.count), 0)))
+    first = builder.insert_element(nothing, value, POSITION(0))
+    return Lanes(builder, builder.shuffle_vector(first, nothing, same(ir.VectorType(POSITION, lanes.count), 0)))
 
 
 def same(kind: Any, value: Any) -> Any:
@@ -259,8 +259,8 @@ def _plus(_: Any, sums: Any, factors: Any, at: Any, number: Any) -> Any:  # noqa
     """Code that adds a number to each sum, times a factor of its own: those from a place of an array on."""
 
     def generate(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
-        given, table, place, value = arguments
-        read = Numbers(builder, context.make_array(kinds.args[1])(context, builder, table).data, place, DOUBLES)(0)
+        given, table, position, value = arguments
+        read = Numbers(builder, context.make_array(kinds.args[1])(context, builder, table).data, position, DOUBLES)(0)
         return builder.fadd(given, builder.fmul(in_all_lanes(builder, value, DOUBLES).value, read.value))
 
     return SUMS(sums, factors, at, types.float64), generate
@@ -284,13 +284,13 @@ def _add(_: Any, at: Any, sums: Any, weight: Any, part: Any) -> Any:  # noqa: AR
     """Code that adds to four sums of an array, from a place on: a weight, a part above 0, one below, and nothing."""
 
     def generate(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
-        place, array, weight, part = arguments
-        address = builder.gep(context.make_array(kinds.args[1])(context, builder, array).data, [place])
+        position, array, weight, part = arguments
+        address = builder.gep(context.make_array(kinds.args[1])(context, builder, array).data, [position])
         address = builder.bitcast(address, FOUR.as_pointer())
         is_above, nothing, given = builder.fcmp_ordered(">", part, DOUBLE(0.0)), DOUBLE(0.0), ir.Constant(FOUR, None)
         above, below = builder.select(is_above, part, nothing), builder.select(is_above, nothing, part)
         for lane, number in enumerate((weight, above, below)):
-            given = builder.insert_element(given, number, PLACE(lane))
+            given = builder.insert_element(given, number, POSITION(lane))
         builder.store(builder.fadd(builder.load(address, align=8), given), address, align=8)
         return context.get_dummy_value()
 

@@ -7,7 +7,7 @@ from core.compiler.compile import compiled, making_arrays
 
 
 @compiled
-def room_for(n_rows, has_missing):
+def list_capacity(n_rows, has_missing):
     """How long lists of so many rows are made at first: longer where rows may go down several branches."""
     return n_rows + n_rows // 2 if has_missing else n_rows
 

@@ -33,7 +33,7 @@ class Rows(NamedTuple):
     at: Any
 
 
-def over_rows(*places: int, blocks: int = 1, apart: int = 0) -> Callable[[Callable[..., Any]], Any]:
+def over_rows(*positions: int, blocks: int = 1, apart: int = 0) -> Callable[[Callable[..., Any]], Any]:
     """The kernel of a formula that says what a row adds to sums, which come to these places; rows in their order.
 
     The formula takes the row's eight values, its weight, and the `Numbers` that the sums are written to. Of several
@@ -55,7 +55,7 @@ def over_rows(*places: int, blocks: int = 1, apart: int = 0) -> Callable[[Callab
         ) -> Any:
             def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
                 given = (_address(context, builder, *each) for each in zip(called.args, arguments, strict=True))
-                _add_up(builder, formula, places, Rows(*given), [apart * block for block in range(blocks)])
+                _add_up(builder, formula, positions, Rows(*given), [apart * block for block in range(blocks)])
                 return context.get_dummy_value()
 
             return types.void(rows, weights, start, end, numbers, stride, offset, onto, at), generate
@@ -71,25 +71,27 @@ def _address(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
 
 
-def _add_up(builder: Any, formula: Callable[..., Any], places: tuple[int, ...], given: Rows, blocks: list[int]) -> None:
+def _add_up(
+    builder: Any, formula: Callable[..., Any], positions: tuple[int, ...], given: Rows, blocks: list[int]
+) -> None:
     """Code that adds up what a formula says of each row. Nothing else can see the sums, so they stay in registers."""
-    sums = [[cgutils.alloca_once(builder, DOUBLES) for _ in places] for _ in blocks]
+    sums = [[cgutils.alloca_once(builder, DOUBLES) for _ in positions] for _ in blocks]
     for each in chain(*sums):
         builder.store(same(DOUBLES, 0.0), each)
     onto = [Numbers(builder, given.onto, builder.add(given.at, given.at.type(further)), DOUBLES) for further in blocks]
     with cgutils.for_range_slice(builder, given.start, given.end, given.start.type(1)) as (i, _):
         _ask_ahead(builder, given, i, len(blocks))
-        values = Numbers(builder, given.numbers, _place_of(builder, given, i), DOUBLES)
+        values = Numbers(builder, given.numbers, _position_of(builder, given, i), DOUBLES)
         weight = in_all_lanes(builder, builder.load(builder.gep(given.weights, [i])), DOUBLES)
         for block, (of_block, those) in enumerate(zip(sums, onto, strict=True)):
             for each, added in zip(of_block, formula(values(WIDTH * block), weight, those), strict=True):
                 builder.store((Lanes(builder, builder.load(each)) + added).value, each)
     for of_block, those in zip(sums, onto, strict=True):
-        for place, each in zip(places, of_block, strict=True):
-            those.put(place, Lanes(builder, builder.load(each)))
+        for position, each in zip(positions, of_block, strict=True):
+            those.put(position, Lanes(builder, builder.load(each)))
 
 
-def _place_of(builder: Any, given: Rows, i: Any) -> Any:
+def _position_of(builder: Any, given: Rows, i: Any) -> Any:
     """Where the numbers of the row in place i begin."""
     row = builder.load(builder.gep(given.rows, [i]))
     return builder.add(builder.mul(row, given.stride), given.offset)
@@ -99,6 +101,6 @@ def _ask_ahead(builder: Any, given: Rows, i: Any, n_blocks: int) -> None:
     """Code that asks memory for the numbers of a row further on: a node's rows stand far from each other."""
     last, later = builder.sub(given.end, given.end.type(1)), builder.add(i, i.type(AHEAD))
     later = builder.select(builder.icmp_unsigned("<", later, last), later, last)
-    place = _place_of(builder, given, later)
+    position = _position_of(builder, given, later)
     for block in range(n_blocks):
-        ask(builder, builder.gep(given.numbers, [builder.add(place, place.type(WIDTH * block))]))
+        ask(builder, builder.gep(given.numbers, [builder.add(position, position.type(WIDTH * block))]))

@@ -116,7 +116,7 @@ def schema_of(columns: Iterable[ColumnSummary]) -> Schema:
 def column_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     """Columns that the dataset does not have."""
     named: list[tuple[Path, str | None]] = [
-        *target_places(config),
+        *target_paths(config),
         (("sample_weight",), config.sample_weight),
         (("division", "column"), division_column(config)),
         *((("attributes", index), name) for index, name in enumerate(config.attributes or ())),
@@ -126,7 +126,7 @@ def column_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
             yield Fault(f"{quoted(name)} is not a column of this dataset", path, did_you_mean(name, columns))
 
 
-def target_places(config: TrainingConfig) -> list[tuple[Path, str]]:
+def target_paths(config: TrainingConfig) -> list[tuple[Path, str]]:
     """Each target, with its path in the configuration."""
     if isinstance(config.target, str):
         return [(("target",), config.target)]
@@ -135,7 +135,7 @@ def target_places(config: TrainingConfig) -> list[tuple[Path, str]]:
 
 def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     """Targets that cannot be learnt, or not by this preset."""
-    for path, name in target_places(config):
+    for path, name in target_paths(config):
         if columns[name].n_values == 0:
             yield Fault(f"{quoted(name)} is missing in every row", path, "choose another target")
     unfit = [*target_list_faults(config), *target_kind_faults(config, columns)]
@@ -143,7 +143,7 @@ def target_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     if unfit:
         return
     task = task_of(schema_of(columns.values()), config.target, config.target_kind)
-    for path, name in target_places(config):
+    for path, name in target_paths(config):
         yield from size_faults(columns[name], task, path)
     if task not in PRESETS[config.algorithm.kind].tasks:
         yield preset_fault(config, task)
@@ -178,7 +178,7 @@ def target_list_faults(config: TrainingConfig) -> Iterator[Fault]:
 def target_kind_faults(config: TrainingConfig, columns: Columns) -> Iterator[Fault]:
     """Targets that were declared as ignored, or that have no numbers where numbers are to be predicted."""
     is_list = not isinstance(config.target, str)
-    for path, name in target_places(config):
+    for path, name in target_paths(config):
         kind = columns[name].kind
         if kind is Kind.IGNORE:
             yield Fault(f"{quoted(name)} was declared as ignored", path, "post the dataset with its kind")

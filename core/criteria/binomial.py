@@ -58,8 +58,8 @@ def upper_limits(errors: FloatArray, weights: FloatArray, cf: float) -> FloatArr
     limits[none] = -expm1_each(log(cf) / weights[none])
     some = np.flatnonzero((errors > 0) & (errors < weights))
     if len(some):
-        pairs, place = np.unique(np.stack([errors[some], weights[some]]), axis=1, return_inverse=True)
-        limits[some] = beta_quantiles(pairs[0] + 1.0, pairs[1] - pairs[0], cf)[place.ravel()]
+        pairs, position = np.unique(np.stack([errors[some], weights[some]]), axis=1, return_inverse=True)
+        limits[some] = beta_quantiles(pairs[0] + 1.0, pairs[1] - pairs[0], cf)[position.ravel()]
     return limits
 
 

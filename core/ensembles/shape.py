@@ -63,17 +63,17 @@ class Shape:
         above, tree = np.flatnonzero(self.size > 1), np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
         turn = tree[above] * (TOP_DEPTHS + 1) + np.minimum(self.depth[above], TOP_DEPTHS)
         above = above[np.argsort(turn, kind="stable")]
-        places, n_children = np.zeros(len(self.size), dtype=np.int64), self.n_children[above]
-        places[above] = np.cumsum(n_children, dtype=np.int64) - n_children + 1 + tree[above]  # roots are there too
-        return places
+        positions, n_children = np.zeros(len(self.size), dtype=np.int64), self.n_children[above]
+        positions[above] = np.cumsum(n_children, dtype=np.int64) - n_children + 1 + tree[above]  # roots are there too
+        return positions
 
     @cached_property
     def by_parent(self) -> NDArray[np.uint32]:
         """The node at each position: a tree's root first, and siblings adjacent."""
-        places = self.first_child[self.parent] + self.branch
-        places[self.start[:-1]] = self.start[:-1]
-        order = np.empty(len(places), dtype=np.uint32)
-        order[places] = np.arange(len(places))
+        positions = self.first_child[self.parent] + self.branch
+        positions[self.start[:-1]] = self.start[:-1]
+        order = np.empty(len(positions), dtype=np.uint32)
+        order[positions] = np.arange(len(positions))
         return order
 
     @cached_property

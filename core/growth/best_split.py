@@ -166,13 +166,13 @@ def threshold_candidates(
     cells = [samples.attributes.columns[column][node.rows] for column in columns]
     values = np.stack([np.where(is_missing(each), np.nan, each) for each in cells])
     cuts = best_cuts(values, node.sums, node.weights, objective, min_weight=algorithm.stopping.min_samples_leaf)
-    places = [place for place, cut in enumerate(cuts) if cut is not None]
-    if not places:
+    positions = [position for position, cut in enumerate(cuts) if cut is not None]
+    if not positions:
         return {}
     figured = thresholds_with_figures(
-        [columns[place] for place in places],
+        [columns[position] for position in positions],
         [cut for cut in cuts if cut is not None],
-        values[places],
+        values[positions],
         node,
         algorithm.criterion.kind,
         objective,
@@ -403,11 +403,11 @@ def thresholds_with_figures(
     rho = np.where(known.all(axis=1), 1.0, in_row_order(branch_weights.T) / in_row_order(node.weights))
     gains = rho * objective.decrease(branches, branch_weights)
     information = intrinsic_value(branch_weights)
-    for place in np.flatnonzero(information > 0):
-        gain = float(gains[place])
-        score = gain / float(information[place]) if criterion is CriterionKind.GAIN_RATIO else gain
-        split = Split(columns[place], SplitKind.THRESHOLD, 2, threshold=cuts[place].threshold)
+    for position in np.flatnonzero(information > 0):
+        gain = float(gains[position])
+        score = gain / float(information[position]) if criterion is CriterionKind.GAIN_RATIO else gain
+        split = Split(columns[position], SplitKind.THRESHOLD, 2, threshold=cuts[position].threshold)
         yield (
-            Candidate(split, gain, score, float(rho[place]), branch_weights[place], cuts[place].n_thresholds),
-            cuts[place],
+            Candidate(split, gain, score, float(rho[position]), branch_weights[position], cuts[position].n_thresholds),
+            cuts[position],
         )

@@ -17,10 +17,10 @@ class ColumnDraw:
 def column_order(node_key: int, n_columns: int) -> list[int]:
     """The columns in the order in which a node draws them: every order is equally likely (Fisher and Yates)."""
     key, order = key_of(node_key, FOR_COLUMNS), list(range(n_columns))
-    for place in range(n_columns - 1):
+    for position in range(n_columns - 1):
         # The high half of a product of 64 bits: as good as uniform for so few columns.
-        other = place + ((splitmix64(key_of(key, place)) >> 32) * (n_columns - place) >> 32)
-        order[place], order[other] = order[other], order[place]
+        other = position + ((splitmix64(key_of(key, position)) >> 32) * (n_columns - position) >> 32)
+        order[position], order[other] = order[other], order[position]
     return order
 
 
@@ -36,7 +36,7 @@ def searches(
         yield frozenset()
         return
     every = frozenset(range(n_columns))
-    order = [draw.columns[place] for place in column_order(node_key, len(draw.columns))]
+    order = [draw.columns[position] for position in column_order(node_key, len(draw.columns))]
     left = [column for column in order if column not in spent]
     yield every.difference(left[: draw.n_drawn])
     for column in left[draw.n_drawn :]:

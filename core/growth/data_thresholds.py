@@ -57,6 +57,6 @@ def sorted_values(values: Column) -> FloatArray:
 
 def lowered(thresholds: FloatArray, values: FloatArray) -> FloatArray:
     """The largest of the ascending values that is not above each threshold; every threshold has one below it."""
-    places = np.searchsorted(values, thresholds, side="right") - 1
-    assert (places >= 0).all()
-    return values[places]
+    positions = np.searchsorted(values, thresholds, side="right") - 1
+    assert (positions >= 0).all()
+    return values[positions]

@@ -110,9 +110,9 @@ def known_gains(node: NodeSamples, order: RowArray, ends: RowArray, objective: O
 def first_largest(gains: FloatArray) -> int | None:
     """The place where a scan in sequence ends up; None when nothing exceeds 0 by more than the tolerance."""
     best, largest = None, 0.0
-    for place, gain in enumerate(gains):
+    for position, gain in enumerate(gains):
         if gain > largest + TOLERANCE:
-            best, largest = place, float(gain)
+            best, largest = position, float(gain)
     return best
 
 

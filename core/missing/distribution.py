@@ -13,7 +13,7 @@ def drawn_branches(rows: RowArray, branch: RowArray, shares: FloatArray, node_ke
     """
     ends, last = np.cumsum(shares), int(np.flatnonzero(shares > 0)[-1])
     drawn = branch.copy()
-    for place in np.flatnonzero(branch < 0):
-        chance = uniform(key_of(key_of(node_key, FOR_ROWS), int(rows[place])))
-        drawn[place] = min(int(np.searchsorted(ends, chance, side="right")), last)
+    for position in np.flatnonzero(branch < 0):
+        chance = uniform(key_of(key_of(node_key, FOR_ROWS), int(rows[position])))
+        drawn[position] = min(int(np.searchsorted(ends, chance, side="right")), last)
     return drawn

@@ -38,11 +38,11 @@ def weighted_median(values: FloatArray, weights: FloatArray) -> float:
     order = np.argsort(values, kind="stable")
     so_far = np.cumsum(weights[order])
     half, tolerance = so_far[-1] / 2, TIE * so_far[-1]
-    place = int(np.argmax(so_far >= half - tolerance))
-    value = float(values[order[place]])
-    if so_far[place] > half + tolerance:
+    position = int(np.argmax(so_far >= half - tolerance))
+    value = float(values[order[position]])
+    if so_far[position] > half + tolerance:
         return value
-    later = float(values[order[place + 1]])
+    later = float(values[order[position + 1]])
     return value if later == value else midpoint(value, later)
 
 

@@ -45,11 +45,11 @@ def send_down(
     by_branch = known[np.argsort(of_known, kind="stable")]
     ends = np.cumsum(np.bincount(of_known, minlength=len(shares)))
     received = []
-    for places, share in zip(np.split(by_branch, ends[:-1]), shares, strict=True):
+    for positions, share in zip(np.split(by_branch, ends[:-1]), shares, strict=True):
         if len(unknown) == 0 or share == 0:
-            received.append((rows[places], weights[places]))
+            received.append((rows[positions], weights[positions]))
             continue
-        both = np.sort(np.concatenate([places, unknown]))
+        both = np.sort(np.concatenate([positions, unknown]))
         child_weights = weights[both] * np.where(branch[both] < 0, share, 1.0)
         kept = child_weights > 0
         received.append((rows[both[kept]], child_weights[kept]))

@@ -71,10 +71,10 @@ def best_threshold(column: int, _: Attribute, values: Column, sides: FloatArray)
 
     None where it does no better than the majority. `sides[i]` is row i's weight by side.
     """
-    distinct, place = np.unique(values.astype(np.float64), return_inverse=True)
+    distinct, position = np.unique(values.astype(np.float64), return_inverse=True)
     if len(distinct) == 1:
         return None
-    groups = sums_by(place, sides, len(distinct))
+    groups = sums_by(position, sides, len(distinct))
     up_to, after = np.cumsum(groups, axis=0)[:-1], np.cumsum(groups[::-1], axis=0)[::-1][1:]
     agreeing = np.stack([up_to[:, 0] + after[:, 1], up_to[:, 1] + after[:, 0]], axis=1).ravel()
     agreements = agreeing / in_row_order(groups).sum()

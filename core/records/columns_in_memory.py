@@ -67,15 +67,15 @@ class ColumnsInMemory:
         n_texts = sum(isinstance(column, TextsInMemory) for column in columns)
         codes = np.empty((n_texts, n_rows))
         at = int(address_of(codes))
-        places, addresses = list[tuple[int, int, int]](), list[int]()
+        positions, addresses = list[tuple[int, int, int]](), list[int]()
         for column in columns:
             if isinstance(column, NumbersInMemory):
-                places.append((0, column.address, 0))
+                positions.append((0, column.address, 0))
                 addresses.append(column.address)
             else:
-                places.append(column)
+                positions.append(column)
                 addresses.append(at)
                 at += NUMBER_BYTES * n_rows
-        if not read_columns(self._vocabulary.words, np.array(places, dtype=np.uint64).reshape(-1, 3), n_rows, codes):
+        if not read_columns(self._vocabulary.words, np.array(positions, dtype=np.uint64).reshape(-1, 3), n_rows, codes):
             return None
         return NumbersOfAttributes(np.array(addresses, dtype=np.uint64), codes, n_rows)

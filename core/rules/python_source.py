@@ -225,9 +225,9 @@ def _cuts(split: Split) -> tuple[float, ...]:
 
 def _branch_by_category(split: Split, categories: tuple[str, ...]) -> dict[str, int]:
     """The branch of each category that has one; an ordinal's categories are divided as their places are."""
-    places = np.arange(len(categories), dtype=np.int32)
+    positions = np.arange(len(categories), dtype=np.int32)
     return {
-        name: branch for name, branch in zip(categories, split.branches(places).tolist(), strict=True) if branch >= 0
+        name: branch for name, branch in zip(categories, split.branches(positions).tolist(), strict=True) if branch >= 0
     }
 
 

@@ -78,7 +78,7 @@ def simplified_rules(view: TreeView, samples: Samples) -> OrderedRules:
     most = float(rows.weights[by_tree != rows.codes].sum()) + WORSE * float(rows.weights.sum())
     order = asked.with_needed(order, default, most)
     if len(order) > len(view.leaves):
-        order = asked.places_of(paths)
+        order = asked.positions_of(paths)
     rules = tuple(asked.rules[index] for index in order)
     return OrderedRules(rules, asked.default(order, view.tree.costs))
 
@@ -207,10 +207,10 @@ class _Candidates:
         self._weight = weights.sum(axis=1)
         self._errors = self._weight - np.take_along_axis(weights, self._labels[:, None], axis=1)[:, 0]
 
-    def places_of(self, rules: Sequence[Rule]) -> RowArray:
+    def positions_of(self, rules: Sequence[Rule]) -> RowArray:
         """Where these rules stand."""
-        places = {(rule.id, rule.label): index for index, rule in enumerate(self.rules)}
-        return np.array([places[rule.id, rule.label] for rule in rules], dtype=np.int64)
+        positions = {(rule.id, rule.label): index for index, rule in enumerate(self.rules)}
+        return np.array([positions[rule.id, rule.label] for rule in rules], dtype=np.int64)
 
     def chosen(self, label: int, n_rules: int) -> RowArray:
         """Which of the first rules stay for a class, those of least pessimistic error rate first."""
@@ -226,9 +226,9 @@ class _Candidates:
     def in_order(self, by_class: Sequence[RowArray]) -> RowArray:
         """The rules of the classes one after the other, always those that are wrong about the least of what is left."""
         is_left, order = np.ones(self._rows.table.n_rows, dtype=np.bool_), np.empty(0, dtype=np.int64)
-        waiting = [places for places in by_class if len(places)]
+        waiting = [positions for positions in by_class if len(positions)]
         while waiting:
-            taken = [self._covers[places].any(axis=0) & is_left for places in waiting]
+            taken = [self._covers[positions].any(axis=0) & is_left for positions in waiting]
             wrong = [self._rows.wrong(self._labels[p[0]])[t].sum() for p, t in zip(waiting, taken, strict=True)]
             first = first_within_tie(-np.array(wrong))
             order = np.append(order, waiting.pop(first))
@@ -252,7 +252,7 @@ class _Candidates:
             first = _first(covers)
             others = np.vstack([covers, np.ones_like(covers[:1])])
             others[first, np.arange(len(first))] = False
-            now, then = (self._wrong(order, default, places) for places in (first, np.argmax(others, axis=0)))
+            now, then = (self._wrong(order, default, positions) for positions in (first, np.argmax(others, axis=0)))
             saved = weights_by(first, now - then, len(order) + 1)[:-1]
             worst = first_within_tie(saved)
             if saved[worst] <= (-tolerance if useless else tolerance):

@@ -29,7 +29,7 @@ class DistinctValues:
 
 
 @dataclass(frozen=True)
-class Places:
+class CutPositions:
     """Gaps to cut in, ascending, with the threshold of each; without thresholds the midpoints are meant."""
 
     gaps: RowArray
@@ -38,18 +38,18 @@ class Places:
     def __len__(self) -> int:
         return len(self.gaps)
 
-    def threshold(self, place: int, values: FloatArray) -> float:
+    def threshold(self, position: int, values: FloatArray) -> float:
         """The threshold that stands for a place, in [value before the gap, value after it)."""
         if self.thresholds is not None:
-            return float(self.thresholds[place])
-        gap = self.gaps[place]
+            return float(self.thresholds[position])
+        gap = self.gaps[position]
         return midpoint(float(values[gap]), float(values[gap + 1]))
 
     def all_thresholds(self, values: FloatArray) -> tuple[float, ...]:
-        return tuple(self.threshold(place, values) for place in range(len(self)))
+        return tuple(self.threshold(position, values) for position in range(len(self)))
 
 
-Choose = Callable[[DistinctValues], Places]
+Choose = Callable[[DistinctValues], CutPositions]
 
 
 def midpoint(low: float, high: float) -> float:
@@ -84,17 +84,17 @@ def every_cut(n_distinct: int) -> RowArray:
     return np.arange(n_distinct - 1)
 
 
-def every_midpoint(distinct: DistinctValues) -> Places:
+def every_midpoint(distinct: DistinctValues) -> CutPositions:
     """`exact`: the midpoint of every gap."""
-    return Places(every_cut(len(distinct.values)))
+    return CutPositions(every_cut(len(distinct.values)))
 
 
-def midpoints_at_changes(distinct: DistinctValues) -> Places:
+def midpoints_at_changes(distinct: DistinctValues) -> CutPositions:
     """`boundary`: the midpoints of gaps where the class changes."""
-    return Places(every_cut(len(distinct.values))[class_changes(distinct.sums)])
+    return CutPositions(every_cut(len(distinct.values))[class_changes(distinct.sums)])
 
 
-def equal_frequency(distinct: DistinctValues, bins: int) -> Places:
+def equal_frequency(distinct: DistinctValues, bins: int) -> CutPositions:
     """`quantile`: bins of equal weight.
 
     For j = 1..b-1 the midpoint after the first value at which the weight so far reaches j/b of the whole. A share that
@@ -103,10 +103,10 @@ def equal_frequency(distinct: DistinctValues, bins: int) -> Places:
     so_far = np.cumsum(distinct.weights)
     wanted = np.arange(1, bins) * so_far[-1] / bins - TIE * so_far[-1]
     gaps = np.unique(np.searchsorted(so_far, wanted, side="left"))
-    return Places(gaps[gaps < len(distinct.values) - 1])
+    return CutPositions(gaps[gaps < len(distinct.values) - 1])
 
 
-def equal_width(distinct: DistinctValues, bins: int) -> Places:
+def equal_width(distinct: DistinctValues, bins: int) -> CutPositions:
     """`uniform`: bins of equal width, cut at min + j (max - min) / b for j = 1..b-1."""
     low, high = float(distinct.values[0]), float(distinct.values[-1])
     return one_per_gap(distinct.values, [equal_width_threshold(low, high, j, bins) for j in range(1, bins)])
@@ -118,7 +118,7 @@ def equal_width_threshold(low: float, high: float, j: int, bins: int) -> float:
     return threshold if math.isfinite(threshold) else low * (1 - j / bins) + high * (j / bins)
 
 
-def at_random(distinct: DistinctValues, draws: int, key: int) -> Places:
+def at_random(distinct: DistinctValues, draws: int, key: int) -> CutPositions:
     """`random`: draws from the uniform distribution between the smallest and the largest value."""
     low, high = float(distinct.values[0]), float(distinct.values[-1])
     return one_per_gap(distinct.values, [random_threshold(low, high, key_of(key, draw)) for draw in range(draws)])
@@ -133,15 +133,15 @@ def random_threshold(low: float, high: float, key: int) -> float:
     return threshold if low <= threshold < high else low
 
 
-def found_before(distinct: DistinctValues, cuts: Sequence[float]) -> Places:
+def found_before(distinct: DistinctValues, cuts: Sequence[float]) -> CutPositions:
     """Cuts found once on all training rows: those that separate values of the node."""
     return one_per_gap(distinct.values, cuts)
 
 
-def one_per_gap(values: FloatArray, thresholds: Sequence[float]) -> Places:
+def one_per_gap(values: FloatArray, thresholds: Sequence[float]) -> CutPositions:
     """The smallest threshold in each gap that has one; those outside of the values separate nothing."""
     ordered = np.sort(np.array(thresholds, dtype=np.float64))
     gap_of = np.searchsorted(values, ordered, side="right") - 1  # values[gap] <= t < values[gap + 1]
     inside = (gap_of >= 0) & (gap_of < len(values) - 1)
     gaps, first = np.unique(gap_of[inside], return_index=True)
-    return Places(gaps, ordered[inside][first])
+    return CutPositions(gaps, ordered[inside][first])

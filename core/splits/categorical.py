@@ -136,8 +136,8 @@ def principal_component(features: FloatArray, level_weights: FloatArray) -> Floa
     weights = level_weights[:, None]
     centred = features - in_row_order(features * weights) / in_row_order(level_weights)
     scatter = np.zeros((features.shape[1], features.shape[1]))
-    for place, weight in zip(centred, level_weights, strict=True):
-        scatter += np.outer(weight * place, place)
+    for position, weight in zip(centred, level_weights, strict=True):
+        scatter += np.outer(weight * position, position)
     largest = scatter.diagonal().max()
     if largest == 0:
         return np.zeros(len(features))

@@ -41,8 +41,8 @@ def best_cut(
     values, sums, weights = values[order], sums[order], weights[order]
     last = np.flatnonzero(np.append(values[1:] != values[:-1], True))  # the last sample of each distinct value
     distinct = distinct_values(values, sums, weights, last)
-    places = choose(distinct)
-    ends = last[places.gaps]
+    positions = choose(distinct)
+    ends = last[positions.gaps]
     sides = both_sides(sums, ends)
     side_weights = both_sides(weights[:, None], ends)[..., 0]
     allowed = np.flatnonzero(side_weights.min(axis=1, initial=np.inf) >= min_weight - TIE)
@@ -50,7 +50,7 @@ def best_cut(
         return None
     gains = objective.decrease(sides[allowed], side_weights[allowed])
     best = int(allowed[first_within_tie(gains, objective.tolerance)])
-    return Cut(places.threshold(best, distinct.values), len(places), len(allowed))
+    return Cut(positions.threshold(best, distinct.values), len(positions), len(allowed))
 
 
 def best_cuts(

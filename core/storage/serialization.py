@@ -320,8 +320,8 @@ def history_arrays(history: History) -> dict[str, ArrayOf]:
 
 def recoded(codes: ArrayOf, words: tuple[str, ...], wanted: tuple[str, ...]) -> ArrayOf:
     """Codes of words as places among other words."""
-    places = [wanted.index(word) if word in wanted else -1 for word in words]
-    return np.array(places, dtype=np.int8)[codes]
+    positions = [wanted.index(word) if word in wanted else -1 for word in words]
+    return np.array(positions, dtype=np.int8)[codes]
 
 
 def read_history(tree: Tree, header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> History:

@@ -46,8 +46,8 @@ class Table:
 
     def select(self, names: Sequence[str]) -> "Table":
         """The table of these columns, in this order."""
-        places = [self.schema.column(name) for name in names]
-        return Table(Schema(tuple(self.schema[p] for p in places)), tuple(self.columns[p] for p in places))
+        positions = [self.schema.column(name) for name in names]
+        return Table(Schema(tuple(self.schema[p] for p in positions)), tuple(self.columns[p] for p in positions))
 
 
 def is_missing(values: Column) -> BoolArray:

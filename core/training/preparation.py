@@ -133,8 +133,8 @@ def divided_rows(
         case RandomDivision() as division:
             is_by_class = division.stratified and isinstance(target, ClassTarget)
             classes = target.codes[usable] if is_by_class and isinstance(target, ClassTarget) else None
-            places = divide_at_random(division, len(usable), classes, config.seed)
-            return {part: usable[places[part]] for part in Part}, None
+            positions = divide_at_random(division, len(usable), classes, config.seed)
+            return {part: usable[positions[part]] for part in Part}, None
         case ColumnDivision(column=name):
             categories = table.schema[table.schema.column(name)].categories
             codes = table.values(name)[usable]

@@ -105,8 +105,8 @@ class Tree:
     def branch(self) -> NDArray[np.int32]:
         """Which of its parent's children the node is; 0 for the root."""
         branches = np.empty(len(self), dtype=np.int32)
-        places, parents = np.arange(len(self)), self.parent[self.by_parent]
-        branches[self.by_parent] = places - np.searchsorted(parents, parents)
+        positions, parents = np.arange(len(self)), self.parent[self.by_parent]
+        branches[self.by_parent] = positions - np.searchsorted(parents, parents)
         return branches
 
     @cached_property

@@ -63,7 +63,7 @@ class Reference:
         return i, j
 
     def joined(self, groups, i, j):
-        others = [group for place, group in enumerate(groups) if place not in (i, j)]
+        others = [group for position, group in enumerate(groups) if position not in (i, j)]
         return sorted([*others, tuple(sorted(groups[i] + groups[j]))])
 
     def divisions(self, group):
@@ -76,8 +76,8 @@ class Reference:
     def are_runs(self, part, rest, group):
         known = [v for v in group if v != self.missing]
         for side in (part, rest):
-            places = [known.index(v) for v in side if v != self.missing]
-            if places and places != list(range(places[0], places[-1] + 1)):
+            positions = [known.index(v) for v in side if v != self.missing]
+            if positions and positions != list(range(positions[0], positions[-1] + 1)):
                 return False
         return True
 
@@ -108,9 +108,9 @@ class Reference:
             steps.append(groups)
         found = [self.test(step) for step in steps]
         logs = [math.log10(max(p, 1e-300)) for p, _ in found]
-        near = [place for place in range(len(steps)) if logs[place] <= min(logs) + 1e-9]
-        largest = max(found[place][1] for place in near)
-        best = next(place for place in near if found[place][1] >= largest - 1e-12 * max(1, largest))
+        near = [position for position in range(len(steps)) if logs[position] <= min(logs) + 1e-9]
+        largest = max(found[position][1] for position in near)
+        best = next(position for position in near if found[position][1] >= largest - 1e-12 * max(1, largest))
         return self.large_enough(steps[best], min_weight)
 
     def large_enough(self, groups, min_weight):

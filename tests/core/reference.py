@@ -481,7 +481,7 @@ def first_within(values: Sequence[float], tie: float) -> int:
     largest = max(values)
     if any(is_near_edge(largest - value, tie) for value in values):
         raise AmbiguousError("at the edge of a tie")
-    return next(place for place, value in enumerate(values) if value >= largest - tie)
+    return next(position for position, value in enumerate(values) if value >= largest - tie)
 
 
 def is_near_edge(difference: float, tie: float) -> bool:

@@ -88,9 +88,9 @@ OBLIQUE = TrainingConfig(
 )
 SQUARE = table_of(
     {
-        "east": [float(place % 4) for place in range(16)],
-        "north": [float(place // 4) for place in range(16)],
-        "side": ["below" if place % 4 > place // 4 or place in (0, 5) else "above" for place in range(16)],
+        "east": [float(position % 4) for position in range(16)],
+        "north": [float(position // 4) for position in range(16)],
+        "side": ["below" if position % 4 > position // 4 or position in (0, 5) else "above" for position in range(16)],
     }
 )
 

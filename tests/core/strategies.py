@@ -72,7 +72,7 @@ def tables(
     """A table; some rows are copies of others."""
     n_distinct = draw(st.integers(min_rows, max_rows))
     n_columns = draw(st.integers(1, max_columns))
-    made = [draw(columns(f"a{place}", n_distinct, missing=missing)) for place in range(n_columns)]
+    made = [draw(columns(f"a{position}", n_distinct, missing=missing)) for position in range(n_columns)]
     table = Table(Schema(tuple(attribute for attribute, _ in made)), tuple(values for _, values in made))
     copies = draw(st.lists(st.integers(0, n_distinct - 1), max_size=3))
     return table.take(np.array([*range(n_distinct), *copies], dtype=np.int64))
@@ -130,7 +130,8 @@ def crowded_samples(
     """Samples drawn all at once, with few distinct values, so that ties and repeated rows abound."""
     n_rows = int(chance.integers(max(min_rows, min(5, max_rows)), max_rows + 4))
     made = [
-        _crowded_column(chance, f"a{place}", n_rows, missing) for place in range(chance.integers(1, max_columns + 1))
+        _crowded_column(chance, f"a{position}", n_rows, missing)
+        for position in range(chance.integers(1, max_columns + 1))
     ]
     table = Table(Schema(tuple(attribute for attribute, _ in made)), tuple(values for _, values in made))
     pool = chance.choice(WEIGHTS, size=chance.integers(1, 4))
@@ -198,15 +199,15 @@ def any_tree(chance: np.random.Generator, schema: Schema, *, deepest: int = 4) -
     nodes: list[dict[str, Any]] = []
 
     def add(depth: int) -> int:
-        place = len(nodes)
+        position = len(nodes)
         weights = chance.integers(0, 4, 2) + np.array([0.0, 1.0])
         nodes.append({"size": 1, "column": LEAF, "kind": LEAF, "threshold": np.nan, "branch_of": (), "values": weights})
         if depth < deepest and chance.random() < 0.8:
             split = _any_split(chance, schema)
-            nodes[place] |= {"column": split.column, "kind": SPLIT_KINDS.index(split.kind)}
-            nodes[place] |= {"threshold": split.threshold, "branch_of": split.branch_of}
-            nodes[place]["size"] += sum(add(depth + 1) for _ in range(split.n_branches))
-        return int(nodes[place]["size"])
+            nodes[position] |= {"column": split.column, "kind": SPLIT_KINDS.index(split.kind)}
+            nodes[position] |= {"threshold": split.threshold, "branch_of": split.branch_of}
+            nodes[position]["size"] += sum(add(depth + 1) for _ in range(split.n_branches))
+        return int(nodes[position]["size"])
 
     add(0)
     numbers = {name: np.array([node[name] for node in nodes]) for name in ("threshold", "values")}

@@ -47,18 +47,18 @@ def wild_tree(
     turns = chance.spawn(1)[0]
 
     def add(depth: int, share: float) -> int:
-        place = len(nodes)
+        position = len(nodes)
         nodes.append({"size": 1, "share": share, "split": None, "stand_ins": ()})
         if depth < deepest and len(nodes) < MOST_NODES and chance.random() < 0.85:
             split = _split(chance, schema, cuts, only_two=surrogates, thresholds=thresholds)
             if sums and split.n_branches == 2 and turns.random() < 0.3:
                 split = _linear(turns, schema)
             shares = _shares(chance, split.n_branches)
-            nodes[place]["split"] = split
+            nodes[position]["split"] = split
             if surrogates:
-                nodes[place]["stand_ins"] = tuple(_surrogate(chance, schema) for _ in range(chance.integers(0, 4)))
-            nodes[place]["size"] += sum(add(depth + 1, float(part)) for part in shares)
-        return int(nodes[place]["size"])
+                nodes[position]["stand_ins"] = tuple(_surrogate(chance, schema) for _ in range(chance.integers(0, 4)))
+            nodes[position]["size"] += sum(add(depth + 1, float(part)) for part in shares)
+        return int(nodes[position]["size"])
 
     add(0, 1.0)
     splits = [node["split"] for node in nodes]
@@ -67,7 +67,7 @@ def wild_tree(
     if task is Task.CLASSIFICATION:
         values = np.abs(values) + np.eye(n_values)[chance.integers(0, n_values, len(nodes))]
     received = chance.random(len(nodes)) < 0.9
-    received[[0, *(place for place, split in enumerate(splits) if split is not None)]] = True
+    received[[0, *(position for position, split in enumerate(splits) if split is not None)]] = True
     return Tree(
         task=task,
         size=np.array([node["size"] for node in nodes], dtype=np.int32),
@@ -135,13 +135,13 @@ def _split(chance: np.random.Generator, schema: Schema, cuts: Cuts, *, only_two:
 
 def _linear(chance: np.random.Generator, schema: Schema) -> Split:
     """A weighted sum of some numbers and categories, compared with a number that it may well meet."""
-    places = [
+    positions = [
         (column, code)
         for column, attribute in enumerate(schema)
         for code in ([-1] if attribute.kind is Kind.NUMERIC else range(len(attribute.categories)))
     ]
-    chosen = sorted(chance.choice(len(places), size=min(len(places), 3), replace=False).tolist())
-    terms = tuple(Term(places[i][0], float(chance.choice([0.5, -1.0, 2.0, 0.1])), places[i][1]) for i in chosen)
+    chosen = sorted(chance.choice(len(positions), size=min(len(positions), 3), replace=False).tolist())
+    terms = tuple(Term(positions[i][0], float(chance.choice([0.5, -1.0, 2.0, 0.1])), positions[i][1]) for i in chosen)
     threshold = float(chance.integers(-2, 5)) / 2
     return Split(terms[0].column, SplitKind.LINEAR, 2, threshold=threshold, terms=terms)
 

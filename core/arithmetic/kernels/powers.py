@@ -30,10 +30,10 @@ def times_two_to(x, n):
 @inlined
 def root_parts(high, low):
     """`powers.root_parts`."""
-    place = int64(floor(high * 64.0 + 0.5))
-    n = place >> 6
-    root = uint64(place - n * N_ROOTS)
-    return ROOTS[root, 0], beyond_root((high - place / 64.0) + low, ROOTS[root, 0], ROOTS[root, 1]), float(n)
+    position = int64(floor(high * 64.0 + 0.5))
+    n = position >> 6
+    root = uint64(position - n * N_ROOTS)
+    return ROOTS[root, 0], beyond_root((high - position / 64.0) + low, ROOTS[root, 0], ROOTS[root, 1]), float(n)
 
 
 @compiled

@@ -41,7 +41,7 @@ def sortable_keys(values, bits, classes, class_bits, row_bits, keys):
 
 
 @making_arrays
-def sort_keys(keys, room, low_bits, counts):
+def sort_keys(keys, buffers, low_bits, counts):
     """`np.sort` of keys whose low bits ascend already; they end up in `keys` or in the room, which is as long.
 
     `counts[d, :]` becomes where the next key goes by its digit d. A digit that all keys share needs no pass.
@@ -50,22 +50,22 @@ def sort_keys(keys, room, low_bits, counts):
     n_digits = (64 - low_bits + DIGIT - 1) // DIGIT
     count_digits(keys, low_bits, n_digits, counts)
     for d in range(n_digits):
-        places, first = counts[d], uint64(low_bits) + uint64(d) * shift
-        if n == 0 or places[(keys[0] >> first) & mask] == n:
+        positions, first = counts[d], uint64(low_bits) + uint64(d) * shift
+        if n == 0 or positions[(keys[0] >> first) & mask] == n:
             continue
-        place = uint32(0)
+        position = uint32(0)
         for digit in range(1 << DIGIT):
-            here = places[digit]
-            places[digit] = place
-            place += here
+            here = positions[digit]
+            positions[digit] = position
+            position += here
         i = uint64(0)
         while i < n:
             key = keys[i]
             digit = (key >> first) & mask
-            room[places[digit]] = key
-            places[digit] += uint32(1)
+            buffers[positions[digit]] = key
+            positions[digit] += uint32(1)
             i += uint64(1)
-        keys, room = room, keys
+        keys, buffers = buffers, keys
     return keys
 
 
@@ -128,7 +128,7 @@ def list_entries(keys, values, class_bits, row_bits, entries):
 
 
 @making_arrays
-def sorted_list(values, classes, class_bits, row_bits, room, counts, entries):
+def sorted_list(values, classes, class_bits, row_bits, buffers, counts, entries):
     """Write the list of the known values: how many they are, and how many of them are new.
 
     Bits that all keys share tell nothing, and a few after them nearly always enough; else all that a key has are
@@ -136,8 +136,8 @@ def sorted_list(values, classes, class_bits, row_bits, room, counts, entries):
     """
     low_bits, bits = row_bits + class_bits, values.view(np.uint64)
     for looks_at_all in range(2):
-        n = sortable_keys(values, bits, classes, class_bits, row_bits, room[0])
-        keys, first = room[0, :n], uint64(low_bits)
+        n = sortable_keys(values, bits, classes, class_bits, row_bits, buffers[0])
+        keys, first = buffers[0, :n], uint64(low_bits)
         if not looks_at_all:
             n_digits = FEW_DIGITS if n <= FEW else SOME_DIGITS
             first = uint64(max(low_bits, differing_bits(keys, low_bits) - n_digits * DIGIT))
@@ -145,7 +145,7 @@ def sorted_list(values, classes, class_bits, row_bits, room, counts, entries):
         if n <= SHORT:
             unsorted = ~uint64(0)
         else:
-            keys = sort_keys(keys, room[1, :n], first, counts)
+            keys = sort_keys(keys, buffers[1, :n], first, counts)
         if settle_runs(keys, values, class_bits, row_bits, unsorted):
             return n, list_entries(keys, values, class_bits, row_bits, entries)
     order = np.argsort(values, kind="mergesort")  # NaN come last

@@ -18,19 +18,19 @@ from core.compiler.compile import compiled
 from core.compiler.eight_lanes import WIDTH, in_lanes
 from core.compiler.row_sums import over_rows
 
-CENTRE, WEIGHT, SUM, SQUARES, MEAN, DEVIATION = (WIDTH * place for place in range(6))
+CENTRE, WEIGHT, SUM, SQUARES, MEAN, DEVIATION = (WIDTH * position for position in range(6))
 SHIFT, VARIATION = SUM, SQUARES  # what becomes of them once all rows are added up
 OF_CLASS = 6 * WIDTH
 WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN, FIRST_CENTRE, STATISTIC, BETWEEN_DEGREES, WITHIN_DEGREES = (
-    WIDTH * place for place in range(9)
+    WIDTH * position for position in range(9)
 )
 OF_TEST = 9 * WIDTH
 TOGETHER = 3  # blocks of eight columns that one pass over the rows adds up: their sums stay in the processor
 
 
-def adding(formula, *places):
+def adding(formula, *positions):
     """The kernel of a formula for `TOGETHER` blocks of eight columns, and the one for a single block."""
-    return over_rows(*places, blocks=TOGETHER, apart=OF_CLASS)(formula), over_rows(*places)(formula)
+    return over_rows(*positions, blocks=TOGETHER, apart=OF_CLASS)(formula), over_rows(*positions)(formula)
 
 
 @in_lanes(types.void)
@@ -77,8 +77,8 @@ distance_blocks, distance_block = adding(of_distances, DEVIATION)
 @in_lanes(types.void)
 def begin_test(tests, zero):
     """No class is looked at yet."""
-    for place in (WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN):
-        tests.put(place, zero)
+    for position in (WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN):
+        tests.put(position, zero)
 
 
 @in_lanes(types.void)

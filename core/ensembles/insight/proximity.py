@@ -57,9 +57,9 @@ def in_one_leaf(some: Ends, others: Ends) -> FloatArray:
         halves = np.array_split(np.arange(len(some)), 2)
         return np.concatenate([in_one_leaf(some.take(half), others) for half in halves])
     parts = np.repeat(np.arange(len(some.nodes)), n_pairs)
-    places = by_leaf[np.arange(len(parts)) + np.repeat(begins - (np.cumsum(n_pairs) - n_pairs), n_pairs)]
-    cells = some.rows[parts] * len(others) + others.rows[places]
-    shared = weights_by(cells, some.weights[parts] * others.weights[places], len(some) * len(others))
+    positions = by_leaf[np.arange(len(parts)) + np.repeat(begins - (np.cumsum(n_pairs) - n_pairs), n_pairs)]
+    cells = some.rows[parts] * len(others) + others.rows[positions]
+    shared = weights_by(cells, some.weights[parts] * others.weights[positions], len(some) * len(others))
     return shared.reshape(len(some), len(others))
 
 

@@ -74,21 +74,21 @@ def canonical(conditions: list[Condition], cells: Cells) -> Conditions | None:
 
 def moved(condition: Condition, cells: Cells) -> Condition | None:
     """The condition with its thresholds moved; None where no value is left between them."""
-    places = cells[condition.column]
-    if len(places) == 0:
+    positions = cells[condition.column]
+    if len(positions) == 0:
         return condition
     match condition:
         case AtMost(_, threshold) | Above(_, threshold):
-            return replace(condition, threshold=nearest(places, threshold))
+            return replace(condition, threshold=nearest(positions, threshold))
         case Between(_, above, at_most):
-            low, high = nearest(places, above), nearest(places, at_most)
+            low, high = nearest(positions, above), nearest(positions, at_most)
             return replace(condition, above=low, at_most=high) if low < high else None
         case _:
             return condition
 
 
-def nearest(places: FloatArray, threshold: float) -> float:
+def nearest(positions: FloatArray, threshold: float) -> float:
     """The nearest of some ascending numbers, ties to the smaller one."""
-    after = int(np.searchsorted(places, threshold))
-    around = places[max(0, after - 1) : after + 1]
+    after = int(np.searchsorted(positions, threshold))
+    around = positions[max(0, after - 1) : after + 1]
     return float(around[np.argmin(np.abs(around / 2 - threshold / 2))])

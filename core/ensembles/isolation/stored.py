@@ -80,5 +80,5 @@ def _path_lengths(start: AnyArray, size: AnyArray, weight: AnyArray) -> FloatArr
     """Depth + c(weight) of every node."""
     trees = np.split(size.astype(np.int32), start[1:-1])
     depths = np.concatenate([times_covered(of_tree, np.arange(len(of_tree))) for of_tree in trees])
-    weights, places = np.unique(weight.astype(np.float64), return_inverse=True)
-    return depths + np.array([usual_length(one) for one in weights.tolist()])[places]
+    weights, positions = np.unique(weight.astype(np.float64), return_inverse=True)
+    return depths + np.array([usual_length(one) for one in weights.tolist()])[positions]

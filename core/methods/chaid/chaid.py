@@ -155,5 +155,5 @@ def split_of(samples: Samples, column: int, groups: tuple[Group, ...], branch_we
 def neighbours(branch_of: RowArray) -> RowArray:
     """For each interval the branch of the last one up to it that has one, else of the first: groups stay intervals."""
     known = np.flatnonzero(branch_of >= 0)
-    places = np.searchsorted(known, np.arange(len(branch_of)), side="right") - 1
-    return branch_of[known[np.maximum(places, 0)]]
+    positions = np.searchsorted(known, np.arange(len(branch_of)), side="right") - 1
+    return branch_of[known[np.maximum(positions, 0)]]

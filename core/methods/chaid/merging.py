@@ -176,7 +176,7 @@ class Pairs:
     @property
     def groups(self) -> Groups:
         """The groups, by their first categories."""
-        return [self._at[place] for place in sorted(self._at)]
+        return [self._at[position] for position in sorted(self._at)]
 
     def __len__(self) -> int:
         return len(self._at)
@@ -187,12 +187,12 @@ class Pairs:
         if of is not None:
             is_of = np.arange(len(statistic)) == of[0]
             statistic = np.where(is_of[:, None] | is_of, statistic, np.inf)
-        place = divmod(int(np.argmax(statistic <= just_above(float(statistic.min())))), len(statistic))
-        if 0 < self._degrees[place][0] < self._most_degrees:  # else no p is larger
+        position = divmod(int(np.argmax(statistic <= just_above(float(statistic.min())))), len(statistic))
+        if 0 < self._degrees[position][0] < self._most_degrees:  # else no p is larger
             first, second = np.nonzero(np.isfinite(statistic))
             at = most_probable(Statistics(statistic[first, second], self._degrees[first, second]))
-            place = int(first[at]), int(second[at])
-        return place
+            position = int(first[at]), int(second[at])
+        return position
 
     def log10_p(self, pair: tuple[int, int]) -> float:
         return log10_p(float(self._statistic[pair]), self._degrees[pair].tolist())
@@ -210,27 +210,27 @@ class Pairs:
         self._at |= {part[0]: part for part in parts}
         self._change([part[0] for part in parts])
 
-    def _change(self, places: list[int]) -> None:
+    def _change(self, positions: list[int]) -> None:
         """Test all pairs of the groups in these places anew."""
-        self._sums[places] = self._categories.of([self._at[place] for place in places])
-        for place in places:
-            self._forget(place)
+        self._sums[positions] = self._categories.of([self._at[position] for position in positions])
+        for position in positions:
+            self._forget(position)
         every = np.array(sorted(self._at))
-        partners = [self._partners(place, every) for place in places]
-        ones, others = np.repeat(places, [len(each) for each in partners]), np.concatenate(partners)
+        partners = [self._partners(position, every) for position in positions]
+        ones, others = np.repeat(positions, [len(each) for each in partners]), np.concatenate(partners)
         first, second = np.minimum(ones, others), np.maximum(ones, others)
         for start in range(0, len(first), PAIRS_AT_ONCE):
             pairs = first[start : start + PAIRS_AT_ONCE], second[start : start + PAIRS_AT_ONCE]
-            found = self._test(np.stack([self._sums[place] for place in pairs], axis=1))
+            found = self._test(np.stack([self._sums[position] for position in pairs], axis=1))
             self._statistic[pairs], self._degrees[pairs] = found
 
-    def _forget(self, place: int) -> None:
-        self._statistic[place], self._statistic[:, place] = np.inf, np.inf
+    def _forget(self, position: int) -> None:
+        self._statistic[position], self._statistic[:, position] = np.inf, np.inf
 
-    def _partners(self, place: int, every: RowArray) -> RowArray:
+    def _partners(self, position: int, every: RowArray) -> RowArray:
         """With which groups one may be merged: neighbours, where there is an order, and missing with any."""
-        missing, at = self._categories.missing, int(np.searchsorted(every, place))
-        if not self._categories.has_order or place == missing:
+        missing, at = self._categories.missing, int(np.searchsorted(every, position))
+        if not self._categories.has_order or position == missing:
             return np.delete(every, at)
         is_near = np.zeros(len(every), dtype=np.bool_)
         is_near[max(at - 1, 0) : at + 2] = True
@@ -248,12 +248,12 @@ def most_probable(tests: Statistics) -> int:
     statistic, degrees = tests
     kindness = degrees[:, 0] if degrees.shape[1] == 1 else -degrees[:, 1]
     front = unbeaten(statistic, kindness)
-    logs = np.array([log10_p(float(statistic[place]), degrees[place].tolist()) for place in front])
+    logs = np.array([log10_p(float(statistic[position]), degrees[position].tolist()) for position in front])
     largest = logs.max()
     smallest = statistic[front[logs >= largest - SAME_LOG10_P]].min()
-    for place in np.flatnonzero(statistic <= just_above(float(smallest))).tolist():
-        if log10_p(float(statistic[place]), degrees[place].tolist()) >= largest - SAME_LOG10_P:
-            return place
+    for position in np.flatnonzero(statistic <= just_above(float(smallest))).tolist():
+        if log10_p(float(statistic[position]), degrees[position].tolist()) >= largest - SAME_LOG10_P:
+            return position
     raise AssertionError("the smallest statistic is near itself")
 
 
@@ -269,8 +269,8 @@ def unbeaten(statistic: FloatArray, kindness: FloatArray) -> RowArray:
         return np.array([smallest])
     order = np.lexsort((-kindness, statistic))
     kindest_before = np.append(-np.inf, np.maximum.accumulate(kindness[order])[:-1])
-    unbeaten_places: RowArray = order[kindness[order] > kindest_before]
-    return unbeaten_places
+    unbeaten_positions: RowArray = order[kindness[order] > kindest_before]
+    return unbeaten_positions
 
 
 def best_division(group: Group, categories: Categories, how: Merging) -> tuple[Group, Group] | None:

@@ -170,44 +170,44 @@ def refined(scene: Scene, start: FloatArray, key: int) -> FloatArray:
     """
     x = np.column_stack([scene.x, np.full(len(scene.x), -1.0)])
     gain, threshold = scene.cut(start)
-    place = _descended(scene, x, _Place(np.append(start, threshold), gain))
+    position = _descended(scene, x, _Point(np.append(start, threshold), gain))
     for jump in range(JUMPS):
-        if place.gain >= scene.largest_gain - TIE:
+        if position.gain >= scene.largest_gain - TIE:
             break
         draws = key_of(key, jump)
         chance = np.array([2 * uniform(key_of(draws, feature)) - 1 for feature in range(x.shape[1])])
-        moved = _stepped(scene, x, place, chance)
-        if moved is not place:
-            place = _descended(scene, x, moved)
-    return place.weights[:-1]
+        moved = _stepped(scene, x, position, chance)
+        if moved is not position:
+            position = _descended(scene, x, moved)
+    return position.weights[:-1]
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Point:
     """Coefficients, the last of them the threshold, and the gain of the test that they make."""
 
     weights: FloatArray
     gain: float
 
 
-def _descended(scene: Scene, x: FloatArray, place: _Place) -> _Place:
+def _descended(scene: Scene, x: FloatArray, position: _Point) -> _Point:
     """Go through the coefficients again and again, while any of them finds something better."""
     axes = np.eye(x.shape[1])
     for _ in range(MOST_SWEEPS):
-        before = place
+        before = position
         for axis in axes:
-            if place.gain >= scene.largest_gain - TIE:
-                return place
-            place = _stepped(scene, x, place, axis)
-        if place is before:
+            if position.gain >= scene.largest_gain - TIE:
+                return position
+            position = _stepped(scene, x, position, axis)
+        if position is before:
             break
-    return place
+    return position
 
 
-def _stepped(scene: Scene, x: FloatArray, place: _Place, along: FloatArray) -> _Place:
+def _stepped(scene: Scene, x: FloatArray, position: _Point, along: FloatArray) -> _Point:
     """The best place in a direction; the place itself where none is better."""
-    gain, step = best_step(scene, sums_along(x, place.weights), sums_along(x, along))
-    return place if gain <= place.gain + TIE else _Place(place.weights + step * along, gain)
+    gain, step = best_step(scene, sums_along(x, position.weights), sums_along(x, along))
+    return position if gain <= position.gain + TIE else _Point(position.weights + step * along, gain)
 
 
 def best_step(scene: Scene, sides: FloatArray, slopes: FloatArray) -> tuple[float, float]:

@@ -60,7 +60,7 @@ def linear_candidate(
     features = features_of(samples, node, learnt)
     if len(features.terms) < 2:
         return None
-    sums, weights = node.sums[learnt.places], node.weights[learnt.places]
+    sums, weights = node.sums[learnt.positions], node.weights[learnt.positions]
     part = float(in_row_order(weights) / in_row_order(node.weights))
     scene = Scene(features.standardised, sums, weights, objective, least * part)
     options, key = algorithm.linear, key_of(node.key, FOR_DIRECTIONS)
@@ -95,7 +95,7 @@ class LearningRows:
     """The columns that a sum may have, and the places in a node of rows that know them all."""
 
     columns: list[int]
-    places: RowArray
+    positions: RowArray
 
 
 def learning_rows(samples: Samples, node: NodeSamples) -> LearningRows:
@@ -117,11 +117,11 @@ def columns_for_sums(samples: Samples) -> list[int]:
     return [c for c, a in enumerate(samples.attributes.schema) if len(a.categories) <= MOST_CATEGORIES]
 
 
-def evenly_spaced(places: RowArray) -> RowArray:
+def evenly_spaced(positions: RowArray) -> RowArray:
     """All of them, or as many as a direction is learnt on."""
-    if len(places) <= MOST_ROWS:
-        return places
-    return places[np.linspace(0, len(places) - 1, MOST_ROWS).astype(np.int64)]
+    if len(positions) <= MOST_ROWS:
+        return positions
+    return positions[np.linspace(0, len(positions) - 1, MOST_ROWS).astype(np.int64)]
 
 
 def weight_of(chosen: BoolArray, weights: FloatArray) -> float:
@@ -141,7 +141,7 @@ class Features:
 def features_of(samples: Samples, node: NodeSamples, learnt: LearningRows) -> Features:
     """Numbers, and of other attributes each value that occurs but for the last; what does not vary is left out."""
     terms, columns, scales = list[tuple[int, int]](), list[FloatArray](), list[float]()
-    rows, weights = node.rows[learnt.places], node.weights[learnt.places]
+    rows, weights = node.rows[learnt.positions], node.weights[learnt.positions]
     for column in learnt.columns:
         attribute, values = samples.attributes.schema[column], samples.attributes.columns[column][rows]
         codes = [-1]

@@ -171,21 +171,21 @@ def first_vector(matrix: FloatArray) -> FloatArray:
             break
     divide_by(power, trace)
     largest, axis = 0.0, -1
-    for place in range(n):
-        largest = max(largest, power[place, place])
-    for place in range(n):
-        if axis < 0 and power[place, place] >= largest - TIE:
-            axis = place
-    for place in range(n):
-        vector[place] = power[place, axis]
+    for position in range(n):
+        largest = max(largest, power[position, position])
+    for position in range(n):
+        if axis < 0 and power[position, position] >= largest - TIE:
+            axis = position
+    for position in range(n):
+        vector[position] = power[position, axis]
     return vector
 
 
 def trace_of(matrix: FloatArray) -> float:
     """The sum of the diagonal, one after the other."""
     trace = 0.0
-    for place in range(len(matrix)):
-        trace += matrix[place, place]
+    for position in range(len(matrix)):
+        trace += matrix[position, position]
     return trace
 
 

@@ -81,8 +81,8 @@ def nearest_cut(values: FloatArray, weights: FloatArray, wanted: float, min_weig
 
     Allowed ones stand next to each other, all above that threshold or all below.
     """
-    distinct, place = np.unique(values, return_inverse=True)
-    up_to = np.cumsum(weights_by(place, weights, len(distinct)))
+    distinct, position = np.unique(values, return_inverse=True)
+    up_to = np.cumsum(weights_by(position, weights, len(distinct)))
     smaller = np.minimum(up_to[:-1], up_to[-1] - up_to[:-1])
     gaps = np.flatnonzero(smaller >= min_weight - TIE)
     if len(gaps) == 0:

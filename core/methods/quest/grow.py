@@ -14,7 +14,7 @@ from core.growth.kernels.inputs.row_by_row import numbers_row_by_row, row_by_row
 from core.growth.samples import Samples
 from core.methods.quest.kernels import grow as kernels
 from core.methods.quest.problem import Limits, Problem
-from core.methods.quest.scratch import Grown, Work, room_for_node, room_for_tree
+from core.methods.quest.scratch import Grown, Work, node_buffers, tree_buffers
 from core.splits.split import SplitKind
 from core.tables.progress import Watch, nobody
 from core.tables.table import Column, is_missing
@@ -31,7 +31,7 @@ def grow_quest(samples: Samples, algorithm: Algorithm, *, watch: Watch = nobody)
     nominal = [column for column, attribute in enumerate(schema) if not attribute.has_order]
     progress, whole = np.zeros(2), float(samples.weights.sum())
     problem, limits = problem_of(samples, ordered, nominal), limits_of(algorithm, len(schema), len(ordered))
-    work, grown = room_for(problem, len(schema)), room_for_tree(len(samples), problem.n_classes)
+    work, grown = buffers_for(problem, len(schema)), tree_buffers(len(samples), problem.n_classes)
     with ThreadPoolExecutor(1) as pool:  # the kernels hold no lock, so this thread can say how far they are
         growing = pool.submit(kernels.grow_quest, problem, limits, work, grown, progress)
         try:
@@ -82,9 +82,9 @@ def cells_of(codes: Column, start: int, missing: int) -> Column:
     return cells if len(codes) == 0 or codes.min() >= 0 else np.where(is_missing(codes), missing, cells)
 
 
-def room_for(problem: Problem, n_attributes: int) -> Work:
+def buffers_for(problem: Problem, n_attributes: int) -> Work:
     """Room for a node; tables are kept where they can be subtracted."""
-    return room_for_node(
+    return node_buffers(
         len(problem.classes),
         problem.n_classes,
         n_attributes,

@@ -74,7 +74,7 @@ class Grown(NamedTuple):
     groups: BoolArray
 
 
-def room_for_node(
+def node_buffers(
     n_rows: int, n_classes: int, n_attributes: int, width: int, level_start: RowArray, *, keeps_tables: bool
 ) -> Work:
     """Room for a node, and for the tables of those that wait."""
@@ -110,7 +110,7 @@ def room_for_node(
     )
 
 
-def room_for_tree(n_rows: int, n_classes: int) -> Grown:
+def tree_buffers(n_rows: int, n_classes: int) -> Grown:
     """Room to divide all rows, and for as many nodes as a tree may well have."""
     n = max(FIRST_NODES, min(n_rows, FIRST_NUMBERS // (OF_NODE + n_classes)))
     rows, weights = in_one_piece([(2 * n_rows, np.uint64), (2 * n_rows, np.float64)])

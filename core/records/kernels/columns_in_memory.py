@@ -39,14 +39,14 @@ def read_codes(words, vocabulary, offsets, text, size, codes):
 
 
 @compiled
-def read_columns(words, places, n_rows, codes):
+def read_columns(words, positions, n_rows, codes):
     """Write the codes of the columns that are texts; whether these are all known, and the others finite numbers.
 
     `places[attribute]` are those of offsets, 0 where there are none, of text or numbers, and the size of the text.
     """
     n_texts = 0
-    for attribute in range(uint64(places.shape[0])):
-        offsets, values, size = places[attribute, 0], places[attribute, 1], places[attribute, 2]
+    for attribute in range(uint64(positions.shape[0])):
+        offsets, values, size = positions[attribute, 0], positions[attribute, 1], positions[attribute, 2]
         if offsets == uint64(0):
             if not are_finite(values, n_rows):
                 return False

@@ -8,7 +8,7 @@ right (Clinger 1990). Else m is multiplied by 5^q to 128 bits, which nearly alwa
 import numpy as np
 from numba import float64, int64, uint64
 
-from core.compiler.byte_lanes import BYTES_AT_ONCE, marks_beyond_ten, marks_of
+from core.compiler.byte_lanes import BYTES_AT_ONCE, beyond_ten_mask, equal_mask
 from core.compiler.compile import byte_at, compiled, inlined, lowest_bit, whole_at
 
 EXACT, LEFT_TO_PYTHON, NO_NUMBER = 0, 1, 2
@@ -22,7 +22,7 @@ FAR_EXPONENT, NO_EXPONENT = 1_000_000_000, 1 << 40
 
 DIGITS_AT_ONCE = 8
 ZEROS = 0x3030_3030_3030_3030
-FAR_MARK = uint64(1 << BYTES_AT_ONCE)  # behind the bytes that are looked at
+FAR_BIT = uint64(1 << BYTES_AT_ONCE)  # behind the bytes that are looked at
 
 MANTISSA_BITS, BIAS = 52, 1_023
 LOW_HALF = (1 << 32) - 1
@@ -91,8 +91,8 @@ def read_decimal(at):
     that follows waits for that.
     """
     one, is_negative = uint64(1), byte_at(at) == MINUS
-    others = marks_beyond_ten(at, ZERO) & ~uint64(is_negative) | FAR_MARK
-    point = others & (~others + one) & marks_of(at, POINT)  # the first of them, where it is a point
+    others = beyond_ten_mask(at, ZERO) & ~uint64(is_negative) | FAR_BIT
+    point = others & (~others + one) & equal_mask(at, POINT)  # the first of them, where it is a point
     end, first, is_whole = at + uint64(lowest_bit(others ^ point)), at + uint64(is_negative), point == uint64(0)
     whole_end = at + uint64(lowest_bit(others))
     n_whole, n_fraction = whole_end - first, uint64(0) if is_whole else end - whole_end - one

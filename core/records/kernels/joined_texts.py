@@ -9,10 +9,10 @@ from core.compiler.compile import compiled
 
 
 @compiled
-def write_texts(texts, starts, lengths, places, at):
+def write_texts(texts, starts, lengths, positions, at):
     """Write the texts at some places one after the other, from an address on; there is room for 32 bytes more."""
     width = uint64(BYTES_AT_ONCE)
-    for index in places:
+    for index in positions:
         text, length = texts + uint64(starts[index]), uint64(lengths[index])
         for done in range(uint64(0), length, width):
             copy_bytes(text + done, at + done)

@@ -8,7 +8,7 @@ with bytes that JSON does not have, as many as are looked at together. Places in
 
 from numba import uint64
 
-from core.compiler.byte_lanes import BYTES_AT_ONCE, marks_of, n_bits
+from core.compiler.byte_lanes import BYTES_AT_ONCE, equal_mask, n_bits
 from core.compiler.compile import byte_at, compiled, inlined, set_byte, set_number, set_whole, whole_at
 from core.records.kernels.decimals import EXACT, LEFT_TO_PYTHON, MINUS, ZERO, is_digit, read_decimal
 from core.records.kernels.vocabulary import BLANK, CODE, GAVE_UP, ONE, QUOTE, WORD, are_same, string_end, word_of
@@ -30,7 +30,7 @@ def count_bytes(at, end, byte):
     """How often a byte stands between two places, and perhaps behind the second."""
     n = uint64(0)
     while at < end:
-        n += n_bits(marks_of(at, byte))
+        n += n_bits(equal_mask(at, byte))
         at += uint64(BYTES_AT_ONCE)
     return n
 

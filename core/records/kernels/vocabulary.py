@@ -6,7 +6,7 @@ and behind every text there is room for that. Places are addresses.
 
 from numba import uint64
 
-from core.compiler.byte_lanes import BYTES_AT_ONCE, marks_below, marks_of
+from core.compiler.byte_lanes import BYTES_AT_ONCE, below_mask, equal_mask
 from core.compiler.compile import byte_at, compiled, inlined, lowest_bit, set_whole, whole_at
 
 # Where things stand in a line of `vocabulary.Words`, and how long a line is: where the text begins and how long it is,
@@ -24,7 +24,7 @@ def string_end(at):
     """Where the quote stands behind a string whose first character is here, or GAVE_UP; and whether it has escapes."""
     has_escapes = False
     while True:
-        found = marks_of(at, QUOTE) | marks_of(at, BACKSLASH) | marks_below(at, BLANK)
+        found = equal_mask(at, QUOTE) | equal_mask(at, BACKSLASH) | below_mask(at, BLANK)
         if found == uint64(0):
             at += uint64(BYTES_AT_ONCE)
             continue

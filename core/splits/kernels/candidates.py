@@ -26,32 +26,32 @@ equal_width_threshold = compiled(defined_threshold)
 
 
 @compiled
-def midpoints_at_changes(entries, start, n, shift, places):
+def midpoints_at_changes(entries, start, n, shift, positions):
     """`candidates.midpoints_at_changes`: `single` is the class of a value all of whose rows have the same."""
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
-    n_places, value, end = 0, int64(start), int64(start + n)
+    n_positions, value, end = 0, int64(start), int64(start + n)
     single, single_before = int64((entries[start] >> uint32(shift)) & mask), int64(NO_CLASS)
     for i in range(start + 1, end + 1):
         is_over = i == end or entries[i] >> uint32(31) > 0  # the value's last row was the one before
         here = int64((entries[i] >> uint32(shift)) & mask) if i < end else int64(NO_CLASS)
         if is_over:
             if value > start and (single != single_before or single == NO_CLASS):
-                places[n_places] = value
-                n_places += 1
+                positions[n_positions] = value
+                n_positions += 1
             value, single_before, single = i, single, here
         elif here != single:
             single = int64(NO_CLASS)
-    return n_places
+    return n_positions
 
 
 @compiled
-def equal_frequency(entries, start, n, shift, weights, bins, places):
+def equal_frequency(entries, start, n, shift, weights, bins, positions):
     """`candidates.equal_frequency`."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     whole, so_far = 0.0, 0.0
     for i in range(start, start + n):
         whole += weights[entries[i] & row_mask]
-    n_places, j = 0, 1
+    n_positions, j = 0, 1
     for i in range(start, start + n - 1):
         so_far += weights[entries[i] & row_mask]
         if entries[i + 1] >> uint32(31):
@@ -59,27 +59,27 @@ def equal_frequency(entries, start, n, shift, weights, bins, places):
             while j < bins and so_far >= j * whole / bins - TIE * whole:
                 j += 1
             if j > before:
-                places[n_places] = i + 1
-                n_places += 1
-    return n_places
+                positions[n_positions] = i + 1
+                n_positions += 1
+    return n_positions
 
 
 @compiled
-def equal_width(entries, start, n, shift, values, bins, places, thresholds):
+def equal_width(entries, start, n, shift, values, bins, positions, thresholds):
     """`candidates.equal_width`; `values[row]`."""
     low, high = ends(entries, start, n, shift, values)
     for j in range(1, bins):
         thresholds[j - 1] = equal_width_threshold(low, high, j, bins)
-    return one_per_gap(entries, start, n, shift, values, bins - 1, places, thresholds)
+    return one_per_gap(entries, start, n, shift, values, bins - 1, positions, thresholds)
 
 
 @compiled
-def at_random(entries, start, n, shift, values, draws, key, places, thresholds):
+def at_random(entries, start, n, shift, values, draws, key, positions, thresholds):
     """`candidates.at_random`."""
     low, high = ends(entries, start, n, shift, values)
     for draw in range(draws):
         thresholds[draw] = random_threshold(low, high, key_of(key, draw))
-    return one_per_gap(entries, start, n, shift, values, draws, places, thresholds)
+    return one_per_gap(entries, start, n, shift, values, draws, positions, thresholds)
 
 
 @compiled
@@ -103,27 +103,27 @@ def ends(entries, start, n, shift, values):
 
 
 @making_arrays
-def one_per_gap(entries, start, n, shift, values, n_thresholds, places, thresholds):
+def one_per_gap(entries, start, n, shift, values, n_thresholds, positions, thresholds):
     """`candidates.one_per_gap`: the thresholds that stay are moved to the front, each beside its place."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     thresholds[:n_thresholds].sort()
-    n_places, place, end = 0, int64(start), int64(start + n)
+    n_positions, position, end = 0, int64(start), int64(start + n)
     for t in range(n_thresholds):
         threshold, after = thresholds[t], end
-        while place < after:  # the first entry above the threshold is in [place, after]
-            middle = (place + after) // 2
+        while position < after:  # the first entry above the threshold is in [place, after]
+            middle = (position + after) // 2
             if values[entries[middle] & row_mask] > threshold:
                 after = middle
             else:
-                place = middle + 1
-        if start < place < end and (n_places == 0 or places[n_places - 1] != place):
-            places[n_places], thresholds[n_places] = place, threshold
-            n_places += 1
-    return n_places
+                position = middle + 1
+        if start < position < end and (n_positions == 0 or positions[n_positions - 1] != position):
+            positions[n_positions], thresholds[n_positions] = position, threshold
+            n_positions += 1
+    return n_positions
 
 
 @compiled
-def first_place(entries, start, n, row_mask, weights, least):
+def first_position(entries, start, n, row_mask, weights, least):
     """The first place with enough weight before it; see `splits.kernels.numeric.last_place`."""
     before, i, end = 0.0, uint64(start), uint64(start + n)
     while i < end and before < least:

@@ -46,7 +46,7 @@ class Space(NamedTuple):
     Few arrays, since handing over each takes time.
     """
 
-    places: np.ndarray  # [SLOT_OF, level], -1 where the node does not hold it; [ORDER, i]: a slot; [COUNTS, place]
+    positions: np.ndarray  # [SLOT_OF, level], -1 where the node does not hold it; [ORDER, i]: a slot; [COUNTS, place]
     slots: np.ndarray  # [WEIGHTS, slot], [DIRECTION, slot], [OTHER_WEIGHTS, slot]: of those in the same group
     tables: np.ndarray  # [SUMS, column, slot], [FEATURES, feature, slot], [PULLS, feature, slot]
     candidates: np.ndarray  # [FIRST or SECOND, i]: the groups' weights; [PART, i]: one entry of the first one's sums; …
@@ -127,7 +127,7 @@ def one_hot_gains(levels, level_weights, criterion, min_weight, space, gains):
     name_each_alone(whole, criterion, min_weight - TIE, space)
     n = 0
     for v in range(level_weights.shape[0]):
-        slot = space.places[SLOT_OF, v]
+        slot = space.positions[SLOT_OF, v]
         gains[v] = space.candidates[GAINS, slot] if slot >= 0 else NO_CUT
         n += gains[v] > NO_CUT
     return n
@@ -142,7 +142,7 @@ def best_one_vs_rest(levels, level_weights, criterion, tolerance, min_weight, mi
     if best < 0:
         return NO_CUT
     for v in range(level_weights.shape[0]):
-        is_in_first[v] = space.places[SLOT_OF, v] == best
+        is_in_first[v] = space.positions[SLOT_OF, v] == best
     return space.candidates[GAINS, best]
 
 
@@ -185,7 +185,7 @@ def spread_over_levels(whole, n_levels, space, mask, is_in_first):
     """The groups of all declared levels; those that the node does not hold join the heavier one."""
     first, second = group_weights(mask, whole.n_slots, space.slots)
     for v in range(n_levels):
-        slot = space.places[SLOT_OF, v]
+        slot = space.positions[SLOT_OF, v]
         is_in_first[v] = mask[slot] if slot >= 0 else first >= second - TIE
 
 
@@ -203,7 +203,7 @@ def put_side_by_side(levels, level_weights, criterion, min_category_weight, spac
     """Fill the slots as `rare_categories` merges levels, leave out classes that are not there, and take features."""
     slots, tables, vectors = space.slots, space.tables, space.vectors
     start, m = feature_columns(levels.shape[1], criterion)
-    n = fill_slots(levels, level_weights, min_category_weight, space.places, slots, tables)
+    n = fill_slots(levels, level_weights, min_category_weight, space.positions, slots, tables)
     unit, weight = 1.0, 0.0
     if criterion == SQUARED:
         unit = unit_of(n, m, tables)
@@ -234,21 +234,21 @@ def put_side_by_side(levels, level_weights, criterion, min_category_weight, spac
 
 
 @compiled
-def fill_slots(levels, level_weights, min_category_weight, places, slots, tables):
+def fill_slots(levels, level_weights, min_category_weight, positions, slots, tables):
     """Copy what the node holds of each level, all that is rare into the slot of the first of them."""
     n, rare, width = 0, -1, levels.shape[1]
     for v in range(level_weights.shape[0]):
         weight = level_weights[v]
-        places[SLOT_OF, v] = -1
+        positions[SLOT_OF, v] = -1
         if weight > 0.0:
             is_rare = weight < min_category_weight - TIE
             if is_rare and rare >= 0:
-                places[SLOT_OF, v] = rare
+                positions[SLOT_OF, v] = rare
                 slots[WEIGHTS, rare] += weight
                 for j in range(width):
                     tables[SUMS, j, rare] += levels[v, j]
             else:
-                places[SLOT_OF, v] = n
+                positions[SLOT_OF, v] = n
                 slots[WEIGHTS, n] = weight
                 for j in range(width):
                     tables[SUMS, j, n] = levels[v, j]
@@ -462,23 +462,23 @@ def follow_feature(whole, feature, space):
     slots, tables = space.slots, space.tables
     for v in range(whole.n_slots):
         slots[DIRECTION, v] = tables[FEATURES, feature, v]
-    put_in_order(whole.n_slots, space.places, slots)
+    put_in_order(whole.n_slots, space.positions, slots)
 
 
 @compiled
-def put_in_order(n, places, slots):
+def put_in_order(n, positions, slots):
     """`categorical.ordered` of the slots' directions, which may then be those of their runs."""
-    sort_slots(n, places, slots)
-    if become_runs(n, places, slots):
-        sort_slots(n, places, slots)
+    sort_slots(n, positions, slots)
+    if become_runs(n, positions, slots):
+        sort_slots(n, positions, slots)
 
 
 @compiled
-def become_runs(n, places, slots):
+def become_runs(n, positions, slots):
     """Give slots that lie within a tie of the least of a run its direction; whether that changes their order."""
-    run, last, is_disordered = slots[DIRECTION, places[ORDER, 0]], places[ORDER, 0], False
+    run, last, is_disordered = slots[DIRECTION, positions[ORDER, 0]], positions[ORDER, 0], False
     for i in range(1, n):
-        v = places[ORDER, i]
+        v = positions[ORDER, i]
         if slots[DIRECTION, v] > run + TIE:
             run = slots[DIRECTION, v]
         else:
@@ -489,40 +489,40 @@ def become_runs(n, places, slots):
 
 
 @compiled
-def sort_slots(n, places, slots):
+def sort_slots(n, positions, slots):
     """Order the slots by their directions, stably: by their place between the ends, then by moves among neighbours."""
     lowest, highest = slots[DIRECTION, 0], slots[DIRECTION, 0]
     for v in range(n):
         lowest, highest = min(lowest, slots[DIRECTION, v]), max(highest, slots[DIRECTION, v])
-        places[COUNTS, v] = 0
-        places[ORDER, v] = v
+        positions[COUNTS, v] = 0
+        positions[ORDER, v] = v
     if highest <= lowest + TIE:
         return
-    places[COUNTS, n] = 0
-    per_place = (n - 1) / (highest - lowest)
+    positions[COUNTS, n] = 0
+    per_position = (n - 1) / (highest - lowest)
     for v in range(n):
-        places[COUNTS, int((slots[DIRECTION, v] - lowest) * per_place) + 1] += 1
+        positions[COUNTS, int((slots[DIRECTION, v] - lowest) * per_position) + 1] += 1
     for i in range(1, n):
-        places[COUNTS, i] += places[COUNTS, i - 1]
+        positions[COUNTS, i] += positions[COUNTS, i - 1]
     for v in range(n):
-        place = int((slots[DIRECTION, v] - lowest) * per_place)
-        places[ORDER, places[COUNTS, place]] = v
-        places[COUNTS, place] += 1
-    if not settle_neighbours(n, places, slots):
-        merge_sort(n, places, slots)
+        position = int((slots[DIRECTION, v] - lowest) * per_position)
+        positions[ORDER, positions[COUNTS, position]] = v
+        positions[COUNTS, position] += 1
+    if not settle_neighbours(n, positions, slots):
+        merge_sort(n, positions, slots)
 
 
 @compiled
-def settle_neighbours(n, places, slots):
+def settle_neighbours(n, positions, slots):
     """Sort what is nearly in order; False when that takes too many moves."""
     moves = 0
     for i in range(1, n):
-        v, j = places[ORDER, i], i
+        v, j = positions[ORDER, i], i
         direction = slots[DIRECTION, v]
-        while j > 0 and slots[DIRECTION, places[ORDER, j - 1]] > direction:
-            places[ORDER, j] = places[ORDER, j - 1]
+        while j > 0 and slots[DIRECTION, positions[ORDER, j - 1]] > direction:
+            positions[ORDER, j] = positions[ORDER, j - 1]
             j -= 1
-        places[ORDER, j] = v
+        positions[ORDER, j] = v
         moves += i - j
         if moves > CLOSE_KEYS * n:
             return False
@@ -530,7 +530,7 @@ def settle_neighbours(n, places, slots):
 
 
 @compiled
-def merge_sort(n, places, slots):
+def merge_sort(n, positions, slots):
     """Sort slots of any order, stably, in rounds: each merges neighbouring sorted pieces into twice as long ones."""
     size = 1
     while size < n:
@@ -538,41 +538,41 @@ def merge_sort(n, places, slots):
             middle, end = min(start + size, n), min(start + 2 * size, n)
             i, j = start, middle
             for k in range(start, end):
-                one, other = places[ORDER, min(i, n - 1)], places[ORDER, min(j, n - 1)]
+                one, other = positions[ORDER, min(i, n - 1)], positions[ORDER, min(j, n - 1)]
                 if j == end or (i < middle and slots[DIRECTION, one] <= slots[DIRECTION, other]):
-                    places[COUNTS, k] = one
+                    positions[COUNTS, k] = one
                     i += 1
                 else:
-                    places[COUNTS, k] = other
+                    positions[COUNTS, k] = other
                     j += 1
         for k in range(n):
-            places[ORDER, k] = places[COUNTS, k]
+            positions[ORDER, k] = positions[COUNTS, k]
         size *= 2
 
 
 @compiled
 def excludes_any(whole, least, space):
     """`categorical.excludes_any` of the slots in order."""
-    lowest, highest = space.places[ORDER, 0], space.places[ORDER, whole.n_slots - 1]
+    lowest, highest = space.positions[ORDER, 0], space.positions[ORDER, whole.n_slots - 1]
     return min(space.slots[WEIGHTS, lowest], space.slots[WEIGHTS, highest]) < least
 
 
 @compiled
 def best_prefix(whole, criterion, tolerance, least, space, mask):
     """`categorical.best_prefix` of the slots in order: the gain, and the grouping in the mask."""
-    places, slots, tables, candidates = space.places, space.slots, space.tables, space.candidates
+    positions, slots, tables, candidates = space.positions, space.slots, space.tables, space.candidates
     n, table = whole.n_slots, summands(criterion)
     before, after = 0.0, 0.0
     for i in range(n - 1):
-        before += slots[WEIGHTS, places[ORDER, i]]
+        before += slots[WEIGHTS, positions[ORDER, i]]
         candidates[FIRST, i] = before
-        after += slots[WEIGHTS, places[ORDER, n - 1 - i]]
+        after += slots[WEIGHTS, positions[ORDER, n - 1 - i]]
         candidates[SECOND, n - 2 - i] = after
     begin_scores(n - 1, criterion, candidates)
     for j in range(whole.n_features):
         part = 0.0
         for i in range(n - 1):
-            part += tables[table, j, places[ORDER, i]]
+            part += tables[table, j, positions[ORDER, i]]
             candidates[PART, i] = part
         add_to_scores(n - 1, criterion, space.vectors[TOTALS, j], candidates)
     fill_gains(n - 1, whole, criterion, least, candidates)
@@ -580,7 +580,7 @@ def best_prefix(whole, criterion, tolerance, least, space, mask):
     if best < 0:
         return NO_CUT
     for i in range(n):
-        mask[places[ORDER, i]] = i <= best
+        mask[positions[ORDER, i]] = i <= best
     return candidates[GAINS, best]
 
 
@@ -653,7 +653,7 @@ def best_searched(whole, criterion, tolerance, least, space, mask):
             is_going_on = True
             while is_going_on and not is_among(mask, found, n_found, n):
                 if n_found == gains.shape[0]:
-                    found, gains = with_more_room(found, gains)
+                    found, gains = with_more_capacity(found, gains)
                 copy_mask(mask, found[n_found], n)
                 gains[n_found] = gain
                 n_found += 1
@@ -670,7 +670,7 @@ def best_searched(whole, criterion, tolerance, least, space, mask):
 
 
 @making_arrays
-def with_more_room(found, gains):
+def with_more_capacity(found, gains):
     """Copies with room for twice as many groupings and their gains."""
     n_found, n = found.shape
     more_found, more_gains = np.empty((2 * n_found, n), np.bool_), np.empty(2 * n_found)
@@ -777,7 +777,7 @@ def follow_principal_component(whole, space):
         mean, along = vectors[MEANS, j], vectors[AXIS, j]
         for v in range(n):
             slots[DIRECTION, v] += (tables[FEATURES, j, v] - mean) * along
-    put_in_order(n, space.places, slots)
+    put_in_order(n, space.positions, slots)
 
 
 @compiled
@@ -841,7 +841,7 @@ def follow_gradient(mask, whole, criterion, space):
         along = vectors[RIGHT, j] - vectors[LEFT, j]
         for v in range(n):
             slots[DIRECTION, v] += tables[FEATURES, j, v] * along
-    put_in_order(n, space.places, slots)
+    put_in_order(n, space.positions, slots)
 
 
 @compiled

@@ -49,7 +49,7 @@ SMALL_COUNT, SMALL_UNIT = 4096, 2.0**44
 BLOCK = 32  # entries; the counts of a block fit into a byte for each class
 LONG = 128  # entries; shorter lists are not worth a bound
 MOST_PACKED = 8  # classes whose counts fit into one word
-MOST_LANES = 3  # classes of lists that get a first look, and may have marks
+MOST_LANES = 3  # classes of lists that get a bound first, and may have flags
 CLASS_MASK = 3  # the bits of such a class
 FAR = -(1 << 61)
 
@@ -81,7 +81,7 @@ def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, 
         for k in range(n_classes):
             left[k] = 0
             squares_right += totals[k] * totals[k]
-        best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, uint64(0), False
         mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
         first, last = uint64(least), uint64(n) - uint64(least)
         n_left, n_right = uint64(0), uint64(n)
@@ -122,7 +122,7 @@ def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, 
                         return score, i
                     if score - tolerance > chosen:
                         is_unclear |= best >= score - tolerance
-                        chosen, place = score, i
+                        chosen, position = score, i
                     best = score
                 k = (entry >> uint32(shift)) & mask
                 before = left[k]
@@ -135,7 +135,7 @@ def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, 
         if not is_unclear:
             break
         bar = just_below(best - tolerance)
-    return chosen, place
+    return chosen, position
 
 
 @compiled
@@ -152,7 +152,7 @@ def scan_counts_entropy(entries, start, n, shift, totals, left, logs, unit, leas
             sum_right += logs[totals[k]]
         whole_tolerance = int64(tolerance * unit)
         chosen = int64(FAR)
-        best, place, is_unclear = chosen, uint64(0), False
+        best, position, is_unclear = chosen, uint64(0), False
         if bar > NO_CUT:
             best = int64(bar * unit)
         mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
@@ -197,7 +197,7 @@ def scan_counts_entropy(entries, start, n, shift, totals, left, logs, unit, leas
                         return score / unit, i
                     if score - whole_tolerance > chosen:
                         is_unclear |= best >= score - whole_tolerance
-                        chosen, place = score, i
+                        chosen, position = score, i
                     best = score
                 k = (entry >> uint32(shift)) & mask
                 before = left[k]
@@ -211,7 +211,7 @@ def scan_counts_entropy(entries, start, n, shift, totals, left, logs, unit, leas
         if not is_unclear:
             break
         bar = (best - whole_tolerance - 1) / unit
-    return (NO_CUT if place == 0 else chosen / unit), place
+    return (NO_CUT if position == 0 else chosen / unit), position
 
 
 @compiled
@@ -239,7 +239,7 @@ def bar_between_blocks(entries, start, n, shift, totals, left, logs, unit, least
 
 @compiled
 def class_mask(shift, n_classes):
-    """The bits of an entry's class, once its row is shifted out; above those of few classes there may be marks."""
+    """The bits of an entry's class, once its row is shifted out; above those of few classes there may be flags."""
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     return mask & uint32(CLASS_MASK) if n_classes <= MOST_LANES else mask
 
@@ -296,10 +296,10 @@ def scan_weights(entries, start, n, shift, totals, left, weights, criterion, lea
         whole += totals[k]
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     mask = class_mask(shift, n_classes)
-    last, size = last_place(entries, start, n, row_mask, weights, least), block_size(n)
+    last, size = last_position(entries, start, n, row_mask, weights, least), block_size(n)
     n_blocks = (uint64(n) + size - uint64(1)) // size
     for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, uint64(0), False
         i, end, run = uint64(start), min(last + uint64(1), uint64(start + n)), size
         width, went_well = uint64(1), False
         while i < end:
@@ -338,7 +338,7 @@ def scan_weights(entries, start, n, shift, totals, left, weights, criterion, lea
                             return score, i
                         if score - tolerance > chosen:
                             is_unclear |= best >= score - tolerance
-                            chosen, place = score, i
+                            chosen, position = score, i
                         best = score
                 weight = weights[entry & row_mask]
                 k = (entry >> uint32(shift)) & mask
@@ -356,7 +356,7 @@ def scan_weights(entries, start, n, shift, totals, left, weights, criterion, lea
         if not is_unclear:
             break
         bar = just_below(best - tolerance)
-    return chosen, place
+    return chosen, position
 
 
 @compiled
@@ -510,7 +510,7 @@ def information(left, right):
 
 
 @compiled
-def last_place(entries, start, n, row_mask, weights, least):
+def last_position(entries, start, n, row_mask, weights, least):
     """The last place with enough weight behind it, added up from the end: a difference would not be exact."""
     behind, i = 0.0, uint64(start + n)
     while i > uint64(start) and behind < least:
@@ -546,9 +546,9 @@ def scan_numbers(entries, start, n, shift, whole, whole_sum, weights, numbers, c
     above the centre comes first, at the least all that is below.
     """
     for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, uint64(0), False
         row_mask = (uint32(1) << uint32(shift)) - uint32(1)
-        last = last_place(entries, start, n, row_mask, weights, least)
+        last = last_position(entries, start, n, row_mask, weights, least)
         gone, sum_left = 0.0, 0.0
         block, end, size = uint64(start), uint64(start + n), block_size(n)
         run = size
@@ -601,7 +601,7 @@ def scan_numbers(entries, start, n, shift, whole, whole_sum, weights, numbers, c
                                     return score, uint64(i)
                                 if score - tolerance > chosen:
                                     is_unclear |= best >= score - tolerance
-                                    chosen, place = score, uint64(i)
+                                    chosen, position = score, uint64(i)
                                 best = score
                     row = entry & row_mask
                     weight = 1.0 if is_unit else weights[row]
@@ -612,7 +612,7 @@ def scan_numbers(entries, start, n, shift, whole, whole_sum, weights, numbers, c
         if not is_unclear:
             break
         bar = just_below(best - tolerance)
-    return chosen, place
+    return chosen, position
 
 
 @compiled
@@ -650,9 +650,9 @@ def scan_outputs(entries, start, n, shift, totals, left, weights, numbers, centr
     """Several numbers to predict: `totals` and `left` hold the weight, then the sum of each centred output."""
     for is_second in range(2):
         n_outputs = numbers.shape[1]
-        best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, uint64(0), False
         row_mask = (uint32(1) << uint32(shift)) - uint32(1)
-        last = last_place(entries, start, n, row_mask, weights, least)
+        last = last_position(entries, start, n, row_mask, weights, least)
         for j in range(1 + n_outputs):
             left[j] = 0.0
         for i in range(uint64(start), uint64(start + n)):
@@ -664,7 +664,7 @@ def scan_outputs(entries, start, n, shift, totals, left, weights, numbers, centr
                         return score, uint64(i)
                     if score - tolerance > chosen:
                         is_unclear |= best >= score - tolerance
-                        chosen, place = score, uint64(i)
+                        chosen, position = score, uint64(i)
                     best = score
             row = entry & row_mask
             weight = weights[row]
@@ -674,7 +674,7 @@ def scan_outputs(entries, start, n, shift, totals, left, weights, numbers, centr
         if not is_unclear:
             break
         bar = just_below(best - tolerance)
-    return chosen, place
+    return chosen, position
 
 
 @compiled

@@ -15,7 +15,7 @@ from core.splits.numeric import NO_GAIN
 midpoint = compiled(candidates.midpoint)
 
 
-class Marks(NamedTuple):
+class Labels(NamedTuple):
     """What is known of samples beside their values: class and weight of each, and how a division of them is judged."""
 
     classes: Any
@@ -25,7 +25,7 @@ class Marks(NamedTuple):
     min_weight: Any
 
 
-class Room(NamedTuple):
+class Buffers(NamedTuple):
     """Room to sort and to scan in; `totals` are the class weights of the samples whose value is known."""
 
     keys: Any
@@ -38,9 +38,9 @@ class Room(NamedTuple):
 
 
 @making_arrays
-def room_for(n, n_classes):
+def buffers_for(n, n_classes):
     """Room for so many samples."""
-    return Room(
+    return Buffers(
         np.empty((2, n), np.uint64),
         np.empty((MOST_DIGITS, 1 << DIGIT), np.uint32),
         np.empty(n, np.uint32),
@@ -61,32 +61,32 @@ def bits_for(n):
 
 
 @compiled
-def best_cut(values, marks, room):
+def best_cut(values, labels, buffers):
     """The gain of the best cut among known values, its threshold, and how many there are; -1 for the gain of none."""
-    row_bits, class_bits = bits_for(values.shape[0]), bits_for(marks.n_classes)
-    n, n_new = sorted_list(values, marks.classes, class_bits, row_bits, room.keys, room.counts, room.entries)
+    row_bits, class_bits = bits_for(values.shape[0]), bits_for(labels.n_classes)
+    n, n_new = sorted_list(values, labels.classes, class_bits, row_bits, buffers.keys, buffers.counts, buffers.entries)
     if n_new == 0:
         return NO_GAIN, np.nan, n_new
     start = int64(0)  # no literal: this would be compiled once more
-    sum_blocks(room.entries, start, n, row_bits, marks.weights, room.blocks, room.totals)
-    whole, known = score_of_whole(room.totals, marks.criterion, marks.n_classes, 0)
-    score, place = scan_weights(
-        room.entries,
+    sum_blocks(buffers.entries, start, n, row_bits, labels.weights, buffers.blocks, buffers.totals)
+    whole, known = score_of_whole(buffers.totals, labels.criterion, labels.n_classes, 0)
+    score, position = scan_weights(
+        buffers.entries,
         start,
         n,
         row_bits,
-        room.totals,
-        room.left,
-        marks.weights,
-        marks.criterion,
-        marks.min_weight - TIE,
+        buffers.totals,
+        buffers.left,
+        labels.weights,
+        labels.criterion,
+        labels.min_weight - TIE,
         TIE * known,
         NO_CUT,
-        room.behind,
-        room.blocks,
+        buffers.behind,
+        buffers.blocks,
     )
-    if place == 0:
+    if position == 0:
         return NO_GAIN, np.nan, n_new
     mask = (uint32(1) << uint32(row_bits)) - uint32(1)
-    low, high = values[room.entries[place - 1] & mask], values[room.entries[place] & mask]
+    low, high = values[buffers.entries[position - 1] & mask], values[buffers.entries[position] & mask]
     return (score - whole) / known, midpoint(low, high), n_new

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from core.compiler.byte_lanes import (
     BYTES_AT_ONCE,
+    below_mask,
+    below_mask_short,
+    beyond_ten_mask,
     copy_bytes,
-    marks_below,
-    marks_below_short,
-    marks_beyond_ten,
-    marks_of,
-    marks_of_short,
+    equal_mask,
+    equal_mask_short,
     n_bits,
 )
 from core.compiler.compile import compiled
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.bounds
 
 @compiled
 def all_marks(at, byte):  # type: ignore[no-untyped-def]
-    return marks_of(at, byte), marks_below(at, byte), marks_beyond_ten(at, byte), n_bits(marks_of(at, byte))
+    return equal_mask(at, byte), below_mask(at, byte), beyond_ten_mask(at, byte), n_bits(equal_mask(at, byte))
 
 
 @compiled
 def all_short_marks(at, number):  # type: ignore[no-untyped-def]
-    return marks_of_short(at, number), marks_below_short(at, number)
+    return equal_mask_short(at, number), below_mask_short(at, number)
 
 
 @compiled
@@ -37,7 +37,7 @@ def copy(source, goal):  # type: ignore[no-untyped-def]
 
 
 def bits(said: list[bool]) -> int:
-    return sum(1 << place for place, is_so in enumerate(said) if is_so)
+    return sum(1 << position for position, is_so in enumerate(said) if is_so)
 
 
 @given(

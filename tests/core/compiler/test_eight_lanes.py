@@ -130,10 +130,10 @@ def test_what_is_written(given_words: Any, at: int) -> None:
 
 
 @compiled
-def add_up(places, factors, numbers, result):  # type: ignore[no-untyped-def]
+def add_up(positions, factors, numbers, result):  # type: ignore[no-untyped-def]
     sums = no_sums()
     for i in range(numbers.shape[0]):
-        sums = plus_products(sums, factors, places[i], numbers[i])
+        sums = plus_products(sums, factors, positions[i], numbers[i])
     for lane in range(WIDTH):
         result[lane] = sum_in_lane(sums, lane)
 
@@ -141,13 +141,13 @@ def add_up(places, factors, numbers, result):  # type: ignore[no-untyped-def]
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(1e-9, 1e9)), max_size=30), st.integers(0, 2**32))
 def test_eight_sums(terms: Any, seed: int) -> None:
     factors = np.random.default_rng(seed).choice([0.0, 1.0, 0.3], 4 * WIDTH)
-    places = np.array([WIDTH * row for row, _ in terms], dtype=np.int64)
+    positions = np.array([WIDTH * row for row, _ in terms], dtype=np.int64)
     numbers, result = np.array([number for _, number in terms], dtype=np.float64), np.empty(WIDTH)
-    add_up(places, factors, numbers, result)
+    add_up(positions, factors, numbers, result)
     for lane in range(WIDTH):
         expected = 0.0
-        for place, number in zip(places, numbers, strict=True):
-            expected += number * factors[place + lane]
+        for position, number in zip(positions, numbers, strict=True):
+            expected += number * factors[position + lane]
         assert result[lane] == expected  # the same additions, one after the other
 
 

@@ -14,12 +14,12 @@ pytestmark = pytest.mark.bounds
 
 
 @stepping
-def with_row(fours, numbers, factor, place):  # type: ignore[no-untyped-def]
+def with_row(fours, numbers, factor, position):  # type: ignore[no-untyped-def]
     """The sum of numbers times a factor, the largest number so far, and its place."""
     total, most, where = fours
     here = numbers(0)
     is_more = here > most
-    return total + here * factor, here.where(is_more, most), place.where(is_more, where)
+    return total + here * factor, here.where(is_more, most), position.where(is_more, where)
 
 
 @compiled
@@ -39,8 +39,8 @@ def test_every_lane_is_a_walk_of_its_own(rows: Any, factor: float) -> None:
     go(np.array(rows, dtype=np.float64).reshape(-1), factor, result)
     for lane in range(FOUR_LANES):
         total, most, where = 1.0, -1.0, -2.0
-        for place, row in enumerate(rows):
+        for position, row in enumerate(rows):
             total += row[lane] * factor
             if row[lane] > most:
-                most, where = row[lane], place
+                most, where = row[lane], position
         assert result[:, lane].tolist() == [total, most, where]

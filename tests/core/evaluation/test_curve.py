@@ -103,7 +103,7 @@ def test_the_table_of_a_cross_validation_stands_at_its_steps(watermelon):
 @given(st.integers(1, 3_000), st.lists(st.integers(0, 2_999), max_size=5))
 def test_what_is_needed_is_among_the_thinned(n_steps, wanted):
     steps, leaves = np.arange(n_steps) * 3, np.arange(n_steps)[::-1] + 1
-    needed = [int(steps[place % n_steps]) for place in wanted]
+    needed = [int(steps[position % n_steps]) for position in wanted]
     chosen = thinned(steps, leaves, needed)
     assert {0, int(steps[-1]), *needed} <= set(chosen.tolist()) <= set(steps.tolist())
     assert min(n_steps, MOST_POINTS // 2) <= len(chosen) <= MOST_POINTS + len(needed)

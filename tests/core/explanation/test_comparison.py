@@ -39,14 +39,14 @@ def test_ways_part_just_where_answers_differ(drawn, seed):
     for row, (one, two) in enumerate(pairs):
         mine, theirs = (dict(enumerate(values[row])) for values in answers)
         if not same_numbers(mine, theirs, unit=one.unit):
-            place = parting(one, two)
-            assert place.kind is not PartingKind.COSTS
-            assert place.weight <= 1 + 1e-12
-            text = text_of_difference(place, one, two, ("this", "that"))
+            position = parting(one, two)
+            assert position.kind is not PartingKind.COSTS
+            assert position.weight <= 1 + 1e-12
+            text = text_of_difference(position, one, two, ("this", "that"))
             assert text.endswith(".")
-            assert (place.kind is PartingKind.CUT) == ("of its pruning cut node" in text)
+            assert (position.kind is PartingKind.CUT) == ("of its pruning cut node" in text)
             if first is second and policy is other_policy:
-                assert place.kind is PartingKind.CUT
-            if place.kind is PartingKind.MISSING:
+                assert position.kind is PartingKind.CUT
+            if position.kind is PartingKind.MISSING:
                 assert policy is not other_policy
         assert list(partings(one, one)) == []

@@ -33,15 +33,15 @@ def test_whatever_a_missing_value_is_some_telling_value_gives_its_answer(seed, s
         else:
             values = range(len(schema[column].categories))
         for value in values:
-            (place,) = [i for i in range(len(telling.values)) if stands_for(telling, i, value)]
+            (position,) = [i for i in range(len(telling.values)) if stands_for(telling, i, value)]
             cells[column] = value
-            assert predictor.one(cells, policy) == tuple(answers.answers[place])
+            assert predictor.one(cells, policy) == tuple(answers.answers[position])
         if tree.task is Task.CLASSIFICATION:
             assert list(answers.labels) == labels_of(answers.answers).tolist()
 
 
-def stands_for(telling, place, value):
-    condition = telling.condition([i == place for i in range(len(telling.values))], place)
+def stands_for(telling, position, value):
+    condition = telling.condition([i == position for i in range(len(telling.values))], position)
     return condition is None or holds(condition, value)
 
 
@@ -60,8 +60,8 @@ NUMBERS = telling_values(
         ([True, False, True], 2, Above(3, 2.0)),
     ],
 )
-def test_neighbours_that_are_alike_make_one_interval(is_like, place, condition):
-    assert NUMBERS.condition(is_like, place) == condition
+def test_neighbours_that_are_alike_make_one_interval(is_like, position, condition):
+    assert NUMBERS.condition(is_like, position) == condition
 
 
 def test_all_values_make_no_condition():

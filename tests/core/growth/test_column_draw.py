@@ -17,7 +17,7 @@ def test_without_a_draw_no_column_is_left_out():
 
 
 def test_after_the_drawn_columns_the_others_are_searched_one_by_one():
-    order = [(0, 2, 3, 5)[place] for place in column_order(5, 4)]
+    order = [(0, 2, 3, 5)[position] for position in column_order(5, 4)]
     left_out = list(searches(ColumnDraw((0, 2, 3, 5), 2), 5, 6, ()))
     searched = [sorted(set(range(6)) - closed) for closed in left_out]
     assert searched == [sorted(order[:2]), [order[2]], [order[3]]]

@@ -384,7 +384,7 @@ def test_the_gain_ratio_chooses_among_those_its_filter_lets_through(gain_filter,
 
 
 def test_the_average_is_that_of_attributes_with_a_valid_split():
-    constant = {f"same{place}": ["x"] * 10 for place in range(8)}  # would pull the average down to 0.1
+    constant = {f"same{position}": ["x"] * 10 for position in range(8)}  # would pull the average down to 0.1
     samples = samples_of({**FILTERED_COLUMNS, **constant}, FILTERED_TARGET)
     tree, _ = grow(samples, c45())
     assert samples.attributes.schema[int(tree.column[0])].name == "many"

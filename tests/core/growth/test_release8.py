@@ -72,16 +72,16 @@ class Slow:
         weight = sum(w for *_, w in known)
         least = max(self.m, min(25, 0.1 * weight / self.n_classes))
         best, largest, n_candidates = None, 0.0, 0
-        for place in range(1, len(known)):
-            if not known[place - 1][0] + 1e-5 < known[place][0]:
+        for position in range(1, len(known)):
+            if not known[position - 1][0] + 1e-5 < known[position][0]:
                 continue
-            sides = [[(row, w) for _, row, w in part] for part in (known[:place], known[place:])]
+            sides = [[(row, w) for _, row, w in part] for part in (known[:position], known[position:])]
             if min(map(weight_of, sides)) <= least - 1e-6:
                 continue
             n_candidates += 1
             gain = self.gain(rows, sides)
             if gain > largest + 1e-6:
-                best, largest = (sides, (known[place - 1][0], known[place][0])), gain
+                best, largest = (sides, (known[position - 1][0], known[position][0])), gain
         if best is None:
             return None
         corrected = largest - math.log2(n_candidates) / weight_of(rows)

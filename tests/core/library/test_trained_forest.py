@@ -44,8 +44,8 @@ def test_a_committee_answers_with_the_mean_of_its_trees(forest):
 def test_trees_vote_as_they_are_told(forest):
     votes = np.array([[forest.tree(index).classes(ASKED)] for index in range(6)])[:, 0, :]
     shares = forest.answers(ASKED, voting={"kind": "majority"})
-    place = forest.model.classes.index("p")
-    assert shares[:, place] == pytest.approx((votes == "p").mean(axis=0))
+    position = forest.model.classes.index("p")
+    assert shares[:, position] == pytest.approx((votes == "p").mean(axis=0))
     agreed = [row[0] if len(set(row)) == 1 else None for row in votes.T.tolist()]
     assert forest.classes(ASKED, voting={"kind": "unanimous"}) == agreed
 

@@ -84,10 +84,10 @@ def table_by_hand(samples: Samples, algorithm, cost: Cost, n_folds: int, seed: i
         fold_tree = grow(inside, algorithm, seed=seed)
         steps = weakest_link_steps(full_view(fold_tree), cost)
         history = History(fold_tree, steps, len(steps))
-        for place, alpha in enumerate(midpoints(alphas)):
+        for position, alpha in enumerate(midpoints(alphas)):
             view = history.view(history.last_with_alpha(alpha + 1e-13))
             for row in np.flatnonzero(folds == fold):
-                losses[place, row] = loss_of(view, take(samples, np.array([row])))
+                losses[position, row] = loss_of(view, take(samples, np.array([row])))
         assert outside is not None
     weights = samples.weights
     means = losses @ weights / weights.sum()

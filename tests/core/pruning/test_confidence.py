@@ -106,7 +106,7 @@ class Slow:
         raised = None
         if self.pruning.raising:
             sizes = [sum(w for _, w in child.rows) for child in node.children]
-            largest = [place for place, size in enumerate(sizes) if size >= max(sizes) - 1e-6]
+            largest = [position for position, size in enumerate(sizes) if size >= max(sizes) - 1e-6]
             raised = self.sent(node.children[largest[-1 if self.is_last_heaviest else 0]], node.rows)
         if leaf <= subtree + self.slack and (raised is None or leaf <= self.total(raised) + self.slack):
             self.decisions.append("cut")

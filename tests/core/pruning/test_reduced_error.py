@@ -63,8 +63,8 @@ def test_on_a_tie_cut_also_cuts_what_changes_nothing(watermelon):
 def test_deepest_nodes_come_first_left_to_right(watermelon):
     train, validation = watermelon
     model = model_of(train, id3(), validation=validation, pruning=KEEP)
-    places = [(-int(model.tree.depth[step.node]), step.node) for step in model.history.steps]
-    assert places == sorted(places)
+    positions = [(-int(model.tree.depth[step.node]), step.node) for step in model.history.steps]
+    assert positions == sorted(positions)
     assert sorted(step.node for step in model.history.steps) == np.flatnonzero(model.tree.size > 1).tolist()
 
 

@@ -54,7 +54,7 @@ def read(numbers: FloatArray, *texts: InMemory) -> list[list[float]] | None:
 @pytest.mark.slow
 @given(st.lists(st.tuples(sizes, words, words), max_size=12), st.integers(0, 5))
 def test_known_values_are_read_as_from_json(rows: list[tuple[float, str, str]], skipped: int) -> None:
-    numbers, *texts = ([row[place] for row in rows] for place in range(3))
+    numbers, *texts = ([row[position] for row in rows] for position in range(3))
     kept = [InMemory(column, skipped=skipped) for column in texts]
     found = read(np.array(numbers, dtype=np.float64), *kept)
     encoded = encode_columns(

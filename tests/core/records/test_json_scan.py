@@ -89,8 +89,8 @@ def test_columns_are_read_like_decoded_ones(data, n_rows, layout, ascii_only):
 @given(usual_records, st.binary(min_size=1, max_size=2), st.data())
 def test_a_damaged_body_is_read_as_what_it_is_now_or_not_at_all(records, damage, data):
     body = json.dumps(records, ensure_ascii=False).encode()
-    place = data.draw(st.integers(0, len(body) - 1))
-    damaged = body[:place] + damage + body[place + data.draw(st.integers(0, 2)) :]
+    position = data.draw(st.integers(0, len(body) - 1))
+    damaged = body[:position] + damage + body[position + data.draw(st.integers(0, 2)) :]
     if not damaged.startswith(b"["):
         return
     scanned = SCANNER.records(damaged, 0)

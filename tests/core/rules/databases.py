@@ -21,7 +21,7 @@ def rows_of(records: Table) -> list[tuple[Any, ...]]:
     for attribute, cells in zip(records.schema, records.columns, strict=True):
         read = float if attribute.is_numeric else lambda code, of=attribute: of.categories[code]
         columns.append([None if hole else read(cell) for cell, hole in zip(cells, is_missing(cells), strict=True)])
-    return [(place, *row) for place, row in enumerate(zip(*columns, strict=True))]
+    return [(position, *row) for position, row in enumerate(zip(*columns, strict=True))]
 
 
 def in_sqlite(expression: str, records: Table) -> list[tuple[Any, ...]]:

@@ -75,7 +75,7 @@ def test_rules_stay_exclusive_and_complete_where_branches_are_raised(training):
         covers = covered(rules, records)
         assert covers.sum(axis=0).tolist() == [1] * records.n_rows
         reached = leaves_reached(view, records, MissingPolicy.WEIGHTED)
-        assert [rules[place].leaf for place in covers.argmax(axis=0)] == [leaf for ((leaf, _),) in reached]
+        assert [rules[position].leaf for position in covers.argmax(axis=0)] == [leaf for ((leaf, _),) in reached]
 
 
 def test_rules_of_watermelon_3_0():

@@ -29,8 +29,8 @@ def run(source: str) -> Any:
 def records_of(table: Any) -> list[dict[str, Any]]:
     """Records, half of the holes left out and half of them None."""
     return [
-        {name: cell for name, cell in zip(table.schema.names, row, strict=True) if cell is not None or place % 2}
-        for place, *row in rows_of(table)
+        {name: cell for name, cell in zip(table.schema.names, row, strict=True) if cell is not None or position % 2}
+        for position, *row in rows_of(table)
     ]
 
 

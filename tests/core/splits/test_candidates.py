@@ -51,8 +51,8 @@ def test_every_cut_lies_between_neighbours():
 
 def test_only_54_and_85_separate_classes_of_temperature():
     samples = golden_samples("temperature")
-    values, place = np.unique(samples.attributes.columns[0], return_inverse=True)
-    by_value = sums_by(place, samples.target.statistics(samples.rows, samples.weights), len(values))
+    values, position = np.unique(samples.attributes.columns[0], return_inverse=True)
+    by_value = sums_by(position, samples.target.statistics(samples.rows, samples.weights), len(values))
     cuts = every_cut(len(values))[class_changes(by_value)]
     assert [midpoint(values[cut], values[cut + 1]) for cut in cuts] == [54, 85]
 
@@ -92,9 +92,9 @@ def test_equal_frequency_cuts_after_the_value_that_reaches_each_share(weights, b
 
 
 def test_equal_width_keeps_the_smallest_threshold_of_a_gap():
-    places = equal_width(distinct([0, 1, 10]), 5)  # 2, 4, 6 and 8 lie in one gap
-    assert places.gaps.tolist() == [1]
-    assert places.all_thresholds(np.array([0.0, 1.0, 10.0])) == (2.0,)
+    positions = equal_width(distinct([0, 1, 10]), 5)  # 2, 4, 6 and 8 lie in one gap
+    assert positions.gaps.tolist() == [1]
+    assert positions.all_thresholds(np.array([0.0, 1.0, 10.0])) == (2.0,)
     assert equal_width(distinct([0, 2, 4]), 2).all_thresholds(np.array([0.0, 2.0, 4.0])) == (2.0,)
     assert len(equal_width(distinct([3]), 5)) == 0
 
@@ -108,9 +108,9 @@ def test_equal_width_of_numbers_at_both_ends_of_float64():
 @given(st.lists(FINITE, min_size=1, max_size=6, unique=True), st.integers(0, 2**64 - 1), st.integers(1, 20))
 def test_random_thresholds_separate_values(values, key, draws):
     ordered = np.sort(np.array(values))
-    places = at_random(distinct(ordered), draws, key)
-    for place, gap in enumerate(places.gaps):
-        assert ordered[gap] <= places.threshold(place, ordered) < ordered[gap + 1]
+    positions = at_random(distinct(ordered), draws, key)
+    for position, gap in enumerate(positions.gaps):
+        assert ordered[gap] <= positions.threshold(position, ordered) < ordered[gap + 1]
 
 
 def test_random_thresholds_spread_evenly():

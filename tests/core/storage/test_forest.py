@@ -34,8 +34,8 @@ ROWS = {"x": [0.5, 1.5, 2.5, 3.5, 4.5, 5.5], "colour": ["red", "red", "blue", "b
 def wild_model(chance: np.random.Generator, schema: Schema, forest: Forest) -> ForestModel:
     n_outputs = forest.columns["values"].shape[1]
     is_of_classes = forest.task is Task.CLASSIFICATION
-    classes = tuple(f"class {place}" for place in range(n_outputs)) if is_of_classes else ()
-    target = "y" if is_of_classes or n_outputs == 1 else tuple(f"y{place}" for place in range(n_outputs))
+    classes = tuple(f"class {position}" for position in range(n_outputs)) if is_of_classes else ()
+    target = "y" if is_of_classes or n_outputs == 1 else tuple(f"y{position}" for position in range(n_outputs))
     ranges = tuple(None for _ in schema)
     return ForestModel(forest.task, target, classes, schema, ranges, forest, chance.random(n_outputs))
 

@@ -29,7 +29,7 @@ from core.ensembles.prediction.packed_trees import (
 from core.ensembles.prediction.ranks import ThresholdRanks
 
 OUTPUTS_AT_ONCE = 4
-PLACE = uint64((1 << 32) - 1)  # the bits of a test that hold the position of its first branch
+POSITION = uint64((1 << 32) - 1)  # the bits of a test that hold the position of its first branch
 ANSWER = uint64((1 << LEAF_BIT) - 1)  # of a leaf's key
 
 
@@ -54,7 +54,7 @@ def go_down(tests, position, n_tests, column_mask, of_record):
     for _ in range(n_tests):
         test = uint64(tests[position])
         key = test >> uint64(32)
-        position = (test & PLACE) + uint64(uint64(of_record[key & column_mask]) > key)
+        position = (test & POSITION) + uint64(uint64(of_record[key & column_mask]) > key)
     return position
 
 

@@ -76,7 +76,7 @@ def most_blocks(n):
 
 
 @compiled
-def room_for_lefts(n_blocks):
+def length_of_lefts(n_blocks):
     """How long the lines of `lefts` are: the whole weight stands after the last block, as often as lanes read it."""
     return n_blocks + 2 * WIDTH
 
@@ -128,7 +128,7 @@ def unit_word(entries, begin, end, by, units):
     """What some entries weigh by class, in units."""
     word, i = uint64(0), begin
     while i < end:
-        word += units[place_in(entries[i], by)]
+        word += units[position_in(entries[i], by)]
         i += uint64(1)
     return word
 
@@ -151,20 +151,20 @@ def units_of_block(entries, i, size, by, units):
 def eight_units(entries, i, by, units):
     """`unit_word` of eight entries."""
     return (
-        units[place_in(entries[i], by)]
-        + units[place_in(entries[i + uint64(1)], by)]
-        + units[place_in(entries[i + uint64(2)], by)]
-        + units[place_in(entries[i + uint64(3)], by)]
+        units[position_in(entries[i], by)]
+        + units[position_in(entries[i + uint64(1)], by)]
+        + units[position_in(entries[i + uint64(2)], by)]
+        + units[position_in(entries[i + uint64(3)], by)]
     ) + (
-        units[place_in(entries[i + uint64(4)], by)]
-        + units[place_in(entries[i + uint64(5)], by)]
-        + units[place_in(entries[i + uint64(6)], by)]
-        + units[place_in(entries[i + uint64(7)], by)]
+        units[position_in(entries[i + uint64(4)], by)]
+        + units[position_in(entries[i + uint64(5)], by)]
+        + units[position_in(entries[i + uint64(6)], by)]
+        + units[position_in(entries[i + uint64(7)], by)]
     )
 
 
 @inlined
-def place_in(entry, by):
+def position_in(entry, by):
     """Where what an entry weighs stands in a table: the entry's bits from the first of `by` on, as many as its mask."""
     return (entry >> by[0]) & by[1]
 
@@ -193,7 +193,7 @@ def fill_lefts_of_few(entries, start, n, shift, units, words, lefts):
         words[b] = word | (uint64(entries[i] >> uint32(31)) << flag)
         b += uint64(1)
     while i < end:
-        word += units[place_in(entries[i], by)]
+        word += units[position_in(entries[i], by)]
         i += uint64(1)
     for j in range(b, b + uint64(2 * WIDTH)):
         words[j] = word
@@ -214,7 +214,7 @@ def fill_words(entries, start, n, shift, units, words):
     for i in range(uint64(n)):
         entry = entries[first + i]
         words[i] = word | (uint64(entry >> uint32(31)) << flag)
-        word += units[place_in(entry, by)]
+        word += units[position_in(entry, by)]
     for i in range(uint64(n), uint64(n + WIDTH)):
         words[i] = word
     lane_mask = uint64((1 << LANE) - 1)

@@ -20,7 +20,7 @@ from core.compiler.eight_lanes import WIDTH, eight_times, largest_of
 from core.criteria.kernels.impurity import ENTROPY
 from core.growth.kernels.bounds import entropy as entropy_kernels
 from core.growth.kernels.bounds import gini as gini_kernels
-from core.growth.kernels.bounds.block_sums import IS_NEW, LANE, block_length, place_in
+from core.growth.kernels.bounds.block_sums import IS_NEW, LANE, block_length, position_in
 from core.splits.kernels.numeric import MOST_LANES, class_mask, ratio
 
 ROUNDED = 2.0**-19  # of the whole weight: what rounding to float32 may make of a score by Gini, and twice that
@@ -86,7 +86,7 @@ def best_between_blocks(lefts, n_blocks, least, criterion):
 
 
 @compiled
-def mark_high(lefts, n_blocks, gain, least, criterion, highs):
+def flag_high(lefts, n_blocks, gain, least, criterion, highs):
     """Fill `highs` with the blocks in which a cut may gain more with so much on both sides; how many there are."""
     first, second, third = lefts[0], lefts[1], lefts[2]
     t0, t1, t2, n_high = first[n_blocks], second[n_blocks], third[n_blocks], uint64(0)
@@ -97,16 +97,16 @@ def mark_high(lefts, n_blocks, gain, least, criterion, highs):
             n_high += uint64((after >= least) & (t0 + t1 + t2 - before >= least))
         return int64(n_high)
     if criterion == ENTROPY:
-        return mark_high_by_entropy(lefts, n_blocks, gain, least, highs)
+        return flag_high_by_entropy(lefts, n_blocks, gain, least, highs)
     enough = score_undivided(lefts, n_blocks, criterion)[0] + gain
     for b in range(0, n_blocks, WIDTH):
         bits = gini_high_blocks(b, first, second, third, t0, t1, t2, float32(enough), float32(least))
-        n_high = put_marks(bits, b, highs, n_high)
+        n_high = put_positions(bits, b, highs, n_high)
     return int64(n_high)
 
 
 @compiled
-def mark_high_by_entropy(lefts, n_blocks, gain, least, highs):
+def flag_high_by_entropy(lefts, n_blocks, gain, least, highs):
     """`mark_high` by entropy, after `best_between_blocks`, where there is something to gain."""
     first, second, third, n_high = lefts[0], lefts[1], lefts[2], uint64(0)
     t0, t1, t2 = first[n_blocks], second[n_blocks], third[n_blocks]
@@ -116,12 +116,12 @@ def mark_high_by_entropy(lefts, n_blocks, gain, least, highs):
             b, first, second, third, terms0, terms1, terms2, t0, t1, t2, float32(gain), float32(least)
         )
         bits &= (uint64(1) << uint64(min(n_blocks - b, WIDTH))) - uint64(1)
-        n_high = put_marks(bits, b, highs, n_high)
+        n_high = put_positions(bits, b, highs, n_high)
     return int64(n_high)
 
 
 @compiled
-def put_marks(bits, b, highs, n_high):
+def put_positions(bits, b, highs, n_high):
     """Put the places of some bits, counted from a block on, after so many others; how many there are then."""
     while bits:
         highs[n_high] = b + lowest_bit(bits)
@@ -153,7 +153,7 @@ def best_in_blocks(
                 if is_counted:
                     word += uint64(1) << (uint64((entry >> s) & mask) * uint64(LANE))
                 else:
-                    word += units[place_in(entry, by)]
+                    word += units[position_in(entry, by)]
             for lane in range(n_here, uint64(WIDTH)):
                 words[lane] = uint64(0)
             i += n_here

@@ -4,7 +4,7 @@ from numba import int64, uint32, uint64
 
 from core.compiler.compile import compiled
 from core.criteria.kernels.impurity import ENTROPY
-from core.growth.kernels.bounds.block_sums import block_length, place_in
+from core.growth.kernels.bounds.block_sums import block_length, position_in
 from core.splits.kernels.numeric import (
     FAR,
     NO_CUT,
@@ -27,7 +27,7 @@ def scan_high_counts(entries, start, n, shift, totals, left, lefts, highs, n_hig
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     first, last = uint64(least), uint64(n) - uint64(least)
     for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, uint64(0), False
         for j in range(n_high):
             b = highs[j]
             squares_left, squares_right, n_left = int64(0), int64(0), uint64(b) * size
@@ -45,7 +45,7 @@ def scan_high_counts(entries, start, n, shift, totals, left, lefts, highs, n_hig
                         return score, i
                     if score - tolerance > chosen:
                         is_unclear |= best >= score - tolerance
-                        chosen, place = score, i
+                        chosen, position = score, i
                     best = score
                 k = (entry >> uint32(shift)) & mask
                 before = left[k]
@@ -58,7 +58,7 @@ def scan_high_counts(entries, start, n, shift, totals, left, lefts, highs, n_hig
         if not is_unclear:
             break
         bar = just_below(best - tolerance)
-    return chosen, place
+    return chosen, position
 
 
 @compiled
@@ -70,7 +70,7 @@ def scan_high_counts_by_entropy(
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     first, last, enough = uint64(least), uint64(n) - uint64(least), int64(bar * unit)
     for is_second in range(2):
-        best, chosen, place, is_unclear = enough, int64(FAR), uint64(0), False
+        best, chosen, position, is_unclear = enough, int64(FAR), uint64(0), False
         for j in range(n_high):
             b = highs[j]
             sum_left, sum_right, n_left = int64(0), int64(0), uint64(b) * size
@@ -88,7 +88,7 @@ def scan_high_counts_by_entropy(
                         return score / unit, i
                     if score - whole_tolerance > chosen:
                         is_unclear |= best >= score - whole_tolerance
-                        chosen, place = score, i
+                        chosen, position = score, i
                     best = score
                 k = (entry >> uint32(shift)) & mask
                 before, behind = left[k], totals[k] - left[k]
@@ -101,7 +101,7 @@ def scan_high_counts_by_entropy(
         if not is_unclear:
             break
         enough = best - whole_tolerance - 1
-    return (chosen / unit if place else NO_CUT), place
+    return (chosen / unit if position else NO_CUT), position
 
 
 @compiled
@@ -119,13 +119,13 @@ def sum_to_high(entries, start, n, shift, by, weights, highs, n_high, blocks, to
         stop = uint64(start) + uint64(highs[j]) * size if j < n_high else uint64(start + n)
         while i + uint64(3) < stop:
             e0, e1, e2, e3 = entries[i], entries[i + uint64(1)], entries[i + uint64(2)], entries[i + uint64(3)]
-            totals[(e0 >> uint32(shift)) & mask] += weights[place_in(e0, by)]
-            second[(e1 >> uint32(shift)) & mask] += weights[place_in(e1, by)]
-            third[(e2 >> uint32(shift)) & mask] += weights[place_in(e2, by)]
-            fourth[(e3 >> uint32(shift)) & mask] += weights[place_in(e3, by)]
+            totals[(e0 >> uint32(shift)) & mask] += weights[position_in(e0, by)]
+            second[(e1 >> uint32(shift)) & mask] += weights[position_in(e1, by)]
+            third[(e2 >> uint32(shift)) & mask] += weights[position_in(e2, by)]
+            fourth[(e3 >> uint32(shift)) & mask] += weights[position_in(e3, by)]
             i += uint64(4)
         while i < stop:
-            totals[(entries[i] >> uint32(shift)) & mask] += weights[place_in(entries[i], by)]
+            totals[(entries[i] >> uint32(shift)) & mask] += weights[position_in(entries[i], by)]
             i += uint64(1)
         for k in range(n_classes):
             blocks[j, k] = (totals[k] + second[k]) + (third[k] + fourth[k])
@@ -145,7 +145,7 @@ def scan_high_weights(
     whole = t0 + t1 + t2
     mask = class_mask(shift, n_classes)
     for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, uint64(0), False
         for j in range(n_high):
             l0, l1, l2 = blocks[j, 0], blocks[j, 1] if n_classes > 1 else 0.0, blocks[j, 2] if n_classes > 2 else 0.0
             i = uint64(start) + uint64(highs[j]) * size
@@ -163,9 +163,9 @@ def scan_high_weights(
                             return score, i
                         if score - tolerance > chosen:
                             is_unclear |= best >= score - tolerance
-                            chosen, place = score, i
+                            chosen, position = score, i
                         best = score
-                weight, k = weights[place_in(entry, by)], (entry >> uint32(shift)) & mask
+                weight, k = weights[position_in(entry, by)], (entry >> uint32(shift)) & mask
                 l0 += weight if k == 0 else 0.0
                 l1 += weight if k == 1 else 0.0
                 l2 += weight if k == 2 else 0.0
@@ -173,7 +173,7 @@ def scan_high_weights(
         if not is_unclear:
             break
         bar = just_below(best - tolerance)
-    return chosen, place
+    return chosen, position
 
 
 @compiled
@@ -186,7 +186,7 @@ def scan_high_weights_by_entropy(
         whole += totals[k]
     mask, margin = class_mask(shift, n_classes), rounding(whole, size, n_classes, ENTROPY)
     for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, uint64(0), False
         for j in range(n_high):
             sum_left, sum_right, passed = 0.0, 0.0, 0.0
             for k in range(n_classes):
@@ -207,9 +207,9 @@ def scan_high_weights_by_entropy(
                             return score, i
                         if score - tolerance > chosen:
                             is_unclear |= best >= score - tolerance
-                            chosen, place = score, i
+                            chosen, position = score, i
                         best = score
-                weight, k = weights[place_in(entry, by)], (entry >> uint32(shift)) & mask
+                weight, k = weights[position_in(entry, by)], (entry >> uint32(shift)) & mask
                 here, rest = about_times_log2(left[k] + weight), about_times_log2(totals[k] - left[k] - weight)
                 sum_left += here - left[uint32(n_classes) + k]
                 sum_right += rest - behind[k]
@@ -220,4 +220,4 @@ def scan_high_weights_by_entropy(
         if not is_unclear:
             break
         bar = just_below(best - tolerance)
-    return chosen, place
+    return chosen, position

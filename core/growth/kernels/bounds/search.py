@@ -24,7 +24,7 @@ from core.growth.kernels.bounds.bound import (
     best_of_all,
     doubt_of_floats,
     doubt_of_units,
-    mark_high,
+    flag_high,
     score_undivided,
 )
 from core.growth.kernels.bounds.rescan import (
@@ -34,8 +34,8 @@ from core.growth.kernels.bounds.rescan import (
     scan_high_weights_by_entropy,
     sum_to_high,
 )
-from core.growth.kernels.bounds.weight_marks import by_marks, by_marks_and_class, fill_kinds, has_kinds
-from core.splits.kernels.numeric import NO_CUT, last_place, ratio, score_of_whole
+from core.growth.kernels.bounds.weight_flags import by_flags, by_flags_and_class, fill_kinds, has_kinds
+from core.splits.kernels.numeric import NO_CUT, last_position, ratio, score_of_whole
 
 SHORTEST_COUNTED, SHORTEST_WEIGHED = 48, 16  # entries of a list that gets a first look
 MOST_AT_ONCE = 4096  # rows of a node whose lists are all looked at before any is searched
@@ -46,10 +46,10 @@ SOME = 0.5  # units: more than nothing, since weights are whole units
 @compiled
 def weigh_entries(problem, rules, work, rows, row_start, n_rows, figures, path, n_path):
     """Find what entries weigh in units, if rows do not count one; whether their marks tell it."""
-    is_told, most = has_kinds(n_path, n_rows), figures[0]
+    has_flags, most = has_kinds(n_path, n_rows), figures[0]
     if work.units.shape[0] > 0:
         most = heaviest_class(figures, rules.n_classes)
-    if is_told:
+    if has_flags:
         fill_kinds(path, n_path, n_rows, most, work.kind_weights, work.kind_units, work.scale)
     elif work.units.shape[0] > 0:
         fill = problem.weights, problem.classes, rows, row_start, n_rows, most, work.units, work.scale
@@ -59,7 +59,7 @@ def weigh_entries(problem, rules, work, rows, row_start, n_rows, figures, path, 
             fill_units(*fill)
     if work.units.shape[0] > 0:
         work.scale[1] = doubt_of_units(work.scale[1], figures[0] * work.scale[0], rules.criterion)
-    return is_told
+    return has_flags
 
 
 @compiled
@@ -72,7 +72,7 @@ def heaviest_class(figures, n_classes):
 
 
 @compiled
-def has_look(rules, work, n):
+def is_bounded(rules, work, n):
     """Whether a list of n entries gets a first look: there is room for it only where that is of use."""
     shortest = SHORTEST_COUNTED if rules.is_counted else SHORTEST_WEIGHED
     return n >= shortest and n < MOST_ENTRIES and work.highs.shape[0] > 0
@@ -85,12 +85,12 @@ def has_words(rules, n_rows, n):
 
 
 @compiled
-def look_at(problem, rules, work, entries, start, n, lefts, has_few, is_told):
+def bound_from_blocks(problem, rules, work, entries, start, n, lefts, has_few, has_flags):
     """Add up a list's blocks in `lefts`; what its best cut surely gains, times the node's weight."""
     if has_few:
         n_blocks = fill_lefts_of_few(entries, start, n, problem.shift, work.units, work.block_words, lefts)
     else:
-        by, units = units_of_entries(problem, work, is_told)
+        by, units = units_of_entries(problem, work, has_flags)
         n_blocks = fill_lefts(entries, start, n, problem.shift, by, units, lefts)
     undivided, known = score_undivided(lefts, n_blocks, rules.criterion)
     unit, doubt = unit_and_doubt(rules, work, known)
@@ -99,18 +99,18 @@ def look_at(problem, rules, work, entries, start, n, lefts, has_few, is_told):
 
 
 @compiled
-def units_of_entries(problem, work, is_told):
+def units_of_entries(problem, work, has_flags):
     """By what of an entry its units are found, and where: by marks and class if these tell them, else by its row."""
-    if is_told:
-        return by_marks_and_class(problem.shift), work.kind_units
+    if has_flags:
+        return by_flags_and_class(problem.shift), work.kind_units
     return by_row(problem.shift), work.units
 
 
 @compiled
-def weights_of_entries(problem, work, is_told):
+def weights_of_entries(problem, work, has_flags):
     """The same for its weight."""
-    if is_told:
-        return by_marks(problem.shift), work.kind_weights
+    if has_flags:
+        return by_flags(problem.shift), work.kind_weights
     return by_row(problem.shift), problem.weights
 
 
@@ -128,7 +128,7 @@ def unit_and_doubt(rules, work, known):
 
 
 @compiled
-def look_closer(problem, rules, work, entries, start, n, lefts, bar, is_told):
+def bound_closely(problem, rules, work, entries, start, n, lefts, bar, has_flags):
     """After `look_at`: what the best cut of a list surely gains and what it gains at the most, times the node's weight.
 
     Only what exceeds the bar is looked for.
@@ -137,10 +137,10 @@ def look_closer(problem, rules, work, entries, start, n, lefts, bar, is_told):
     undivided, known = score_undivided(lefts, n_blocks, rules.criterion)
     unit, doubt = unit_and_doubt(rules, work, known)
     least = rules.min_leaf * unit
-    n_high = mark_high(lefts, n_blocks, bar * unit - doubt, least - doubt, rules.criterion, work.highs)
+    n_high = flag_high(lefts, n_blocks, bar * unit - doubt, least - doubt, rules.criterion, work.highs)
     if n_high == 0:
         return NO_CUT, NO_CUT
-    by, units = units_of_entries(problem, work, is_told)
+    by, units = units_of_entries(problem, work, has_flags)
     surely, possibly = best_in_blocks(
         entries,
         start,
@@ -170,7 +170,7 @@ def bounds_of_gain(surely, possibly, undivided, least, unit, doubt):
 
 
 @compiled
-def look_at_all_cuts(problem, rules, work, entries, start, n):
+def bound_all_cuts(problem, rules, work, entries, start, n):
     """`look_at` and `look_closer` at once, where the list has words."""
     t0, t1, t2 = fill_words(entries, start, n, problem.shift, work.units, work.block_words)
     known = t0 + t1 + t2
@@ -182,7 +182,7 @@ def look_at_all_cuts(problem, rules, work, entries, start, n):
 
 
 @compiled
-def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
+def bound_lists(problem, rules, work, lists, starts, lengths, at, has_flags):
     """Look at all lists of a node, then closer at those that may have its best cut; what that surely gains, and where.
 
     `work.surely[i]` is what the best cut of list i surely gains, `work.possibly[i]` what it gains at the most, if that
@@ -193,11 +193,13 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
     has_few = has_few_weighed(rules, n_rows)
     for i in range(n_lists):
         start, n = starts[at, i], lengths[at, i]
-        if work.is_drawn[problem.list_slots[i]] and has_look(rules, work, n):
+        if work.is_drawn[problem.list_slots[i]] and is_bounded(rules, work, n):
             if has_words(rules, n_rows, n):
-                work.surely[i], work.possibly[i] = look_at_all_cuts(problem, rules, work, lists[i], start, n)
+                work.surely[i], work.possibly[i] = bound_all_cuts(problem, rules, work, lists[i], start, n)
             else:
-                work.surely[i] = look_at(problem, rules, work, lists[i], start, n, work.lefts[i], has_few, is_told)
+                work.surely[i] = bound_from_blocks(
+                    problem, rules, work, lists[i], start, n, work.lefts[i], has_few, has_flags
+                )
             if work.surely[i] > most:
                 first, most = i, work.surely[i]
     if rules.needs_all:
@@ -207,14 +209,14 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
     for step in range(n_lists if first >= 0 else 0):
         i = first if step == 0 else step - int64(step <= first)
         start, n = starts[at, i], lengths[at, i]
-        if not work.is_drawn[problem.list_slots[i]] or not has_look(rules, work, n):
+        if not work.is_drawn[problem.list_slots[i]] or not is_bounded(rules, work, n):
             continue
         if has_words(rules, n_rows, n):
             if work.possibly[i] > most:  # it will be searched
                 fill_lefts_of_few(lists[i], start, n, problem.shift, work.units, work.block_words, work.lefts[i])
         else:
-            surely, work.possibly[i] = look_closer(
-                problem, rules, work, lists[i], start, n, work.lefts[i], most, is_told
+            surely, work.possibly[i] = bound_closely(
+                problem, rules, work, lists[i], start, n, work.lefts[i], most, has_flags
             )
             work.surely[i] = max(work.surely[i], surely)
             if surely > most:
@@ -223,16 +225,16 @@ def look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told):
 
 
 @compiled
-def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar, is_told):
+def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar, has_flags):
     """`scan_list` after `look_at`: only blocks are searched that a first look leaves."""
     n_blocks, least = n_blocks_of(n), rules.min_leaf - TIE
     unit, doubt = unit_and_doubt(rules, work, score_undivided(lefts, n_blocks, rules.criterion)[1])
-    n_high = mark_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, rules.criterion, work.highs)
+    n_high = flag_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, rules.criterion, work.highs)
     if n_high == 0:
         return NO_CUT, uint64(0)
     if rules.is_counted:
         return scan_counts(problem, rules, work, entries, start, n, lefts, totals, n_high, bar)
-    return scan_weighed(problem, rules, work, entries, start, n, totals, n_high, bar, is_told)
+    return scan_weighed(problem, rules, work, entries, start, n, totals, n_high, bar, has_flags)
 
 
 @compiled
@@ -247,23 +249,28 @@ def scan_counts(problem, rules, work, entries, start, n, lefts, totals, n_high, 
             rules.small_logs if is_small else rules.large_logs,
             rules.small_unit if is_small else rules.large_unit,
         )
-        score, place = scan_high_counts_by_entropy(*given, logs, unit, least, tolerance, whole + bar)
+        score, position = scan_high_counts_by_entropy(*given, logs, unit, least, tolerance, whole + bar)
     else:
-        score, place = scan_high_counts(*given, rules.reciprocal, least, tolerance, whole + bar)
-    return (score - whole, place) if place else (NO_CUT, place)
+        score, position = scan_high_counts(*given, rules.reciprocal, least, tolerance, whole + bar)
+    return (score - whole, position) if position else (NO_CUT, position)
 
 
 @compiled
-def scan_weighed(problem, rules, work, entries, start, n, totals, n_high, bar, is_told):
+def scan_weighed(problem, rules, work, entries, start, n, totals, n_high, bar, has_flags):
     """`scan_in_blocks` where weights are added up, once the high blocks are marked."""
     shift, least = problem.shift, rules.min_leaf - TIE
-    by, weights = weights_of_entries(problem, work, is_told)
+    by, weights = weights_of_entries(problem, work, has_flags)
     sum_to_high(entries, start, n, shift, by, weights, work.highs, n_high, work.blocks, totals)
     whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, int64(0))
-    last, tolerance = last_place(entries, start, n, by_row(shift)[1], problem.weights, least), rules.tolerance * known
+    last, tolerance = (
+        last_position(entries, start, n, by_row(shift)[1], problem.weights, least),
+        rules.tolerance * known,
+    )
     given = entries, start, n, shift, by, totals, work.blocks, work.highs, n_high, weights
     if rules.criterion == ENTROPY:
-        score, place = scan_high_weights_by_entropy(*given, work.left, work.before, least, last, tolerance, whole + bar)
+        score, position = scan_high_weights_by_entropy(
+            *given, work.left, work.before, least, last, tolerance, whole + bar
+        )
     else:
-        score, place = scan_high_weights(*given, least, last, tolerance, whole + bar)
-    return (score - whole, place) if place else (NO_CUT, place)
+        score, position = scan_high_weights(*given, least, last, tolerance, whole + bar)
+    return (score - whole, position) if position else (NO_CUT, position)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray
-from core.compiler.growing_arrays import room_for
+from core.compiler.growing_arrays import list_capacity
 from core.config.options import Algorithm, MissingStrategy
 from core.criteria.objective import Objective
 from core.growth.best_first import best_first
@@ -26,9 +26,9 @@ from core.growth.kernels.lists.grow_fast import CODING, POLL_SECONDS, SORTING, a
 from core.growth.kernels.lists.problem import SORTED, problem_of
 from core.growth.kernels.lists.rules import has_small, rules_of
 from core.growth.kernels.lists.scratch import work_for
-from core.growth.kernels.lists.threads import GrowthEnded, Rooms
+from core.growth.kernels.lists.threads import GrowthEnded, Pool
 from core.growth.kernels.node.finished import finished_nodes
-from core.growth.kernels.node.kept import NodeRoom, room_for_nodes
+from core.growth.kernels.node.kept import NodeBuffers, node_buffers
 from core.growth.kernels.ranks.trees import (
     RankedRoom,
     RankedTable,
@@ -61,12 +61,12 @@ class Shared:
     ranked: RankedTable | None
 
 
-class Room:
+class Scratch:
     """What a thread works in, one tree after the other; `apart` is where nodes of small subtrees are kept."""
 
     def __init__(self, work: Any, progress: FloatArray, ranked: RankedRoom) -> None:
         self.work, self.progress, self.ranked = work, progress, ranked
-        self.apart: NodeRoom | None = None
+        self.apart: NodeBuffers | None = None
 
 
 def grow_many(
@@ -93,8 +93,8 @@ def grow_many(
     told_of_columns = part_of(watch, 0.0, CODING / len(trees))
     columns = columns_of(samples, algorithm, weighing, told_of_columns, has_draws=has_draws)
     progress, done = np.zeros((threads, 3)), list[int]()
-    rooms = Rooms(
-        Room(
+    scratches = Pool(
+        Scratch(
             work_for(samples, algorithm, columns, weighing, has_draws=has_draws), progress[thread], RankedRoom(samples)
         )
         for thread in range(threads)
@@ -110,9 +110,9 @@ def grow_many(
         return Shared(samples, algorithm, max_leaves, columns, weighing, problem, numbers, ranked)
 
     def grow(tree: int, shared: Shared) -> None:
-        with rooms.one() as room:
-            room.progress[DONE] = 0.0
-            keep(tree, grow_sample(shared, sample_of(tree), room))
+        with scratches.one() as scratch:
+            scratch.progress[DONE] = 0.0
+            keep(tree, grow_sample(shared, sample_of(tree), scratch))
             done.append(tree)
 
     def told() -> float:
@@ -138,7 +138,7 @@ def grow_many(
     watch(1.0)
 
 
-def grow_sample(shared: Shared, sample: TreeSample, room: Room) -> Tree | FinishedNodes:
+def grow_sample(shared: Shared, sample: TreeSample, scratch: Scratch) -> Tree | FinishedNodes:
     """The tree of some of the rows, or its finished nodes; rows are named by their numbers among all."""
     samples, algorithm, numbers = shared.samples, shared.algorithm, shared.numbers
     objective = objective_of(shared, sample)
@@ -154,17 +154,17 @@ def grow_sample(shared: Shared, sample: TreeSample, room: Room) -> Tree | Finish
         keeps_small=keeps_small,
     )
     if shared.ranked is not None:
-        return grow_by_ranks(shared.ranked, sample, rules, room.ranked, room.progress)
+        return grow_by_ranks(shared.ranked, sample, rules, scratch.ranked, scratch.progress)
     problem = problem_of_rows(shared, sample)
-    root, figures = root_piece(problem, rules, room.work)
-    apart = room.apart or room_for_nodes(2 * len(samples) if keeps_small else 0, len(figures))
-    *nodes, _, marks, results, _ = grow_piece(problem, rules, room.work, root, figures, 0, room.progress, *apart)
-    room.apart = marks, results
+    root, figures = root_piece(problem, rules, scratch.work)
+    apart = scratch.apart or node_buffers(2 * len(samples) if keeps_small else 0, len(figures))
+    *nodes, _, splits, results, _ = grow_piece(problem, rules, scratch.work, root, figures, 0, scratch.progress, *apart)
+    scratch.apart = splits, results
     del problem  # its lists take a third of all memory, and nobody needs them any more
-    if room.progress[STOP]:
+    if scratch.progress[STOP]:
         raise GrowthEnded
     if numbers is not None:
-        return finished_nodes(samples, numbers, rules[0], nodes, room.apart)
+        return finished_nodes(samples, numbers, rules[0], nodes, scratch.apart)
     tree = assembled(samples, algorithm, objective, shared.columns, *nodes)
     return tree if shared.max_leaves is None else best_first(tree, shared.max_leaves, objective.tolerance)
 
@@ -184,9 +184,9 @@ def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:
     rows, n_rows = sample.rows, len(sample.rows)
     numbering = np.zeros(len(shared.samples), dtype=np.uint32)
     numbering[rows] = np.arange(1, n_rows + 1)
-    room = room_for(n_rows, has_missing)
+    capacity = list_capacity(n_rows, has_missing)
     # One entry more: what is not taken is written too, and then overwritten.
-    taken, n_taken = np.empty((len(lists), room + 1), dtype=np.uint32), np.zeros(len(lists), dtype=np.int64)
+    taken, n_taken = np.empty((len(lists), capacity + 1), dtype=np.uint32), np.zeros(len(lists), dtype=np.int64)
     distinct = np.zeros(len(lists), dtype=np.bool_)
     take_lists(lists, lengths, numbering, shift, taken, n_taken, distinct)
     return (
@@ -194,7 +194,7 @@ def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:
         n_taken,
         distinct,
         slots,
-        np.arange(room, dtype=np.uint32),
+        np.arange(capacity, dtype=np.uint32),
         n_rows,
         classes[rows],
         numbers[rows],

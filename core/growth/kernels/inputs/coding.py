@@ -83,9 +83,9 @@ def coding_of_few(values: FloatArray) -> Coding | None:
     n = int(few_values(values, values.view(np.uint64), FEW_VALUES, distinct, codes))
     if not 0 < n <= FEW_VALUES:
         return None
-    order, places = np.argsort(distinct[:n]), np.full(FEW_VALUES + 1, n, dtype=np.uint16)
-    places[order] = np.arange(n)
-    renamed(codes, places)
+    order, positions = np.argsort(distinct[:n]), np.full(FEW_VALUES + 1, n, dtype=np.uint16)
+    positions[order] = np.arange(n)
+    renamed(codes, positions)
     return Coding(SplitKind.THRESHOLD, n, codes, values=distinct[:n][order])
 
 

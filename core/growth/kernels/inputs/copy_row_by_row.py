@@ -13,8 +13,8 @@ def put_row_by_row(addresses, n_rows, width, table):
     n_columns, has_missing = len(addresses), False
     for start in range(0, n_rows, BLOCK_ROWS):
         end = min(start + BLOCK_ROWS, n_rows)
-        for place in range(n_columns):
-            values, at = numbers_at(addresses[place], n_rows), uint64(start * width + place)
+        for position in range(n_columns):
+            values, at = numbers_at(addresses[position], n_rows), uint64(start * width + position)
             for row in range(uint64(start), uint64(end)):
                 value = values[row]
                 table[at] = value

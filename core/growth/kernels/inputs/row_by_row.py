@@ -20,8 +20,8 @@ def row_by_row(columns: Sequence[Column], n_rows: int, width: int, kind: type) -
     table[:, len(columns) :] = 0
     for start in range(0, n_rows if columns else 0, BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
-        for place, values in enumerate(columns):
-            table[rows, place] = values[rows]
+        for position, values in enumerate(columns):
+            table[rows, position] = values[rows]
     return table.ravel()
 
 
@@ -34,6 +34,6 @@ def numbers_row_by_row(columns: NumberColumns, n_rows: int, width: int) -> tuple
 def in_lines(shape: tuple[int, int], kind: type) -> Any:
     """An array that begins where a line of the processor's cache does, so that rows of whole lines touch no others."""
     n = shape[0] * shape[1]
-    room: Any = np.empty(n + LINE, dtype=kind)
-    start = -room.ctypes.data % LINE // room.itemsize
-    return room[start : start + n].reshape(shape)
+    buffers: Any = np.empty(n + LINE, dtype=kind)
+    start = -buffers.ctypes.data % LINE // buffers.itemsize
+    return buffers[start : start + n].reshape(shape)

@@ -89,12 +89,12 @@ def surrogates_of(
     found: list[tuple[Surrogate, ...]] = [()] * len(links)
     inner = np.flatnonzero(links[:, kernels.SLOT] >= 0)
     first_levels, begins = links[inner, kernels.LEVELS], end_of_branches(samples, links[inner]) + kernels.N_MORE
-    for place, (node, begin) in enumerate(zip(inner.tolist(), begins.tolist(), strict=True)):
-        if place % NODES_AT_ONCE == 0:
+    for position, (node, begin) in enumerate(zip(inner.tolist(), begins.tolist(), strict=True)):
+        if position % NODES_AT_ONCE == 0:
             watch(1.0)
         end = begin + 1 + int(sums[begin]) * kernels.N_OF_SURROGATE
         told = sums[begin + 1 : end].reshape(-1, kernels.N_OF_SURROGATE).tolist()
-        found[node] = tuple(surrogate_of(samples, each, levels, int(first_levels[place])) for each in told)
+        found[node] = tuple(surrogate_of(samples, each, levels, int(first_levels[position])) for each in told)
     return tuple(found)
 
 

@@ -11,14 +11,14 @@ from core.criteria.kernels.impurity import ERROR, GINI, SQUARED
 from core.growth.kernels.bounds.search import (
     MOST,
     MOST_AT_ONCE,
-    has_look,
-    look_at,
-    look_at_lists,
+    bound_from_blocks,
+    bound_lists,
+    is_bounded,
     scan_in_blocks,
     weigh_entries,
 )
 from core.growth.kernels.lists.coded_columns import ORDERED
-from core.growth.kernels.lists.named_cuts import best_place, count_allowed
+from core.growth.kernels.lists.named_cuts import best_position, count_allowed
 from core.growth.kernels.lists.pairs import fill_pairs, scan_pairs
 from core.growth.kernels.lists.release8 import choose_in_sequence, figures_of_threshold, ratios_of_categories
 from core.growth.kernels.node.state import ABOVE_AVERAGE, BETTER_HALF, NO_FILTER, NUNEZ, TAN_SCHLIMMER
@@ -54,11 +54,11 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
     bar = whole + bar_gain if bar_gain > NO_CUT else NO_CUT
     if rules.criterion == SQUARED:
         if work.pairs.shape[0] > 0:
-            score, place = scan_pairs(
+            score, position = scan_pairs(
                 entries, start, n, problem.shift, totals[0], totals[1], work.pairs, least, tolerance, bar
             )
         elif n_outputs == 1:
-            score, place = scan_numbers(
+            score, position = scan_numbers(
                 entries,
                 start,
                 n,
@@ -74,7 +74,7 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
                 bar,
             )
         else:
-            score, place = scan_outputs(
+            score, position = scan_outputs(
                 entries,
                 start,
                 n,
@@ -91,7 +91,7 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
     elif rules.is_counted and rules.criterion != ERROR:
         counted = uint64(max(1.0, np.ceil(least)))
         if rules.criterion == GINI:
-            score, place = scan_counts_gini(
+            score, position = scan_counts_gini(
                 entries,
                 start,
                 n,
@@ -105,7 +105,7 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
             )
         else:
             is_small = n < rules.small_logs.shape[0]
-            score, place = scan_counts_entropy(
+            score, position = scan_counts_entropy(
                 entries,
                 start,
                 n,
@@ -119,7 +119,7 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
                 bar,
             )
     else:
-        score, place = scan_weights(
+        score, position = scan_weights(
             entries,
             start,
             n,
@@ -134,14 +134,14 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
             work.before,
             work.blocks,
         )
-    return (score - whole, place) if place else (NO_CUT, place)
+    return (score - whole, position) if position else (NO_CUT, position)
 
 
 @compiled
 def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures, key, path, n_path):
     """Every list's best cut, as a candidate in its slot; the largest gain found. The key names the node's draws.
 
-    The path to the node tells what entries with marks weigh; see `growth.kernels.bounds.weight_marks`.
+    The path to the node tells what entries with marks weigh; see `growth.kernels.bounds.weight_flags`.
 
     Where only the best counts, a list is left as soon as it cannot have more than the best so far. So where lists get a
     first look, all are looked at before, and the most promising one comes first; else the one that was best in the node
@@ -150,13 +150,13 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
     best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
     strongest = strongest_list(problem, work.gains)
     surely, is_small = NO_CUT, lengths[at, n_lists] <= MOST_AT_ONCE
-    is_told = weigh_entries(
+    has_flags = weigh_entries(
         problem, rules, work, rows, starts[at, n_lists], lengths[at, n_lists], figures, path, n_path
     )
     if work.pairs.shape[0] > 0:
         fill_pairs(problem, rows, starts[at, n_lists], lengths[at, n_lists], figures[1], work.pairs)
     if is_small:
-        surely, first = look_at_lists(problem, rules, work, lists, starts, lengths, at, is_told)
+        surely, first = bound_lists(problem, rules, work, lists, starts, lengths, at, has_flags)
         strongest = first if first >= 0 else strongest
     most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # when children are pure
     for step in range(n_lists):
@@ -169,35 +169,37 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
         entries = lists[i]
         if rules.way == EVERY_GAP:
             bar = NO_CUT if rules.needs_all or best == NO_CUT else (best - 2.0 * rules.tolerance) * weight
-            if has_look(rules, work, n):
+            if is_bounded(rules, work, n):
                 lefts = work.lefts[i] if is_small else work.long_lefts
                 if not is_small:
-                    work.surely[i] = look_at(problem, rules, work, entries, start, n, lefts, is_small, is_told)
+                    work.surely[i] = bound_from_blocks(
+                        problem, rules, work, entries, start, n, lefts, is_small, has_flags
+                    )
                     work.possibly[i] = MOST
                     surely = max(surely, work.surely[i])
                 bar = work.surely[i] if rules.needs_all else max(bar, surely)
                 if work.possibly[i] <= bar:
                     continue
-                gain, place = scan_in_blocks(
-                    problem, rules, work, entries, start, n, lefts, work.totals[i], bar, is_told
+                gain, position = scan_in_blocks(
+                    problem, rules, work, entries, start, n, lefts, work.totals[i], bar, has_flags
                 )
             else:
-                gain, place = scan_list(problem, rules, work, entries, start, n, figures, work.totals[i], bar)
+                gain, position = scan_list(problem, rules, work, entries, start, n, figures, work.totals[i], bar)
         else:
-            gain, place = best_place(problem, rules, work, i, entries, start, n, figures, key)
-        if place:
+            gain, position = best_position(problem, rules, work, i, entries, start, n, figures, key)
+        if position:
             work.gains[slot] = gain / weight
             work.scores[slot] = work.gains[slot]
-            work.details[slot, 0], work.details[slot, 1], work.details[slot, 3] = i, place, 0
+            work.details[slot, 0], work.details[slot, 1], work.details[slot, 3] = i, position, 0
             best = max(best, work.gains[slot])
             if work.gains[slot] >= most and not rules.needs_all:
                 first_pure = min(first_pure, slot)
             if rules.is_ratio:
-                left, right = float(place - uint64(start)), float(uint64(start + n) - place)
+                left, right = float(position - uint64(start)), float(uint64(start + n) - position)
                 if not rules.is_counted:
-                    left, right = weigh_sides(problem, rules, entries, start, place, n, work.left)
+                    left, right = weigh_sides(problem, rules, entries, start, position, n, work.left)
                 elif information(left, right) < LITTLE:
-                    count_sides(problem, rules, work, entries, start, place, n)
+                    count_sides(problem, rules, work, entries, start, position, n)
                 if information(left, right) < LITTLE:
                     work.gains[slot] = gain_of_sides(work.left, rules.n_classes, left, right) * (left + right) / weight
                     work.scores[slot] = work.gains[slot]
@@ -232,17 +234,17 @@ def figure_ratio(rules, work, slot, left, right, weight):
 
 
 @compiled
-def weigh_sides(problem, rules, entries, start, place, n, sums):
+def weigh_sides(problem, rules, entries, start, position, n, sums):
     """The weight on each side of a cut; its class weights go to `sums`, those of the left first."""
     row_mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
     left, right, weights, classes, n_classes = 0.0, 0.0, problem.weights, problem.classes, rules.n_classes
     for k in range(2 * n_classes):
         sums[k] = 0.0
-    for i in range(start, place):
+    for i in range(start, position):
         row = entries[i] & row_mask
         left += weights[row]
         sums[classes[row]] += weights[row]
-    for i in range(place, start + n):
+    for i in range(position, start + n):
         row = entries[i] & row_mask
         right += weights[row]
         sums[n_classes + classes[row]] += weights[row]
@@ -250,12 +252,12 @@ def weigh_sides(problem, rules, entries, start, place, n, sums):
 
 
 @compiled
-def count_sides(problem, rules, work, entries, start, place, n):
+def count_sides(problem, rules, work, entries, start, position, n):
     """`weigh_sides` where rows count one: the entries of the shorter side, and what is left of the node's."""
     sums, n_classes, shift = work.left, rules.n_classes, uint32(problem.shift)
     mask = (uint32(1) << (uint32(31) - shift)) - uint32(1)
-    is_left = 2 * int64(place - uint64(start)) <= n
-    begin, end = (uint64(start), place) if is_left else (place, uint64(start + n))
+    is_left = 2 * int64(position - uint64(start)) <= n
+    begin, end = (uint64(start), position) if is_left else (position, uint64(start + n))
     here, there = (0, n_classes) if is_left else (n_classes, 0)
     for k in range(n_classes):
         sums[here + k] = 0.0
@@ -343,13 +345,13 @@ def choose(gains, scores, rules, passes):
 
 
 @compiled
-def first_best(values, marks, mark, tolerance):
+def first_best(values, kinds, kind, tolerance):
     """The first place with that mark within a tolerance of the largest value so marked; -1 when there is none."""
     largest = NO_CUT
     for c in range(values.shape[0]):
-        if marks[c] == mark and values[c] > largest:
+        if kinds[c] == kind and values[c] > largest:
             largest = values[c]
     for c in range(values.shape[0]):
-        if marks[c] == mark and values[c] > NO_CUT and values[c] >= largest - tolerance:
+        if kinds[c] == kind and values[c] > NO_CUT and values[c] >= largest - tolerance:
             return c
     return -1

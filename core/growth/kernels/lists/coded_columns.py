@@ -468,9 +468,9 @@ def take_branches(problem, rules, work, j, n_branches, rows, start, n):
     for v in range(rules.coded_levels[coded_column(problem, j)] + 1):
         side_of[v] = BOTH if branch_of[v] == EVERY else LEFT if branch_of[v] == 0 else RIGHT
     if j >= n_codes:
-        word, place, bits = (j - n_codes) // 64, uint64((j - n_codes) % 64), problem.bits
+        word, position, bits = (j - n_codes) // 64, uint64((j - n_codes) % 64), problem.bits
         for i in range(start, start + n):
-            side[rows[i]] = side_of[(bits[rows[i], word] >> place) & uint64(1)]
+            side[rows[i]] = side_of[(bits[rows[i], word] >> position) & uint64(1)]
         return
     codes, first = problem.codes, uint32(rules.coded_starts[problem.coded[j]])
     for i in range(start, start + n):

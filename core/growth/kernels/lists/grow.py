@@ -21,7 +21,7 @@ from core.arithmetic.kernels.randomness import key_of
 from core.compiler.compile import compiled, making_arrays
 from core.compiler.growing_arrays import longer_list, longer_lists, longer_rows
 from core.criteria.kernels.impurity import SQUARED
-from core.growth.kernels.bounds.weight_marks import MOST_MARKS, has_kinds, mark_at
+from core.growth.kernels.bounds.weight_flags import MOST_FLAGS, flag_at, has_kinds
 from core.growth.kernels.lists.best_split import search_lists, winner
 from core.growth.kernels.lists.bits import count_bits, search_bits
 from core.growth.kernels.lists.coded_columns import (
@@ -93,12 +93,12 @@ DONE, STOP = 0, 1  # places in `progress`
 # A piece is a node to be grown: its number, its depth, what its draws are named by, how many rows it has, whether it is
 # more than a leaf; then where its part of each list starts and of the rows, how long each is, and which columns are
 # spent.
-AT_NODE, AT_DEPTH, AT_KEY, AT_SIZE, IS_OPEN, PLACES = range(6)
+AT_NODE, AT_DEPTH, AT_KEY, AT_SIZE, IS_OPEN, POSITIONS = range(6)
 
 
 @making_arrays
 def grow_subtree(
-    problem, rules, work, piece, root_figures, first_counts, has_counts, few_rows, progress, marks, results, n_small
+    problem, rules, work, piece, root_figures, first_counts, has_counts, few_rows, progress, splits, results, n_small
 ):
     """All nodes of a piece of the problem, parents before children.
 
@@ -116,7 +116,7 @@ def grow_subtree(
     lists, rows = problem.lists, problem.rows
     starts, lengths = np.zeros((64, n_lists + 1), np.int64), np.zeros((64, n_lists + 1), np.int64)  # rows come last
     infos, spent = np.zeros((64, N_INFOS), np.int64), np.zeros((64, rules.coded_slots.shape[0]), np.bool_)
-    paths = np.zeros((64, 1 + MOST_MARKS), np.float64)
+    paths = np.zeros((64, 1 + MOST_FLAGS), np.float64)
     for j in range(problem.path.shape[0]):
         paths[0, j] = problem.path[j]
     infos[0, N_PATH] = problem.path.shape[0]
@@ -150,7 +150,7 @@ def grow_subtree(
         # Where pieces are left for later, they stay as they are.
         if few_rows == 0 and rules.has_small and n_rows <= MOST_SMALL and is_of_lists(problem):
             links[node, IS_CODED], links[node, LOW] = IS_SMALL, n_small
-            marks, results, n_small = grow_small(
+            splits, results, n_small = grow_small(
                 problem,
                 rules,
                 work,
@@ -162,7 +162,7 @@ def grow_subtree(
                 node_depth,
                 key,
                 figure,
-                marks,
+                splits,
                 results,
                 n_small,
             )
@@ -173,7 +173,7 @@ def grow_subtree(
             path = paths[here, : infos[here, N_PATH]]
             local = renumbered(problem, rules, lists, rows, starts, lengths, here, work.spare, path)
             whole, counts_here = whole_piece(local, node_depth, key, spent[here]), first_counts + here
-            below, figures_below, sums_below, levels_below, _, marks, results, n_small = grow_subtree(
+            below, figures_below, sums_below, levels_below, _, splits, results, n_small = grow_subtree(
                 local,
                 rules,
                 work,
@@ -183,7 +183,7 @@ def grow_subtree(
                 infos[here, HAS_COUNTS],
                 few_rows,
                 progress,
-                marks,
+                splits,
                 results,
                 n_small,
             )
@@ -271,16 +271,16 @@ def grow_subtree(
                     levels[n_levels + v] = work.branch_of[v]
                 n_levels += rules.coded_levels[a]
         else:
-            i, place = work.details[slot, 0], work.details[slot, 1]
+            i, position = work.details[slot, 0], work.details[slot, 1]
             entries = lists[i]
-            keeper = 0 if 2 * (place - starts[here, i]) >= lengths[here, i] else 1
-            link[LOW] = original_row(problem, entries[place - 1] & mask)
-            link[HIGH] = original_row(problem, entries[place] & mask)
+            keeper = 0 if 2 * (position - starts[here, i]) >= lengths[here, i] else 1
+            link[LOW] = original_row(problem, entries[position - 1] & mask)
+            link[HIGH] = original_row(problem, entries[position] & mask)
             take_sides(
                 problem,
                 entries,
                 starts[here, i],
-                place,
+                position,
                 lengths[here, i],
                 rows,
                 row_start,
@@ -325,11 +325,11 @@ def grow_subtree(
             )
         if rules.strategy != COPIED:
             n_copied = 0
-        n_path, n_unknown, mark = infos[here, N_PATH], n_copied, uint32(0)
+        n_path, n_unknown, flag = infos[here, N_PATH], n_copied, uint32(0)
         if n_copied > 0:
             n_copied = settle_copies(problem, rules, work.unknown, n_copied, side, branch, shares, n_branches)
             if n_branches == 2 and n_copied == n_unknown and has_kinds(n_path, n_rows):
-                mark = mark_at(problem.shift, n_path)
+                flag = flag_at(problem.shift, n_path)
         links, figures = (
             longer_rows(links, n_nodes, n_nodes + n_branches),
             longer_rows(figures, n_nodes, n_nodes + n_branches),
@@ -369,7 +369,7 @@ def grow_subtree(
                 n_sums,
                 is_known,
                 keeper,
-                mark,
+                flag,
             )
         else:
             waiting = divide_by_branch(
@@ -395,7 +395,7 @@ def grow_subtree(
         is_waiting = waiting > here
         for at in range(waiting - 1, here - 1, -1):
             infos[at, N_PATH] = go_on(
-                paths[here], n_path, n_unknown, mark, waiting - here, shares[links[infos[at, NODE], BRANCH]], paths[at]
+                paths[here], n_path, n_unknown, flag, waiting - here, shares[links[infos[at, NODE], BRANCH]], paths[at]
             )
         is_counted_below = 0
         if n_branches == 2 and is_waiting and starts[here, n_lists] == row_start:  # the bigger child waits
@@ -423,16 +423,16 @@ def grow_subtree(
         n_sums = n_more + N_MORE + n_noted
         n_nodes += n_branches
     tree = links[:n_nodes], figures[:n_nodes], sums[:n_sums], levels[:n_levels]
-    return *tree, pieces[:n_pieces], marks, results, n_small
+    return *tree, pieces[:n_pieces], splits, results, n_small
 
 
 @compiled
-def go_on(path, n_path, n_unknown, mark, n_children, share, below):
+def go_on(path, n_path, n_unknown, flag, n_children, share, below):
     """Write down the path to a child, by whose share the rows without the value are weighed; how long it is.
 
     Where these got no mark, it ends: `divide_in_two` gives none where one child only gets lists.
     """
-    if n_unknown > 0 and (mark == uint32(0) or n_children < 2):
+    if n_unknown > 0 and (flag == uint32(0) or n_children < 2):
         return int64(0)
     for j in range(n_path):
         below[j] = path[j]
@@ -448,9 +448,9 @@ def note_piece(piece, node, depth, key, starts, lengths, spent):
     piece[AT_NODE], piece[AT_DEPTH], piece[AT_KEY], piece[AT_SIZE] = node, depth, int64(key), lengths[n - 1]
     piece[IS_OPEN] = 1
     for c in range(n):
-        piece[PLACES + c], piece[PLACES + n + c] = starts[c], lengths[c]
+        piece[POSITIONS + c], piece[POSITIONS + n + c] = starts[c], lengths[c]
     for a in range(spent.shape[0]):
-        piece[PLACES + 2 * n + a] = spent[a]
+        piece[POSITIONS + 2 * n + a] = spent[a]
 
 
 @compiled
@@ -458,9 +458,9 @@ def take_piece(piece, starts, lengths, spent):
     """Read where the node stands, and which columns are spent."""
     n = starts.shape[0]
     for c in range(n):
-        starts[c], lengths[c] = piece[PLACES + c], piece[PLACES + n + c]
+        starts[c], lengths[c] = piece[POSITIONS + c], piece[POSITIONS + n + c]
     for a in range(spent.shape[0]):
-        spent[a] = piece[PLACES + 2 * n + a] != 0
+        spent[a] = piece[POSITIONS + 2 * n + a] != 0
 
 
 @making_arrays
@@ -471,7 +471,7 @@ def whole_piece(problem, depth, key, spent):
     for c in range(n_lists):
         lengths[c] = problem.lengths[c]
     lengths[n_lists] = problem.n_rows
-    piece = np.empty(PLACES + 2 * (n_lists + 1) + spent.shape[0], np.int64)
+    piece = np.empty(POSITIONS + 2 * (n_lists + 1) + spent.shape[0], np.int64)
     note_piece(piece, node, depth, key, starts, lengths, spent)
     return piece
 
@@ -514,12 +514,12 @@ def root_piece(problem_fields, rules_fields, work_fields):
 
 
 @making_arrays
-def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_rows, progress, marks, results):
+def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_rows, progress, splits, results):
     """`grow_subtree` for Python; pieces that share no rows may be grown by different threads at the same time."""
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
     nothing = int64(0)  # no literal: this would be compiled once more
     return grow_subtree(
-        problem, rules, work, piece, figures, nothing, nothing, few_rows, progress, marks, results, nothing
+        problem, rules, work, piece, figures, nothing, nothing, few_rows, progress, splits, results, nothing
     )
 
 

@@ -20,16 +20,16 @@ from core.splits.kernels.candidates import (
     at_random,
     equal_frequency,
     equal_width,
-    first_place,
+    first_position,
     midpoints_at_changes,
     n_gaps,
 )
 from core.splits.kernels.categorical import first_within_tie
-from core.splits.kernels.numeric import NO_CUT, last_place, score_of_moments, score_of_sides, score_of_whole
+from core.splits.kernels.numeric import NO_CUT, last_position, score_of_moments, score_of_sides, score_of_whole
 
 
 @compiled
-def best_place(problem, rules, work, i, entries, start, n, figures, key):
+def best_position(problem, rules, work, i, entries, start, n, figures, key):
     """The best named cut of list i: its gain times the node's weight, and its place; 0 for none.
 
     `work` keeps for its slot the threshold, if that is no midpoint, and how many cuts left enough on both sides.
@@ -44,8 +44,8 @@ def best_place(problem, rules, work, i, entries, start, n, figures, key):
     least = rules.min_leaf - TIE
     if rules.way == DISTANT_VALUES:
         least = least_side(least, known, rules.n_classes)
-    first, after = allowed_places(problem, entries, start, n, least)
-    n_named = name_places(problem, rules, work, i, entries, start, n, first, after, key)
+    first, after = allowed_positions(problem, entries, start, n, least)
+    n_named = name_positions(problem, rules, work, i, entries, start, n, first, after, key)
     begin, end = 0, n_named
     while begin < end and work.gaps[begin] < first:
         begin += 1
@@ -53,7 +53,7 @@ def best_place(problem, rules, work, i, entries, start, n, figures, key):
         end -= 1
     if begin == end:
         return NO_CUT, none
-    score_places(problem, rules, work, entries, start, begin, end, totals, figures)
+    score_positions(problem, rules, work, entries, start, begin, end, totals, figures)
     scores = work.gap_scores[begin:end]
     if rules.way == DISTANT_VALUES:
         best = first_largest(scores, whole, figures[0])
@@ -68,23 +68,23 @@ def best_place(problem, rules, work, i, entries, start, n, figures, key):
 
 
 @compiled
-def allowed_places(problem, entries, start, n, least):
+def allowed_positions(problem, entries, start, n, least):
     """From which place on, and before which, a cut leaves enough weight on both sides."""
     row_mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
-    first = first_place(entries, start, n, row_mask, problem.weights, least)
-    last = last_place(entries, start, n, row_mask, problem.weights, least)
+    first = first_position(entries, start, n, row_mask, problem.weights, least)
+    last = last_position(entries, start, n, row_mask, problem.weights, least)
     return int64(first), min(int64(last) + 1, int64(start + n))
 
 
 @compiled
 def count_allowed(problem, rules, entries, start, n):
     """How many gaps of a list leave enough weight on both sides when they are cut."""
-    first, after = allowed_places(problem, entries, start, n, rules.min_leaf - TIE)
+    first, after = allowed_positions(problem, entries, start, n, rules.min_leaf - TIE)
     return n_gaps(entries, first, after)
 
 
 @compiled
-def name_places(problem, rules, work, i, entries, start, n, first, after, key):
+def name_positions(problem, rules, work, i, entries, start, n, first, after, key):
     """`best_split.way_to_choose`: fill `work.gaps` with the candidates of list i; how many."""
     shift, gaps, thresholds = problem.shift, work.gaps, work.gap_thresholds
     if rules.way == CLASS_CHANGES:
@@ -100,7 +100,7 @@ def name_places(problem, rules, work, i, entries, start, n, first, after, key):
 
 
 @compiled
-def score_places(problem, rules, work, entries, start, begin, end, totals, figures):
+def score_positions(problem, rules, work, entries, start, begin, end, totals, figures):
     """Fill `work.gap_scores` from `begin` to `end`; each step moves the entries between two places to the left."""
     gaps, scores, left, shift = work.gaps, work.gap_scores, work.left, problem.shift
     if rules.criterion == SQUARED:
@@ -131,7 +131,7 @@ def score_places(problem, rules, work, entries, start, begin, end, totals, figur
 
 
 @compiled
-def score_by_counts(entries, start, shift, places, begin, end, totals, left, logs, unit, scores):
+def score_by_counts(entries, start, shift, positions, begin, end, totals, left, logs, unit, scores):
     """Unweighted classes by entropy, as in `scan_counts_entropy`: n log2 n is looked up as a whole number."""
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     sum_left, sum_right, n_left, n = int64(0), int64(0), int64(0), int64(0)
@@ -141,7 +141,7 @@ def score_by_counts(entries, start, shift, places, begin, end, totals, left, log
         n += totals[k]
     i = int64(start)
     for p in range(begin, end):
-        while i < places[p]:
+        while i < positions[p]:
             k = (entries[i] >> uint32(shift)) & mask
             before, behind = left[k], totals[k] - left[k]
             sum_left += logs[before + 1] - logs[before]
@@ -153,7 +153,7 @@ def score_by_counts(entries, start, shift, places, begin, end, totals, left, log
 
 
 @compiled
-def score_by_weights(entries, start, shift, places, begin, end, weights, is_unit, totals, left, criterion, scores):
+def score_by_weights(entries, start, shift, positions, begin, end, weights, is_unit, totals, left, criterion, scores):
     """Weighted classes by any criterion of classes; the right side is the whole less the left."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
@@ -163,7 +163,7 @@ def score_by_weights(entries, start, shift, places, begin, end, weights, is_unit
         whole += totals[k]
     i = int64(start)
     for p in range(begin, end):
-        while i < places[p]:
+        while i < positions[p]:
             entry = entries[i]
             weight = 1.0 if is_unit else weights[entry & row_mask]
             left[(entry >> uint32(shift)) & mask] += weight
@@ -173,7 +173,7 @@ def score_by_weights(entries, start, shift, places, begin, end, weights, is_unit
 
 
 @compiled
-def score_by_numbers(entries, start, shift, places, begin, end, weights, numbers, centres, totals, left, scores):
+def score_by_numbers(entries, start, shift, positions, begin, end, weights, numbers, centres, totals, left, scores):
     """Numbers: `totals` and `left` hold the weight, then the sum of each centred output."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     n_outputs = numbers.shape[1]
@@ -181,7 +181,7 @@ def score_by_numbers(entries, start, shift, places, begin, end, weights, numbers
         left[j] = 0.0
     i = int64(start)
     for p in range(begin, end):
-        while i < places[p]:
+        while i < positions[p]:
             row = entries[i] & row_mask
             weight = weights[row]
             left[0] += weight

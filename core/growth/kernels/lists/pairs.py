@@ -26,7 +26,7 @@ def scan_pairs(entries, start, n, shift, whole, whole_sum, pairs, least, toleran
         behind += pairs[entries[last] & row_mask, 0]
     end = min(last + uint64(1), uint64(start + n))
     for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, uint64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, uint64(0), False
         passed, moved, i = 0.0, 0.0, uint64(start)
         while i < end:
             entry = entries[i]
@@ -38,7 +38,7 @@ def scan_pairs(entries, start, n, shift, whole, whole_sum, pairs, least, toleran
                         return score, i
                     if score - tolerance > chosen:
                         is_unclear |= best >= score - tolerance
-                        chosen, place = score, i
+                        chosen, position = score, i
                     best = score
             row = entry & row_mask
             passed += pairs[row, 0]
@@ -47,4 +47,4 @@ def scan_pairs(entries, start, n, shift, whole, whole_sum, pairs, least, toleran
         if not is_unclear:
             break
         bar = just_below(best - tolerance)
-    return chosen, place
+    return chosen, position

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.arithmetic.arrays import BoolArray, CodeArray, FloatArray, RowArray
 from core.arithmetic.kernels.sorting import DIGIT, MOST_DIGITS, list_entries, settle_runs, sort_keys, sortable_keys
-from core.compiler.growing_arrays import room_for
+from core.compiler.growing_arrays import list_capacity
 from core.config.options import Algorithm, MissingStrategy
 from core.growth.kernels.inputs.coding import as_numbers, for_kernels
 from core.growth.kernels.inputs.columns import (
@@ -21,8 +21,8 @@ from core.growth.kernels.inputs.columns import (
     row_bits_of,
 )
 from core.growth.kernels.lists.grow import STOP
-from core.growth.kernels.lists.rules import has_look, way_of
-from core.growth.kernels.lists.threads import GrowthEnded, Rooms
+from core.growth.kernels.lists.rules import is_bounded, way_of
+from core.growth.kernels.lists.threads import GrowthEnded, Pool
 from core.growth.samples import Samples
 from core.splits.kernels import candidates as ways
 from core.tables.target import Task
@@ -44,25 +44,25 @@ def problem_of(
     coded = [(column.coding, column.is_bit) for column in columns if column.coding is not None]
     n_words = (len(listed) + 63) // 64 if weighing.has_missing and samples.target.task is Task.REGRESSION else 0
     missing = np.zeros((n_rows, n_words), dtype=np.uint64)
-    room = room_for(n_rows, weighing.has_missing)
-    lists = np.empty((len(listed), room), dtype=np.uint32)
+    capacity = list_capacity(n_rows, weighing.has_missing)
+    lists = np.empty((len(listed), capacity), dtype=np.uint32)
     lengths, distinct = fill_lists(samples, listed, lists, threads, progress)
-    for place, column in enumerate(listed if n_words else ()):
-        set_bits(missing, place, np.isnan(as_numbers(samples, column)))
+    for position, column in enumerate(listed if n_words else ()):
+        set_bits(missing, position, np.isnan(as_numbers(samples, column)))
     in_codes = [number for number, (_, is_bit) in enumerate(coded) if not is_bit]
     in_bits = [number for number, (_, is_bit) in enumerate(coded) if is_bit]
     codes, starts = np.empty((n_rows, len(in_codes)), dtype=np.uint32), first_levels(columns)
-    for place, number in enumerate(in_codes):
-        np.add(coded[number][0].codes, starts[number], out=codes[:, place], casting="unsafe")
+    for position, number in enumerate(in_codes):
+        np.add(coded[number][0].codes, starts[number], out=codes[:, position], casting="unsafe")
     bits = np.zeros((n_rows, (len(in_bits) + 63) // 64), dtype=np.uint64)
-    for place, number in enumerate(in_bits):
-        set_bits(bits, place, coded[number][0].codes)
+    for position, number in enumerate(in_bits):
+        set_bits(bits, position, coded[number][0].codes)
     return (
         lists,
         lengths,
         distinct,
         np.array([columns[column].slot for column in listed], dtype=np.int64),
-        np.arange(room, dtype=np.uint32),  # of which only the first n_rows are rows
+        np.arange(capacity, dtype=np.uint32),  # of which only the first n_rows are rows
         n_rows,
         classes_of(samples),
         numbers_of(samples),
@@ -82,12 +82,12 @@ def problem_of(
 
 def path_of(samples: Samples, algorithm: Algorithm, weighing: Weighing) -> FloatArray:
     """What every row weighs, if entries are to tell it by marks; else nothing. See
-    `growth.kernels.bounds.weight_marks`.
+    `growth.kernels.bounds.weight_flags`.
     """
-    is_told = (
-        weighing.has_missing and has_look(samples, algorithm) and bool((samples.weights == samples.weights[0]).all())
+    has_flags = (
+        weighing.has_missing and is_bounded(samples, algorithm) and bool((samples.weights == samples.weights[0]).all())
     )
-    return for_kernels(samples.weights[:1] if is_told else np.empty(0), np.float64).copy()
+    return for_kernels(samples.weights[:1] if has_flags else np.empty(0), np.float64).copy()
 
 
 def weights_of(samples: Samples, weighing: Weighing) -> FloatArray:
@@ -96,9 +96,9 @@ def weights_of(samples: Samples, weighing: Weighing) -> FloatArray:
     return weights.copy() if weighing.has_missing else weights
 
 
-def set_bits(words: NDArray[np.uint64], place: int, marks: NDArray[Any]) -> None:
+def set_bits(words: NDArray[np.uint64], position: int, flags: NDArray[Any]) -> None:
     """Set that bit of every row whose mark is 1."""
-    words[:, place // 64] |= marks.astype(np.uint64) << np.uint64(place % 64)
+    words[:, position // 64] |= flags.astype(np.uint64) << np.uint64(position % 64)
 
 
 def values_of(samples: Samples, algorithm: Algorithm, listed: list[int]) -> FloatArray:
@@ -115,14 +115,16 @@ def fill_lists(
     """`fill_list` for each of these columns, several side by side: how many values are known, whether all differ."""
     lengths, distinct = np.zeros(len(listed), dtype=np.int64), np.zeros(len(listed), dtype=np.bool_)
     classes, class_bits, row_bits = classes_of(samples), class_bits_of(samples), row_bits_of(samples)
-    rooms = Rooms(np.empty((2, len(samples)), dtype=np.uint64) for _ in range(threads))
+    pairs = Pool(np.empty((2, len(samples)), dtype=np.uint64) for _ in range(threads))
 
-    def fill(place: int) -> None:
+    def fill(position: int) -> None:
         if progress[STOP]:
             raise GrowthEnded
-        values = as_numbers(samples, listed[place])
-        with rooms.one() as room:
-            lengths[place], distinct[place] = fill_list(values, classes, class_bits, row_bits, room, lists[place])
+        values = as_numbers(samples, listed[position])
+        with pairs.one() as buffers:
+            lengths[position], distinct[position] = fill_list(
+                values, classes, class_bits, row_bits, buffers, lists[position]
+            )
         progress[SORTED] += 1 / len(listed)
 
     with ThreadPoolExecutor(threads) as pool:
@@ -132,15 +134,15 @@ def fill_lists(
 
 
 def fill_list(
-    values: FloatArray, classes: CodeArray, class_bits: int, row_bits: int, room: Any, entries: Any
+    values: FloatArray, classes: CodeArray, class_bits: int, row_bits: int, buffers: Any, entries: Any
 ) -> tuple[int, bool]:
     """Write a column's sorted list; how many values are known, and whether all are distinct.
 
     Where too many values are so close that their keys are the same, the values are sorted themselves.
     """
-    n = int(sortable_keys(values, values.view(np.uint64), classes, class_bits, row_bits, room[0]))
+    n = int(sortable_keys(values, values.view(np.uint64), classes, class_bits, row_bits, buffers[0]))
     counts = np.empty((MOST_DIGITS, 1 << DIGIT), dtype=np.uint32)
-    keys = sort_keys(room[0, :n], room[1, :n], row_bits + class_bits, counts)
+    keys = sort_keys(buffers[0, :n], buffers[1, :n], row_bits + class_bits, counts)
     if not settle_runs(keys, values, class_bits, row_bits, np.uint64((1 << (row_bits + class_bits)) - 1)):
         rows = np.argsort(values, kind="stable")[: len(keys)].astype(np.uint64)
         keys[:] = (rows << np.uint64(class_bits)) | classes[rows].astype(np.uint64)  # without upper bits

@@ -21,7 +21,7 @@ def least_side(least, known, n_classes):
 
 
 @compiled
-def distant_values(entries, first, after, shift, values, places):
+def distant_values(entries, first, after, shift, values, positions):
     """The places from the first on, and before `after`, between values that are not near enough to be one."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     n = 0
@@ -29,7 +29,7 @@ def distant_values(entries, first, after, shift, values, places):
         if entries[i] >> uint32(31):
             low, high = values[entries[i - 1] & row_mask], values[entries[i] & row_mask]
             if low + SAME_VALUE < high:
-                places[n] = i
+                positions[n] = i
                 n += 1
     return n
 
@@ -38,10 +38,10 @@ def distant_values(entries, first, after, shift, values, places):
 def first_largest(scores, whole, weight):
     """`release8.first_largest` for gains of (score - whole) / weight; -1 when no gain is large enough."""
     best, largest = -1, 0.0
-    for place in range(scores.shape[0]):
-        gain = (scores[place] - whole) / weight
+    for position in range(scores.shape[0]):
+        gain = (scores[position] - whole) / weight
         if gain > largest + TOLERANCE:
-            best, largest = place, gain
+            best, largest = position, gain
     return best
 
 

@@ -4,12 +4,12 @@ import numpy as np
 from numba import int64, uint32, uint64
 
 from core.compiler.compile import compiled, making_arrays
-from core.compiler.growing_arrays import room_for
+from core.compiler.growing_arrays import list_capacity
 from core.criteria.kernels.impurity import SQUARED
 from core.growth.kernels.lists.coded_columns import ORDERED
 from core.growth.kernels.node.state import Problem, original_row
 
-CACHED_MARKS, CACHED_WEIGHTS = 262_144, 65_536  # rows of which a byte each, or weights, stay in the cache anyway
+CACHED_FLAGS, CACHED_WEIGHTS = 262_144, 65_536  # rows of which a byte each, or weights, stay in the cache anyway
 LIST_ROWS = 512  # in subtrees of so few rows lists of few values are quicker than tables
 
 
@@ -19,7 +19,7 @@ def is_worth_renumbering(n_rows, problem, rules):
 
     Or so few that codes with an order are to become lists.
     """
-    n, n_cached = problem.classes.shape[0], CACHED_MARKS if rules.is_counted else CACHED_WEIGHTS
+    n, n_cached = problem.classes.shape[0], CACHED_FLAGS if rules.is_counted else CACHED_WEIGHTS
     return (n_rows * 8 <= n and n > n_cached) or (n_rows <= LIST_ROWS < n and has_ordered_codes(problem, rules))
 
 
@@ -51,12 +51,12 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering, path
     for j in range(n_coded):
         n_turned += is_short and rules.coded_kinds[problem.coded[j]] == ORDERED
     n_new = n_lists + n_turned
-    room = room_for(n_rows, problem.has_missing)
+    capacity = list_capacity(n_rows, problem.has_missing)
     classes, weights, origin = np.empty(n_rows, np.int32), np.empty(n_rows), np.empty(n_rows, np.uint32)
     numbers = np.empty((n_rows, problem.numbers.shape[1]))
     n_words = (n_new + 63) // 64 if problem.has_missing and rules.criterion == SQUARED else 0
     missing = np.zeros((n_rows, n_words), np.uint64)
-    new_rows, new_lists = np.empty(room, np.uint32), np.empty((n_new, room), np.uint32)
+    new_rows, new_lists = np.empty(capacity, np.uint32), np.empty((n_new, capacity), np.uint32)
     new_lengths, list_slots = np.zeros(n_new, np.int64), np.empty(n_new, np.int64)
     distinct = np.zeros(n_new, np.bool_)
     codes, coded = np.empty((n_rows, n_coded - n_turned), np.uint32), np.empty(n_coded - n_turned, np.int64)

@@ -67,8 +67,8 @@ def follow_surrogates(problem, rules, work, n_ranked, n):
     n_lists, heavier, two = problem.lengths.shape[0], heavier_branch(work.shares, 2), int64(2)
     for i in range(n):
         row, to = work.unknown[i], int64(-1)
-        for place in range(n_ranked):
-            at = work.ranked[place]
+        for position in range(n_ranked):
+            at = work.ranked[position]
             if at < n_lists:
                 value = problem.values[at, row]
                 if not np.isnan(value):

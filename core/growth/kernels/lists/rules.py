@@ -162,7 +162,7 @@ def way_of(algorithm: Algorithm) -> tuple[int, int]:
     }.get(numeric.kind, (ways.EVERY_GAP, 0))
 
 
-def has_look(samples: Samples, algorithm: Algorithm) -> bool:
+def is_bounded(samples: Samples, algorithm: Algorithm) -> bool:
     """Whether lists get a first look before they are searched."""
     return (
         criterion_of(algorithm) in (GINI, ENTROPY)

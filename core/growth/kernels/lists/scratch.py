@@ -8,15 +8,15 @@ from core.arithmetic.arrays import FloatArray
 from core.compiler.cache_lines import in_lines
 from core.compiler.eight_lanes import WIDTH
 from core.config.options import Algorithm, CriterionKind, MissingStrategy
-from core.growth.kernels.bounds.block_sums import LONGEST_OF_WORDS, most_blocks, room_for_lefts
+from core.growth.kernels.bounds.block_sums import LONGEST_OF_WORDS, length_of_lefts, most_blocks
 from core.growth.kernels.bounds.bound import n_lines_of
 from core.growth.kernels.bounds.search import MOST_AT_ONCE
-from core.growth.kernels.bounds.weight_marks import CLASS_BITS, MOST_KINDS
+from core.growth.kernels.bounds.weight_flags import CLASS_BITS, MOST_KINDS
 from core.growth.kernels.inputs.columns import Column, Weighing, n_classes_of, n_sums_of
-from core.growth.kernels.lists.rules import criterion_of, has_look, way_of
+from core.growth.kernels.lists.rules import criterion_of, is_bounded, way_of
 from core.growth.kernels.lists.surrogates import N_OF_GROUP
 from core.growth.kernels.node.split_list import BOTH
-from core.growth.kernels.small.scratch import room_for_small
+from core.growth.kernels.small.scratch import small_buffers
 from core.growth.samples import Samples
 from core.missing.surrogates import MOST_SURROGATES
 from core.splits.kernels import candidates as ways
@@ -36,8 +36,8 @@ def work_for(
     n_levels = [column.coding.n_levels for column in columns if column.coding is not None]
     most_levels, n_all_levels = max(n_levels, default=0), sum(n_levels) + len(n_levels)
     n_branches = max(2, most_levels)
-    n_gaps, n_thresholds = most_places(samples, algorithm)
-    n_blocks = most_blocks(n_rows) if has_look(samples, algorithm) else 0
+    n_gaps, n_thresholds = most_positions(samples, algorithm)
+    n_blocks = most_blocks(n_rows) if is_bounded(samples, algorithm) else 0
     n_together = most_blocks(min(n_rows, MOST_AT_ONCE)) if n_blocks else 0
     n_lines, n_words = n_lines_of(criterion_of(algorithm)), LONGEST_OF_WORDS + WIDTH
     has_counts_only = weighing.is_unit and algorithm.criterion.kind is not CriterionKind.ERROR_RATE
@@ -47,10 +47,10 @@ def work_for(
         np.zeros(2 * n_sums),
         np.zeros(n_sums),
         np.empty((0 if has_counts_only else max(n_rows // BLOCK, n_blocks) + 4, n_sums)),
-        np.empty((n_lists, n_lines, room_for_lefts(n_together)), dtype=np.float32),
-        np.empty((n_lines, room_for_lefts(n_blocks)), dtype=np.float32),
+        np.empty((n_lists, n_lines, length_of_lefts(n_together)), dtype=np.float32),
+        np.empty((n_lines, length_of_lefts(n_blocks)), dtype=np.float32),
         np.empty(n_blocks, dtype=np.int64),
-        np.empty(0 if weighing.is_counted else max(room_for_lefts(n_together), n_words), dtype=np.uint64),
+        np.empty(0 if weighing.is_counted else max(length_of_lefts(n_together), n_words), dtype=np.uint64),
         np.empty(MOST_KINDS if weighing.has_missing else 0),
         np.zeros(MOST_KINDS << CLASS_BITS if weighing.has_missing else 0, dtype=np.uint64),
         np.empty(WIDTH, dtype=np.uint64),
@@ -100,12 +100,12 @@ def work_for(
         np.arange(len(columns)),
         np.zeros(len(columns), dtype=np.int64),
         np.empty((n_rows if has_draws and has_pairs(samples, weighing) else 0, 2)),
-        *room_for_small(len(columns), n_rows, n_sums),
-        *room_for_surrogates(algorithm, n_rows, len(columns), n_all_levels),
+        *small_buffers(len(columns), n_rows, n_sums),
+        *surrogate_buffers(algorithm, n_rows, len(columns), n_all_levels),
     )
 
 
-def room_for_surrogates(algorithm: Algorithm, n_rows: int, n_columns: int, n_levels: int) -> tuple[Any, ...]:
+def surrogate_buffers(algorithm: Algorithm, n_rows: int, n_columns: int, n_levels: int) -> tuple[Any, ...]:
     """Room for the rows of a node by value, for the levels of all coded columns, and for what each column says."""
     if algorithm.missing is not MissingStrategy.SURROGATE:
         n_rows, n_columns, n_levels = 0, 0, 0
@@ -151,7 +151,7 @@ def counts_for(weighing: Weighing, n_rows: int, n_classes: int, n_levels: int) -
     return min(n_rows.bit_length() + 1, 1 + MOST_COUNTS // max(1, n_classes * n_levels)), n_classes, n_levels
 
 
-def most_places(samples: Samples, algorithm: Algorithm) -> tuple[int, int]:
+def most_positions(samples: Samples, algorithm: Algorithm) -> tuple[int, int]:
     """How many cuts of a list are named at once at the most, and how many thresholds that are no midpoints."""
     way, n_parts = way_of(algorithm)
     if way == ways.EVERY_GAP:

@@ -83,11 +83,11 @@ def note_surrogates(problem, rules, work, n_ranked, sums, at, levels, first_leve
     """
     n_lists = problem.lengths.shape[0]
     sums[at] = n_ranked
-    for place in range(n_ranked):
-        stand_in, to = work.ranked[place], at + 1 + place * N_OF_SURROGATE
+    for position in range(n_ranked):
+        stand_in, to = work.ranked[position], at + 1 + position * N_OF_SURROGATE
         sums[to + STAND_IN], sums[to + BRANCHES_AT] = column_of(problem, rules, stand_in), -1.0
         sums[to + STAND_IN_THRESHOLD] = work.stand_in_thresholds[stand_in]
-        sums[to + IS_REVERSED], sums[to + AGREEMENT] = work.is_reversed[stand_in], work.ranked_agreements[place]
+        sums[to + IS_REVERSED], sums[to + AGREEMENT] = work.is_reversed[stand_in], work.ranked_agreements[position]
         if stand_in >= n_lists:
             a = problem.coded[stand_in - n_lists]
             sums[to + BRANCHES_AT] = n_levels - first_level

@@ -12,9 +12,9 @@ import numpy as np
 from core.arithmetic.arrays import FloatArray, RowArray
 from core.growth.kernels.lists import grow as kernels
 from core.growth.kernels.node import state
-from core.growth.kernels.node.kept import room_for_nodes
+from core.growth.kernels.node.kept import node_buffers
 
-Room = TypeVar("Room")
+Item = TypeVar("Item")
 
 PIECES = 8  # nodes with at most this part of the rows are grown by one thread
 
@@ -23,22 +23,22 @@ class GrowthEnded(Exception):
     """Nobody waits for this tree any more."""
 
 
-class Rooms(Generic[Room]):
-    """Room to work in for so many threads; who takes one gives it back, whatever happens."""
+class Pool(Generic[Item]):
+    """Scratch memory for threads: whoever takes an item gives it back, whatever happens."""
 
-    def __init__(self, rooms: Iterable[Room]) -> None:
-        self._free: SimpleQueue[Room] = SimpleQueue()
-        for room in rooms:
-            self._free.put(room)
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._free: SimpleQueue[Item] = SimpleQueue()
+        for item in items:
+            self._free.put(item)
 
     @contextmanager
-    def one(self) -> Iterator[Room]:
+    def one(self) -> Iterator[Item]:
         """One that nobody else has meanwhile."""
-        room = self._free.get()
+        item = self._free.get()
         try:
-            yield room
+            yield item
         finally:
-            self._free.put(room)
+            self._free.put(item)
 
 
 def grown_nodes(
@@ -51,13 +51,13 @@ def grown_nodes(
     share no rows, so nothing depends on who is first.
     """
     root, root_figures = kernels.root_piece(problem, rules, works[0])
-    n_rows, rooms = int(root[kernels.AT_SIZE]), Rooms(zip(works, progress, strict=True))
-    apart = room_for_nodes(0, len(root_figures))  # nothing is kept apart where no columns are drawn
+    n_rows, scratches = int(root[kernels.AT_SIZE]), Pool(zip(works, progress, strict=True))
+    apart = node_buffers(0, len(root_figures))  # nothing is kept apart where no columns are drawn
 
     def subtree(piece: RowArray, figures: FloatArray) -> tuple[Any, ...]:
         size = int(piece[kernels.AT_SIZE])
         few_rows = size - 1 if len(works) > 1 and size * PIECES > n_rows else 0
-        with rooms.one() as (work, done):
+        with scratches.one() as (work, done):
             if done[kernels.STOP]:
                 raise GrowthEnded
             found = kernels.grow_piece(problem, rules, work, piece, figures, few_rows, done, *apart)

@@ -20,7 +20,7 @@ def draw_columns(rules, work, spent, key):
         work.is_drawn[slot] = False
     for_columns = key_of(key, FOR_COLUMNS)
     while turn < n_columns and n_drawn < rules.n_drawn:
-        n_drawn += mark_next(rules, work, spent, for_columns, turn)
+        n_drawn += flag_next(rules, work, spent, for_columns, turn)
         turn += 1
     return turn
 
@@ -30,15 +30,15 @@ def draw_another(rules, work, spent, key, turn):
     """Mark the next column that is not spent, and no other; how many have had their turn, and whether there was one."""
     for slot in range(work.is_drawn.shape[0]):
         work.is_drawn[slot] = False
-    is_marked, for_columns = 0, key_of(key, FOR_COLUMNS)
-    while turn < rules.open_columns.shape[0] and not is_marked:
-        is_marked = mark_next(rules, work, spent, for_columns, turn)
+    is_flagged, for_columns = 0, key_of(key, FOR_COLUMNS)
+    while turn < rules.open_columns.shape[0] and not is_flagged:
+        is_flagged = flag_next(rules, work, spent, for_columns, turn)
         turn += 1
-    return turn, is_marked
+    return turn, is_flagged
 
 
 @compiled
-def mark_next(rules, work, spent, for_columns, turn):
+def flag_next(rules, work, spent, for_columns, turn):
     """Draw the column whose turn it is and mark its slots, unless it is spent: 1 if it is not."""
     column = draw_next(rules, work.order, work.taken, for_columns, turn)
     coded = rules.coded_of_column[column]

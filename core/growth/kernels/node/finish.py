@@ -9,8 +9,8 @@ from numba import int64
 from core.compiler.compile import compiled, making_arrays, numbers_at
 from core.criteria.kernels.impurity import SQUARED, gain_of_two, squared_error
 from core.growth.kernels.node.kept import FIGURES, GAIN, SHARE, SIZE, SLOT
-from core.growth.kernels.node.kept import HIGH as HIGH_MARK
-from core.growth.kernels.node.kept import LOW as LOW_MARK
+from core.growth.kernels.node.kept import HIGH as HIGH_ROW
+from core.growth.kernels.node.kept import LOW as LOW_ROW
 from core.growth.kernels.node.state import BRANCH, HIGH, IS_CODED, IS_COMPLETE, IS_SMALL, LOW, PARENT, SUMS
 from core.growth.kernels.node.state import SLOT as SLOT_LINK
 from core.splits import candidates
@@ -28,18 +28,18 @@ def count_nodes(links):
 
 
 @making_arrays
-def finish_nodes(links, figures, sums, marks, results, criterion, n_classes, addresses, n_rows, whole, parts, numbers):
+def finish_nodes(links, figures, sums, splits, results, criterion, n_classes, addresses, n_rows, whole, parts, numbers):
     """Fill the fields of a tree.
 
     whole    `[node, :]` size and column, -1 in a leaf
     parts    by node: threshold, gain, share, weight, and of numbers impurity and variance
     numbers  `[node, :]` class weights, or the mean
     """
-    sizes, places = sizes_and_places(links)
+    sizes, positions = sizes_and_positions(links)
     n_figures, width = figures.shape[1], 3 if criterion == SQUARED else n_classes
     row, room, sides = np.empty(FIGURES + n_figures), np.empty(2 + 3 * width), np.empty((whole.shape[0], 2), np.int32)
     for node in range(links.shape[0]):
-        to, parent, share = places[node], links[node, PARENT], 1.0
+        to, parent, share = positions[node], links[node, PARENT], 1.0
         if parent >= 0:
             at = links[parent, SUMS]
             share = sums[at + links[node, BRANCH]] / (sums[at] + sums[at + 1])
@@ -47,8 +47,8 @@ def finish_nodes(links, figures, sums, marks, results, criterion, n_classes, add
             first = links[node, LOW]
             results[first, SHARE] = share
             for j in range(sizes[node]):
-                slot, low, high = marks[first + j, SLOT], marks[first + j, LOW_MARK], marks[first + j, HIGH_MARK]
-                whole[to + j, 0] = marks[first + j, SIZE]
+                slot, low, high = splits[first + j, SLOT], splits[first + j, LOW_ROW], splits[first + j, HIGH_ROW]
+                whole[to + j, 0] = splits[first + j, SIZE]
                 whole[to + j, 1], sides[to + j, 0], sides[to + j, 1] = slot, low, high
                 put_figures(results[first + j], criterion, n_classes, to + j, parts, numbers)
             continue
@@ -67,10 +67,10 @@ def finish_nodes(links, figures, sums, marks, results, criterion, n_classes, add
 
 
 @making_arrays
-def sizes_and_places(links):
+def sizes_and_positions(links):
     """How many nodes the subtree of each has, with those kept apart, and its number depth first."""
     n = links.shape[0]
-    sizes, places, before = np.ones(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    sizes, positions, before = np.ones(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for node in range(n):
         if links[node, IS_CODED] == IS_SMALL:
             sizes[node] = links[node, HIGH]
@@ -79,8 +79,8 @@ def sizes_and_places(links):
     for node in range(1, n):
         if links[node, BRANCH] > 0:
             before[node] = before[node - 1] + sizes[node - 1]
-        places[node] = places[links[node, PARENT]] + 1 + before[node]
-    return sizes, places
+        positions[node] = positions[links[node, PARENT]] + 1 + before[node]
+    return sizes, positions
 
 
 @making_arrays

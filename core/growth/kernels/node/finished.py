@@ -11,7 +11,7 @@ from core.criteria.objective import Objective
 from core.growth.kernels.inputs.coding import NumberColumns
 from core.growth.kernels.node import finish as kernels
 from core.growth.kernels.node.finish import what_follows
-from core.growth.kernels.node.kept import room_for_nodes
+from core.growth.kernels.node.kept import node_buffers
 from core.growth.samples import Samples
 from core.splits.split import SplitKind
 from core.tables.target import ClassTarget, Task
@@ -38,7 +38,7 @@ def finished_nodes(samples: Samples, columns: NumberColumns, criterion: int, nod
 
 def finished_tree(samples: Samples, columns: NumberColumns, objective: Objective, criterion: int, nodes: Any) -> Tree:
     """The tree of the kernels' nodes, none of which were kept apart."""
-    apart = room_for_nodes(0, nodes[1].shape[1])
+    apart = node_buffers(0, nodes[1].shape[1])
     whole, parts, numbers = finished_by_kernels(samples, columns, criterion, nodes, apart)
     threshold, gain, share, weight, impurity, variance = parts
     size, column = np.ascontiguousarray(whole.T)
@@ -75,7 +75,7 @@ def finished_by_kernels(
 
     `kept_in` makes the arrays that a forest keeps of every tree.
     """
-    (links, figures, sums, _), (marks, results), target = nodes, apart, samples.target
+    (links, figures, sums, _), (splits, results), target = nodes, apart, samples.target
     n_classes = len(target.classes) if isinstance(target, ClassTarget) else 1
     n = int(kernels.count_nodes(links))
     n_errors = n if target.task is Task.REGRESSION else 0
@@ -85,7 +85,7 @@ def finished_by_kernels(
         links,
         figures,
         sums,
-        marks,
+        splits,
         results,
         criterion,
         n_classes,

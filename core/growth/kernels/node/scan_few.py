@@ -32,7 +32,7 @@ def best_of_counts(work, value, n, n_classes, totals, least, tolerance):
         whole += totals[k]
     undivided, tie = squares / whole, tolerance * whole
     for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, int64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, int64(0), False
         squares_left, squares_right, passed, before = 0.0, squares, 0.0, value[ordered[0]]
         for k in range(n_classes):
             left[k] = 0.0
@@ -46,7 +46,7 @@ def best_of_counts(work, value, n, n_classes, totals, least, tolerance):
                         return score - undivided, int64(j)
                     if score - tie > chosen:
                         is_unclear |= best >= score - tie
-                        chosen, place = score, int64(j)
+                        chosen, position = score, int64(j)
                     best = score
             k, weight = classes[row], weights[row]
             squares_left += weight * (2.0 * left[k] + weight)
@@ -57,7 +57,7 @@ def best_of_counts(work, value, n, n_classes, totals, least, tolerance):
         if not is_unclear:
             break
         bar = just_below(best - tie)
-    return chosen - undivided, place
+    return chosen - undivided, position
 
 
 @compiled
@@ -74,7 +74,7 @@ def best_of_weights(work, value, n, criterion, n_classes, totals, least, toleran
         squares += totals[k] * totals[k]
     undivided, tie, margin = squares / whole, tolerance * whole, rounding(whole, n, n_classes, criterion)
     for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, int64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, int64(0), False
         squares_left, squares_right, passed, before = 0.0, squares, 0.0, value[ordered[0]]
         for k in range(n_classes):
             left[k] = 0.0
@@ -89,7 +89,7 @@ def best_of_weights(work, value, n, criterion, n_classes, totals, least, toleran
                         return score - undivided, int64(j)
                     if score - tie > chosen:
                         is_unclear |= best >= score - tie
-                        chosen, place = score, int64(j)
+                        chosen, position = score, int64(j)
                     best = score
             k, weight = classes[row], weights[row]
             squares_left += weight * (2.0 * left[k] + weight)
@@ -100,7 +100,7 @@ def best_of_weights(work, value, n, criterion, n_classes, totals, least, toleran
         if not is_unclear:
             break
         bar = just_below(best - tie)
-    return chosen - undivided, place
+    return chosen - undivided, position
 
 
 @compiled
@@ -110,7 +110,7 @@ def best_of_numbers(work, value, n, centre, totals, least, tolerance):
     whole, whole_sum, bar, last = totals[0], totals[1], NO_CUT, last_cut(work, n, least)
     undivided, tie = whole_sum * whole_sum / whole, tolerance * whole
     for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, int64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, int64(0), False
         passed, moved, before = 0.0, 0.0, value[ordered[0]]
         for j in range(min(n, last + 1)):
             row = ordered[j]
@@ -122,7 +122,7 @@ def best_of_numbers(work, value, n, centre, totals, least, tolerance):
                         return score - undivided, int64(j)
                     if score - tie > chosen:
                         is_unclear |= best >= score - tie
-                        chosen, place = score, int64(j)
+                        chosen, position = score, int64(j)
                     best = score
             passed += weights[row]
             moved += weights[row] * (numbers[row] - centre)
@@ -130,7 +130,7 @@ def best_of_numbers(work, value, n, centre, totals, least, tolerance):
         if not is_unclear:
             break
         bar = just_below(best - tie)
-    return chosen - undivided, place
+    return chosen - undivided, position
 
 
 @compiled

@@ -13,7 +13,7 @@ EVERY = 65535  # the branch of a row that goes down all of them
 
 
 @compiled
-def divide_list(entries, start, n, shift, side, keeper, other, is_distinct, marks):
+def divide_list(entries, start, n, shift, side, keeper, other, is_distinct, flags):
     """Send each entry to the child that keeps this memory, to the other one, or to both; how many each got.
 
     An entry is new in a child when any entry since the child's last one was new; the first of a list never is. Those
@@ -21,9 +21,9 @@ def divide_list(entries, start, n, shift, side, keeper, other, is_distinct, mark
     """
     flag, begin, nothing = uint32(1) << uint32(31), uint64(start), uint64(0)
     if keeper == 0:
-        here, there = divide(entries, start, n, shift, side, entries, begin, other, nothing, is_distinct, marks)
+        here, there = divide(entries, start, n, shift, side, entries, begin, other, nothing, is_distinct, flags)
     else:
-        there, here = divide(entries, start, n, shift, side, other, nothing, entries, begin, is_distinct, marks)
+        there, here = divide(entries, start, n, shift, side, other, nothing, entries, begin, is_distinct, flags)
     if here > begin:
         entries[start] &= ~flag
     if there > nothing:
@@ -32,31 +32,31 @@ def divide_list(entries, start, n, shift, side, keeper, other, is_distinct, mark
 
 
 @compiled
-def divide(entries, start, n, shift, side, left, to_left, right, to_right, is_distinct, marks):
+def divide(entries, start, n, shift, side, left, to_left, right, to_right, is_distinct, flags):
     """The division of a list between left and right: where both pieces end.
 
     Each is written from its place on; one of them may overwrite what was read. Marks are looked up by where an entry
     goes, and the compiler knows where there are none. To compute an entry's mark took a tenth more than to look it up.
     """
-    if is_distinct and marks[BOTH]:
-        return divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, marks)
+    if is_distinct and flags[BOTH]:
+        return divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, flags)
     if is_distinct:
         return divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, None)
-    if marks[BOTH]:
-        return divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, marks)
+    if flags[BOTH]:
+        return divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, flags)
     return divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, None)
 
 
 @compiled
-def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, marks):
+def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, flags):
     """`divide` where every value is new: entries stay as they are."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     i, end = uint64(start), uint64(start + n)
     while i < end:
         entry = entries[i]
         to = uint64(side[entry & row_mask])
-        if marks is not None:
-            entry |= marks[to]
+        if flags is not None:
+            entry |= flags[to]
         left[to_left] = entry
         right[to_right] = entry
         to_left += to & uint64(1)
@@ -66,7 +66,7 @@ def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_rig
 
 
 @compiled
-def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, marks):
+def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, flags):
     """`divide` for any list."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag = uint32(1) << uint32(31)
@@ -80,8 +80,8 @@ def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_rig
         to = uint32(side[entry & row_mask])
         goes_left, goes_right = to & uint32(1), to >> uint32(1)
         body = entry & ~flag
-        if marks is not None:
-            body |= marks[uint64(to)]
+        if flags is not None:
+            body |= flags[uint64(to)]
         left[to_left] = body | new_left
         right[to_right] = body | new_right
         to_left += uint64(goes_left)
@@ -119,7 +119,7 @@ def keep_in_list(entries, start, n, shift, side, child, is_distinct):
 
 
 @compiled
-def divide_list_by_branch(entries, start, n, shift, branch, n_branches, places, shares, weights, other):
+def divide_list_by_branch(entries, start, n, shift, branch, n_branches, positions, shares, weights, other):
     """Send each entry to its branch, or to `EVERY` branch in which it keeps some weight.
 
     Branch b writes from `places[0, b]` on, which moves along; it gets nothing where that is negative. `places[1, b]`
@@ -137,16 +137,16 @@ def divide_list_by_branch(entries, start, n, shift, branch, n_branches, places, 
         to = branch[row]
         first, after = (int64(0), int64(n_branches)) if to == EVERY else (int64(to), int64(to) + 1)
         for b in range(first, after):
-            place = places[0, b]
-            if place >= 0 and (to != EVERY or weights[row] * shares[b] > 0.0):
-                is_new = places[1, b] >= 0 and places[1, b] != n_new
-                other[place] = body | flag if is_new else body
-                places[0, b] = place + 1
-                places[1, b] = n_new
+            position = positions[0, b]
+            if position >= 0 and (to != EVERY or weights[row] * shares[b] > 0.0):
+                is_new = positions[1, b] >= 0 and positions[1, b] != n_new
+                other[position] = body | flag if is_new else body
+                positions[0, b] = position + 1
+                positions[1, b] = n_new
 
 
 @compiled
-def divide_known_by_branch(entries, start, n, shift, branch, places, other):
+def divide_known_by_branch(entries, start, n, shift, branch, positions, other):
     """`divide_list_by_branch` where every row goes down one branch, without a branch in the loop.
 
     `places[3, b]` is 1 where branch b gets its entries, else 0: then it writes to one place again and again.
@@ -158,23 +158,23 @@ def divide_known_by_branch(entries, start, n, shift, branch, places, other):
         entry = entries[i]
         n_new += int64(entry >> uint32(31))
         to = branch[entry & row_mask]
-        place, before = uint64(places[0, to]), places[1, to]
+        position, before = uint64(positions[0, to]), positions[1, to]
         is_new = uint32(before != n_new) & uint32(before >= 0)
-        other[place] = (entry & ~flag) | (is_new << uint32(31))
-        places[0, to] = int64(place) + places[3, to]
-        places[1, to] = n_new
+        other[position] = (entry & ~flag) | (is_new << uint32(31))
+        positions[0, to] = int64(position) + positions[3, to]
+        positions[1, to] = n_new
 
 
 @compiled
-def divide_distinct_by_branch(entries, start, n, shift, branch, places, other):
+def divide_distinct_by_branch(entries, start, n, shift, branch, positions, other):
     """`divide_known_by_branch` where every value is new: entries stay as they are, also the first of a branch."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
-    at, step = places[0], places[3]
+    at, step = positions[0], positions[3]
     i, end = uint64(start), uint64(start + n)
     while i < end:
         entry = entries[i]
         to = branch[entry & row_mask]
-        place = at[to]
-        other[uint64(place)] = entry
-        at[to] = place + step[to]
+        position = at[to]
+        other[uint64(position)] = entry
+        at[to] = position + step[to]
         i += uint64(1)

@@ -26,7 +26,7 @@ MOST_SUMMED = 3  # classes whose sums in two branches, and these branches' weigh
 
 
 @compiled
-def take_sides(problem, entries, list_start, place, list_n, rows, start, n, side, left_counts, is_counted):
+def take_sides(problem, entries, list_start, position, list_n, rows, start, n, side, left_counts, is_counted):
     """Mark each row of the node with the child it goes to: by the cut, or to both where the value is missing.
 
     Counts the classes on the left on the way where that is of use.
@@ -39,12 +39,12 @@ def take_sides(problem, entries, list_start, place, list_n, rows, start, n, side
             side[rows[i]] = BOTH
     for k in range(left_counts.shape[0]):
         left_counts[k] = 0
-    for i in range(list_start, place if is_counted else list_start):
+    for i in range(list_start, position if is_counted else list_start):
         side[entries[i] & mask] = LEFT
         left_counts[(entries[i] >> shift) & class_mask] += 1
-    for i in range(list_start, list_start if is_counted else place):
+    for i in range(list_start, list_start if is_counted else position):
         side[entries[i] & mask] = LEFT
-    for i in range(place, list_start + list_n):
+    for i in range(position, list_start + list_n):
         side[entries[i] & mask] = RIGHT
 
 
@@ -71,16 +71,16 @@ def branch_figures(problem, rules, work, rows, start, n, n_branches, figures, ou
             continue
         to = int64(side[row] >> 1) if n_branches == 2 else int64(branch[row])
         weight = weights[row]
-        place = at + n_branches + to * width
+        position = at + n_branches + to * width
         out[at + to] += weight
         if is_squared:
-            out[place] += weight
+            out[position] += weight
             for j in range(m):
                 off = numbers[row, j] - figures[1 + j]
-                out[place + 1 + j] += off * weight
-                out[place + 1 + m + j] += off * off * weight
+                out[position + 1 + j] += off * weight
+                out[position + 1 + m + j] += off * off * weight
         else:
-            out[place + classes[row]] += weight
+            out[position + classes[row]] += weight
     return n_unknown
 
 
@@ -260,25 +260,25 @@ def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is
 
 
 @compiled
-def divide_piece(problem, work, entries, start, n, keeper, is_distinct, mark):
+def divide_piece(problem, work, entries, start, n, keeper, is_distinct, flag):
     """Divide a piece of a list; how many entries each child got."""
-    work.marks[BOTH] = mark
-    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, work.marks)
+    work.flags[BOTH] = flag
+    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, work.flags)
     copy_entries(work.spare, int64(0), moved, entries, start + kept)
     return kept, moved
 
 
 @compiled
-def copy_entries(source, begin, end, entries, place):
+def copy_entries(source, begin, end, entries, position):
     """Copy what was written elsewhere first to its place; that may be further down in the same list."""
-    first, to = uint64(begin), uint64(place)
+    first, to = uint64(begin), uint64(position)
     for i in range(uint64(end - begin)):
         entries[to + i] = source[first + i]
 
 
 @compiled
 def divide_in_two(
-    problem, rules, work, stack, lists, rows, here, depth, first_node, figures, sums, at, is_known, keeper, mark
+    problem, rules, work, stack, lists, rows, here, depth, first_node, figures, sums, at, is_known, keeper, flag
 ):
     """Give both children their rows and, unless they are leaves, their pieces of the lists; how many wait then.
 
@@ -312,7 +312,7 @@ def divide_in_two(
     for c in range(n_lists):
         list_start, list_n = starts[here, c], lengths[here, c]
         if keeps and moves:
-            kept, moved = divide_piece(problem, work, lists[c], list_start, list_n, keeper, problem.distinct[c], mark)
+            kept, moved = divide_piece(problem, work, lists[c], list_start, list_n, keeper, problem.distinct[c], flag)
             lengths[bigger, c] = kept
             starts[smaller, c], lengths[smaller, c] = list_start + kept, moved
         elif keeps or moves:
@@ -329,32 +329,32 @@ def divide_by_branch(
 ):
     """The same for a multiway split; its coded column has nothing more to tell below."""
     starts, lengths, infos, spent = stack
-    n_lists, places = problem.lengths.shape[0], work.places
+    n_lists, positions = problem.lengths.shape[0], work.positions
     start, n = starts[here, n_lists], lengths[here, n_lists]
     for b in range(n_branches):
-        places[0, b] = 0
+        positions[0, b] = 0
     begin = place_branches(problem, work, rows, start, n, n_branches)
     if problem.has_missing:
         divide_list_by_branch(
-            rows, start, n, problem.shift, work.branch, n_branches, places, work.shares, problem.weights, rows
+            rows, start, n, problem.shift, work.branch, n_branches, positions, work.shares, problem.weights, rows
         )
     else:
         for b in range(n_branches):
-            places[3, b] = 1
-        divide_distinct_by_branch(rows, start, n, problem.shift, work.branch, places, work.spare)
-    place = begin
+            positions[3, b] = 1
+        divide_distinct_by_branch(rows, start, n, problem.shift, work.branch, positions, work.spare)
+    position = begin
     for b in range(n_branches):
-        place += places[2, b]
-    copy_entries(rows if problem.has_missing else work.spare, begin, place, rows, start)
-    n_open, place, is_summed = 0, start, n < 0
+        position += positions[2, b]
+    copy_entries(rows if problem.has_missing else work.spare, begin, position, rows, start)
+    n_open, position, is_summed = 0, start, n < 0
     for b in range(n_branches):
-        size = places[2, b]
+        size = positions[2, b]
         is_open = open_child(
             problem,
             rules,
             work,
             rows,
-            place,
+            position,
             size,
             sums,
             at,
@@ -365,10 +365,10 @@ def divide_by_branch(
             depth,
             figures[first_node + b],
         )
-        work.open_rows[n_open], work.open_sizes[n_open], work.open_branches[n_open] = place, size, b
-        places[3, b] = is_open
+        work.open_rows[n_open], work.open_sizes[n_open], work.open_branches[n_open] = position, size, b
+        positions[3, b] = is_open
         n_open += is_open
-        place += size
+        position += size
     for c in range(n_lists + 1):
         work.parent_starts[c], work.parent_lengths[c] = starts[here, c], lengths[here, c]
     for e in range(n_open - 1, -1, -1):
@@ -384,14 +384,14 @@ def divide_by_branch(
             begin, nowhere = place_branches(problem, work, lists[c], list_start, list_n, n_branches), -1
         else:  # as many as there are rows
             begin, nowhere = 0, work.spare.shape[0] - 1
-        place = begin
+        position = begin
         for b in range(n_branches):
-            places[0, b], places[1, b] = place if places[3, b] else nowhere, -1
-            place += places[2, b] if places[3, b] else 0
+            positions[0, b], positions[1, b] = position if positions[3, b] else nowhere, -1
+            position += positions[2, b] if positions[3, b] else 0
         e = 0
         for b in range(n_branches):
-            if places[3, b]:
-                starts[here + e, c], lengths[here + e, c] = list_start + places[0, b] - begin, places[2, b]
+            if positions[3, b]:
+                starts[here + e, c], lengths[here + e, c] = list_start + positions[0, b] - begin, positions[2, b]
                 e += 1
         if problem.has_missing:
             divide_list_by_branch(
@@ -401,16 +401,16 @@ def divide_by_branch(
                 problem.shift,
                 work.branch,
                 n_branches,
-                places,
+                positions,
                 work.shares,
                 problem.weights,
                 lists[c],
             )
         elif problem.distinct[c]:
-            divide_distinct_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, places, work.spare)
+            divide_distinct_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, positions, work.spare)
         else:
-            divide_known_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, places, work.spare)
-        copy_entries(lists[c] if problem.has_missing else work.spare, begin, place, lists[c], list_start)
+            divide_known_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, positions, work.spare)
+        copy_entries(lists[c] if problem.has_missing else work.spare, begin, position, lists[c], list_start)
         for e in range(n_open):
             if lengths[here + e, c] > 0:
                 lists[c, starts[here + e, c]] &= ~(uint32(1) << uint32(31))  # the first value of a list is not new
@@ -423,21 +423,21 @@ def place_branches(problem, work, entries, start, n, n_branches):
 
     In the spare room, or above the parent's where there may be more of them than its rows.
     """
-    places, branch, weights, shares = work.places, work.branch, problem.weights, work.shares
+    positions, branch, weights, shares = work.positions, work.branch, problem.weights, work.shares
     row_mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
     for b in range(n_branches):
-        places[1, b], places[2, b] = -1, 0
+        positions[1, b], positions[2, b] = -1, 0
     for i in range(start, start + n):
         row = entries[i] & row_mask
         to = branch[row]
         if to == EVERY:
             for b in range(n_branches):
-                places[2, b] += weights[row] * shares[b] > 0.0
+                positions[2, b] += weights[row] * shares[b] > 0.0
         else:
-            places[2, to] += 1
+            positions[2, to] += 1
     begin = start + n if problem.has_missing else 0
-    place = begin
+    position = begin
     for b in range(n_branches):
-        places[0, b] = place
-        place += places[2, b]
+        positions[0, b] = position
+        position += positions[2, b]
     return begin

@@ -25,7 +25,7 @@ class Problem(Struct):
     numbers are predicted, `missing[row]` has a bit for each list the row is not in. `codes[row, j]` is a level of the
     coded column `coded[j]`, counted through all of them; bit b of `bits[row]` belongs to `bit_columns[b]`. `values[i,
     row]` is the value in list i, only there if the rules look at it. `path` is the path to the subtree's root, see
-    `growth.kernels.bounds.weight_marks`. Lists and rows are used up, and weights where values are missing.
+    `growth.kernels.bounds.weight_flags`. Lists and rows are used up, and weights where values are missing.
     """
 
 
@@ -83,15 +83,15 @@ define(
     Work,
     WorkType,
     "counts left_counts left before blocks lefts long_lefts highs block_words kind_weights kind_units words units "
-    "scale surely possibly totals gains scores details passes shares side branch marks unknown parts known_ways ways "
+    "scale surely possibly totals gains scores details passes shares side branch flags unknown parts known_ways ways "
     "spare bit_counts level_counts table level_weights held n_held bounds is_tight is_in_first branch_of side_of "
-    "places level_gains open_rows open_sizes open_branches parent_starts parent_lengths space thresholds "
+    "positions level_gains open_rows open_sizes open_branches parent_starts parent_lengths space thresholds "
     "n_allowed gaps gap_thresholds gap_scores is_drawn order taken pairs "
-    "place value by_place list_of n_places small_rows small_weights weight_words row_classes "
+    "position value by_position list_of n_positions small_rows small_weights weight_words row_classes "
     "row_numbers row_origin row_weights ordered bit_words small_waiting waiting_figures child_sums drawn drawn_gains "
     "cuts tagged tagged_words ordered_tagged row_at class_lefts is_new cut_scores small_sides side_parts "
     "limits rough_tagged rough_words rough_ordered rough_lefts rough_is_new rough_scores rough_limits "
-    "drawn_slacks is_clear heavy_rows heavy_weights heavy_places "
+    "drawn_slacks is_clear heavy_rows heavy_weights heavy_positions "
     "groups level_sides agreements stand_in_thresholds is_reversed stand_in_branches ranked ranked_agreements",
 )
 

@@ -32,11 +32,11 @@ GAPS = (301, 132, 57, 23, 10, 4, 1)  # Ciura 2001
 
 
 @compiled
-def look_at(bag, rules, c, begin, n, weight, share, least):
+def bound_from_buckets(bag, rules, c, begin, n, weight, share, least):
     """Put the rows of a node into the buckets of the c-th column looked at; the best score between two of them."""
     low, high = extremes(bag.keys[c], n)
     bag.n_buckets[c] = 0
-    if low == high and bag.fine_bits[bag.looked[c]] == 0:
+    if low == high and bag.fine_bits[bag.keyed[c]] == 0:
         return NO_CUT
     n_buckets = int64(8)
     while n_buckets < MOST_BUCKETS and n_buckets * ROWS_A_BUCKET < n:
@@ -51,10 +51,10 @@ def look_at(bag, rules, c, begin, n, weight, share, least):
 
 
 @compiled
-def look_closer(bag, rules, c, begin, n, weight, share, least, tie, bar):
+def bound_closely(bag, rules, c, begin, n, weight, share, least, tie, bar):
     """After `look_at`: the best cut above a bar, by its score, and the rank from which on rows go right; 0 for none."""
     n_buckets = bag.n_buckets[c]
-    n_high = mark_high(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, share, least, bar)
+    n_high = flag_high(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, share, least, bar)
     if n_high == 0:
         return NO_CUT, uint32(0)
     pick(bag, c, begin, n, n_buckets)
@@ -62,13 +62,13 @@ def look_closer(bag, rules, c, begin, n, weight, share, least, tie, bar):
 
 
 @compiled
-def fill_keys(bag, n_looked, begin, n):
+def fill_keys(bag, n_keyed, begin, n):
     """`keys[c, i]`: the key of each row of a node in each column looked at, four at once; a row has all next to it."""
-    ranks, rows, looked, last, first = bag.ranks, bag.rows, bag.looked, n_looked - 1, uint64(begin)
-    for c in range(0, n_looked, 4):
+    ranks, rows, keyed, last, first = bag.ranks, bag.rows, bag.keyed, n_keyed - 1, uint64(begin)
+    for c in range(0, n_keyed, 4):
         d, e, f = min(c + 1, last), min(c + 2, last), min(c + 3, last)
         one, two, three, four = bag.keys[c], bag.keys[d], bag.keys[e], bag.keys[f]
-        at_one, at_two, at_three, at_four = uint64(looked[c]), uint64(looked[d]), uint64(looked[e]), uint64(looked[f])
+        at_one, at_two, at_three, at_four = uint64(keyed[c]), uint64(keyed[d]), uint64(keyed[e]), uint64(keyed[f])
         for i in range(uint64(n)):
             of_row = ranks[uint64(rows[first + i])]
             one[i], two[i], three[i], four[i] = of_row[at_one], of_row[at_two], of_row[at_three], of_row[at_four]
@@ -171,7 +171,7 @@ def best_between(bag, rules, sums, before, n_buckets, weight, share, least):
 
 
 @compiled
-def mark_high(bag, rules, sums, before, n_buckets, weight, share, least, bar):
+def flag_high(bag, rules, sums, before, n_buckets, weight, share, least, bar):
     """Mark the buckets that may have a cut above the bar; how many."""
     is_high, n_high = bag.is_high, 0
     for bucket in range(n_buckets):
@@ -248,7 +248,7 @@ def pick(bag, c, begin, n, n_buckets):
 
     `ends[bucket]` is where those of a bucket end. `picked_ranks[row]` is a row's rank, or the smallest with its key.
     """
-    ids, keys, column = bag.ids[c], bag.keys[c], bag.looked[c]
+    ids, keys, column = bag.ids[c], bag.keys[c], bag.keyed[c]
     n_fine = uint32(bag.fine_bits[column])
     unsorted, picked, ends, is_high, n_picked = bag.unsorted, bag.picked, bag.ends, bag.is_high, uint64(0)
     for i in range(uint64(n)):
@@ -285,17 +285,17 @@ def sort_bucket(bag, start, end):
         sort_by_gaps(bag.picked, bag.picked_ranks, start, end)
         return
     picked, ranks, labels, in_order, n = bag.picked, bag.picked_ranks, bag.labels, bag.in_order, end - start
-    for place in range(n):
-        labels[place] = float(ranks[picked[start + place]]) * MOST_COUNTED + place  # no two are equal
-    for place in range(n, n + WIDTH):
-        labels[place] = VAST
-    for place in range(n):
+    for position in range(n):
+        labels[position] = float(ranks[picked[start + position]]) * MOST_COUNTED + position  # no two are equal
+    for position in range(n, n + WIDTH):
+        labels[position] = VAST
+    for position in range(n):
         before = uint64(0)
         for further in range(0, n, WIDTH):
-            before += n_bits(are_less(further, labels, labels[place]))
-        in_order[before] = picked[start + place]
-    for place in range(n):
-        picked[start + place] = in_order[place]
+            before += n_bits(are_less(further, labels, labels[position]))
+        in_order[before] = picked[start + position]
+    for position in range(n):
+        picked[start + position] = in_order[position]
 
 
 @in_lanes(types.uint64)
@@ -310,8 +310,8 @@ def sort_by_gaps(picked, ranks, start, end):
     for gap in GAPS:
         if gap > 1 and 3 * gap > end - start:
             continue
-        for place in range(start + gap, end):
-            i, to = picked[place], place
+        for position in range(start + gap, end):
+            i, to = picked[position], position
             rank = ranks[i]
             while to >= start + gap and ranks[picked[to - gap]] > rank:
                 picked[to] = picked[to - gap]
@@ -324,8 +324,8 @@ def settle_ties(bag, column, begin, start, end):
     """Put rows of a bucket that have the same key in the order of their ranks; those of other keys stand in order."""
     picked, ranks, rows, n_fine = bag.picked, bag.picked_ranks, bag.rows, uint32(bag.fine_bits[column])
     last = picked[start]
-    for place in range(start + 1, end):
-        i, key, to = picked[place], ranks[picked[place]] >> n_fine, place
+    for position in range(start + 1, end):
+        i, key, to = picked[position], ranks[picked[position]] >> n_fine, position
         if key == ranks[last] >> n_fine:
             ranks[last] = rank_of(bag, column, key, rows[begin + last])
             ranks[i] = rank_of(bag, column, key, rows[begin + i])
@@ -375,8 +375,8 @@ def scan_numbers(bag, ranks, begin, start, end, left, weight, share, least, tie,
     """Go through the rows of a bucket, of a number to predict."""
     picked, weights, parts = bag.picked, bag.weights, bag.parts
     passed, moved, before = left[SIZE], left[1], ranks[picked[start]] + uint32(1)
-    for place in range(start, end):
-        i = picked[place]
+    for position in range(start, end):
+        i = picked[position]
         rank, off, product = ranks[i], moved - share * passed, passed * (weight - passed)
         if rank != before and off * off > state[0] * product * NEARLY and passed >= least and weight - passed >= least:
             score = off * off / product
@@ -397,8 +397,8 @@ def scan_classes(bag, ranks, begin, start, end, before_bucket, weight, least, ti
         left[k] = before_bucket[k]
         squares_left += left[k] * left[k]
         squares_right += (totals[k] - left[k]) * (totals[k] - left[k])
-    for place in range(start, end):
-        i = picked[place]
+    for position in range(start, end):
+        i = picked[position]
         rank, right = ranks[i], weight - passed
         if rank != before and passed >= least and may_exceed(state[0], squares_left, squares_right, passed, right):
             score = squares_left / passed + squares_right / right

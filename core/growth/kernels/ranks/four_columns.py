@@ -18,7 +18,7 @@ from numba import int64, uint64
 from core.arithmetic.kernels.randomness import key_of
 from core.arithmetic.randomness import FOR_COLUMNS
 from core.arithmetic.ties import TIE
-from core.compiler.byte_lanes import BYTES_AT_ONCE, marks_below, n_bits
+from core.compiler.byte_lanes import BYTES_AT_ONCE, below_mask, n_bits
 from core.compiler.compile import byte_at, compiled
 from core.compiler.four_lanes import FOUR_LANES, four_times, number_in_lane, stepping
 from core.growth.kernels.node.column_draw import draw_next, first_of_best, take_back
@@ -47,17 +47,17 @@ def best_of_drawn_numbers(bag, rules, key, first, begin, n, n_keys, figure):
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
     most, least, n_slots = NO_CUT, max(rules.min_leaf - TIE, 1.0), n if n <= FEW else n_keys
     while turn < n_columns and (turn < rules.n_drawn or n_found == 0):
-        n_looked, n_together = 0, min(rules.n_drawn - turn, FOUR_LANES) if turn < rules.n_drawn else 1
-        while n_looked < n_together and turn < n_columns:
-            bag.looked[n_looked] = draw_next(rules, bag.order, bag.taken, for_columns, turn)
-            n_looked += 1
+        n_keyed, n_together = 0, min(rules.n_drawn - turn, FOUR_LANES) if turn < rules.n_drawn else 1
+        while n_keyed < n_together and turn < n_columns:
+            bag.keyed[n_keyed] = draw_next(rules, bag.order, bag.taken, for_columns, turn)
+            n_keyed += 1
             turn += 1
-        take_keys(bag, n_looked, first, begin, n)
-        if n_slots == n and are_distinct(bag, n_looked):
+        take_keys(bag, n_keyed, first, begin, n)
+        if n_slots == n and are_distinct(bag, n_keyed):
             set_slots(bag, first, begin, n, figure[1])
         else:
             fill_slots(bag, first, begin, n, n_slots, figure[1])
-        n_found, most = search_slots(bag, n_looked, first, n_slots, figure, least, rules.tolerance, n_found, most)
+        n_found, most = search_slots(bag, n_keyed, first, n_slots, figure, least, rules.tolerance, n_found, most)
     take_back(bag.order, bag.taken, turn)
     return first_of_best(bag.drawn, bag.gains, n_found, most, rules.tolerance)
 
@@ -65,16 +65,16 @@ def best_of_drawn_numbers(bag, rules, key, first, begin, n, n_keys, figure):
 @compiled
 def keys_at(bag, column, first):
     """The address of what orders the rows of a subtree in a column, a byte each: equal values have the same."""
-    keys = bag.place if bag.distinct[column] else bag.value
+    keys = bag.position if bag.distinct[column] else bag.value
     return uint64(keys.ctypes.data) + uint64(column) * uint64(keys.shape[1]) + uint64(first)
 
 
 @compiled
-def take_keys(bag, n_looked, first, begin, n):
+def take_keys(bag, n_keyed, first, begin, n):
     """Put the keys of a node's rows next to each other, column by column; the last one again where there are fewer."""
-    rows, keys, looked, last = bag.small_rows, bag.lane_keys, bag.looked, n_looked - 1
-    one, two = keys_at(bag, looked[0], first), keys_at(bag, looked[min(1, last)], first)
-    three, four = keys_at(bag, looked[min(2, last)], first), keys_at(bag, looked[last], first)
+    rows, keys, keyed, last = bag.small_rows, bag.lane_keys, bag.keyed, n_keyed - 1
+    one, two = keys_at(bag, keyed[0], first), keys_at(bag, keyed[min(1, last)], first)
+    three, four = keys_at(bag, keyed[min(2, last)], first), keys_at(bag, keyed[last], first)
     for j in range(n):
         row = uint64(rows[begin + j])
         keys[j], keys[KEYS_APART + j] = byte_at(one + row), byte_at(two + row)
@@ -82,11 +82,11 @@ def take_keys(bag, n_looked, first, begin, n):
 
 
 @compiled
-def are_distinct(bag, n_looked):
+def are_distinct(bag, n_keyed):
     """Whether no two rows have the same value in a column looked at."""
     is_distinct = True
-    for c in range(n_looked):
-        is_distinct &= bag.distinct[bag.looked[c]]
+    for c in range(n_keyed):
+        is_distinct &= bag.distinct[bag.keyed[c]]
     return is_distinct
 
 
@@ -109,9 +109,9 @@ def set_slots(bag, first, begin, n, centre):
 @compiled
 def n_below(keys, key, n_full, among):
     """How many of a node's keys in a column are below one: of so many full blocks, and of the last one among these."""
-    below = n_bits(marks_below(keys + uint64(n_full * BYTES_AT_ONCE), key) & among)
+    below = n_bits(below_mask(keys + uint64(n_full * BYTES_AT_ONCE), key) & among)
     for block in range(n_full):
-        below += n_bits(marks_below(keys + uint64(block * BYTES_AT_ONCE), key))
+        below += n_bits(below_mask(keys + uint64(block * BYTES_AT_ONCE), key))
     return below
 
 
@@ -138,21 +138,21 @@ def fill_slots(bag, first, begin, n, n_slots, centre):
 
 
 @compiled
-def search_slots(bag, n_looked, first, n_slots, figure, least, tolerance, n_found, most):
+def search_slots(bag, n_keyed, first, n_slots, figure, least, tolerance, n_found, most):
     """Note the best cut of each column that is at least a tie with the best so far; how many there are, and that."""
     weights, parts, whole, share = bag.slot_weights, bag.slot_parts, figure[0], figure[2] / figure[0]
     sums = four_times(0.0), four_times(0.0), four_times(NO_CUT), four_times(-1.0), four_times(NO_CUT)
     for slot in range(n_slots - 1):
         sums = with_slot(sums, FOUR_LANES * slot, weights, parts, float(slot), whole, share, least)
     _, _, bests, slots, others = sums
-    for c in range(n_looked):
+    for c in range(n_keyed):
         most = max(most, number_in_lane(bests, c))
-    for c in range(n_looked):
+    for c in range(n_keyed):
         best, slot = number_in_lane(bests, c), int64(number_in_lane(slots, c))
         if slot >= 0 and best >= most - tolerance:
             if number_in_lane(others, c) >= best - tolerance:
                 slot = first_slot(weights, parts, c, whole, share, least, best - tolerance)
-            bag.drawn[n_found], bag.gains[n_found] = bag.looked[c], best
+            bag.drawn[n_found], bag.gains[n_found] = bag.keyed[c], best
             bag.cuts[n_found] = cut_at(bag, c, slot, first)
             n_found += 1
     return n_found, most
@@ -176,7 +176,7 @@ def cut_at(bag, c, slot, first):
     while bag.slot_weights[FOUR_LANES * after + c] == 0.0:
         after += 1
     low, high = bag.slot_rows[FOUR_LANES * slot + c], bag.slot_rows[FOUR_LANES * after + c]
-    return packed_cut(byte_at(keys_at(bag, bag.looked[c], first) + uint64(high)), low, high)
+    return packed_cut(byte_at(keys_at(bag, bag.keyed[c], first) + uint64(high)), low, high)
 
 
 @compiled

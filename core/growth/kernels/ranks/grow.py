@@ -20,7 +20,14 @@ from core.growth.kernels.node.column_draw import draw_next, first_of_best, take_
 from core.growth.kernels.node.split_rows import copy_figures
 from core.growth.kernels.node.state import Rules
 from core.growth.kernels.node.sums import is_leaf, is_one_class
-from core.growth.kernels.ranks.buckets import DOUBT, fill_keys, look_at, look_closer, rank_of, score_of_classes
+from core.growth.kernels.ranks.buckets import (
+    DOUBT,
+    bound_closely,
+    bound_from_buckets,
+    fill_keys,
+    rank_of,
+    score_of_classes,
+)
 from core.growth.kernels.ranks.local_ranks import place_rows
 from core.growth.kernels.ranks.small_subtrees import fill_sizes, grow_leafward, put_node
 from core.growth.kernels.ranks.state import (
@@ -65,25 +72,25 @@ def grow_ranked(bag_fields, rules_fields, node_fields, progress):
             progress[DONE] += figures[node, 0]
             continue
         put_node(nodes, n_nodes, rules, gains[node] if links[node, CHILD] >= 0 else np.nan, figures[node])
-        nodes.marks[n_nodes, SLOT] = links[node, COLUMN]
-        nodes.marks[n_nodes, LOW_ROW], nodes.marks[n_nodes, HIGH_ROW] = links[node, LOW], links[node, HIGH]
+        nodes.splits[n_nodes, SLOT] = links[node, COLUMN]
+        nodes.splits[n_nodes, LOW_ROW], nodes.splits[n_nodes, HIGH_ROW] = links[node, LOW], links[node, HIGH]
         n_nodes += 1
         if links[node, CHILD] >= 0:
             waiting = longer_list(waiting, n_waiting, n_waiting + 2)
             waiting[n_waiting], waiting[n_waiting + 1] = links[node, CHILD] + 1, links[node, CHILD]
             n_waiting += 2
-    fill_sizes(nodes.marks, n_nodes)
+    fill_sizes(nodes.splits, n_nodes)
     return n_nodes
 
 
 @compiled
-def fill_thresholds(marks, addresses, n_rows, thresholds, kinds):
+def fill_thresholds(splits, addresses, n_rows, thresholds, kinds):
     """The threshold of each cut, from the rows on both sides, in whose place it may be put, and each split's kind."""
-    for node in range(marks.shape[0]):
+    for node in range(splits.shape[0]):
         threshold, kinds[node] = np.nan, LEAF
-        if marks[node, SLOT] >= 0:
-            values = numbers_at(addresses[marks[node, SLOT]], n_rows)
-            threshold = midpoint(values[marks[node, LOW_ROW]], values[marks[node, HIGH_ROW]])
+        if splits[node, SLOT] >= 0:
+            values = numbers_at(addresses[splits[node, SLOT]], n_rows)
+            threshold = midpoint(values[splits[node, LOW_ROW]], values[splits[node, HIGH_ROW]])
             kinds[node] = CUT
         thresholds[node] = threshold
 
@@ -180,23 +187,23 @@ def best_of_drawn(bag, rules, key, begin, n, figure):
         unit, undivided = weight, score_of_classes(bag.totals, bag.totals, weight, 0.0, rules.n_classes)
     tie = rules.tolerance * unit
     while turn < n_columns and n_found == 0:
-        n_looked, n_drawn = 0, rules.n_drawn if turn == 0 else 1
-        while turn < n_columns and n_looked < n_drawn:
-            bag.looked[n_looked] = draw_next(rules, bag.order, bag.taken, for_columns, turn)
-            n_looked += 1
+        n_keyed, n_drawn = 0, rules.n_drawn if turn == 0 else 1
+        while turn < n_columns and n_keyed < n_drawn:
+            bag.keyed[n_keyed] = draw_next(rules, bag.order, bag.taken, for_columns, turn)
+            n_keyed += 1
             turn += 1
-        fill_keys(bag, n_looked, begin, n)
+        fill_keys(bag, n_keyed, begin, n)
         top, first = NO_CUT, 0
-        for c in range(n_looked):
-            score = look_at(bag, rules, c, begin, n, weight, share, least)
+        for c in range(n_keyed):
+            score = bound_from_buckets(bag, rules, c, begin, n, weight, share, least)
             if score > top:
                 top, first = score, c
         bar = max(bar, below(top, tie))
-        for turn_of in range(n_looked):  # first the column with the best: the others have to be better than its cut
-            c = (first + turn_of) % n_looked
-            score, cut = look_closer(bag, rules, c, begin, n, weight, share, least, tie, bar)
+        for turn_of in range(n_keyed):  # first the column with the best: the others have to be better than its cut
+            c = (first + turn_of) % n_keyed
+            score, cut = bound_closely(bag, rules, c, begin, n, weight, share, least, tie, bar)
             if cut:
-                drawn[n_found], gains[n_found], cuts[n_found] = bag.looked[c], (score - undivided) / unit, cut
+                drawn[n_found], gains[n_found], cuts[n_found] = bag.keyed[c], (score - undivided) / unit, cut
                 bag.keys_of[n_found] = c
                 bar, most = max(bar, below(score, tie)), max(most, gains[n_found])
                 n_found += 1

@@ -51,8 +51,8 @@ def place_rows(bag, links, n_links, columns):
 @compiled
 def place_distinct(bag, column, n_subtrees):
     """The same for a column whose values all differ: places tell them apart."""
-    entries, place, home = bag.lists[column], bag.place[column], bag.home
-    begins, taken, mask = bag.begins, bag.places_taken, (uint32(1) << uint32(bag.shift)) - uint32(1)
+    entries, position, home = bag.lists[column], bag.position[column], bag.home
+    begins, taken, mask = bag.begins, bag.positions_taken, (uint32(1) << uint32(bag.shift)) - uint32(1)
     for subtree in range(n_subtrees):
         taken[subtree] = 0
     for i in range(uint64(entries.shape[0])):
@@ -60,14 +60,14 @@ def place_distinct(bag, column, n_subtrees):
         subtree, row = here >> uint32(8), uint64(here & uint32(255))
         to, begin = taken[subtree], uint64(begins[subtree])
         taken[subtree] = to + uint8(1)
-        place[begin + row] = to
+        position[begin + row] = to
 
 
 @compiled
 def place_values(bag, column, n_subtrees):
     """The same where values may be equal."""
-    entries, place, home = bag.lists[column], bag.place[column], bag.home
-    begins, taken, mask = bag.begins, bag.places_taken, (uint32(1) << uint32(bag.shift)) - uint32(1)
+    entries, position, home = bag.lists[column], bag.position[column], bag.home
+    begins, taken, mask = bag.begins, bag.positions_taken, (uint32(1) << uint32(bag.shift)) - uint32(1)
     value, values, last, rank = bag.value[column], bag.values_taken, bag.last_ranks, uint32(0)
     for subtree in range(n_subtrees):
         taken[subtree], values[subtree], last[subtree] = 0, 0, 0
@@ -79,4 +79,4 @@ def place_values(bag, column, n_subtrees):
         taken[subtree] = to + uint8(1)
         values[subtree] += uint8(rank != last[subtree])
         last[subtree] = rank
-        place[begin + row], value[begin + row] = to, values[subtree]
+        position[begin + row], value[begin + row] = to, values[subtree]

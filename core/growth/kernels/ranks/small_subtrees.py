@@ -13,7 +13,7 @@ from numba import int64, uint64
 from core.arithmetic.kernels.randomness import key_of
 from core.arithmetic.randomness import FOR_COLUMNS
 from core.arithmetic.ties import TIE
-from core.compiler.byte_lanes import BYTES_AT_ONCE, marks_below, n_bits
+from core.compiler.byte_lanes import BYTES_AT_ONCE, below_mask, n_bits
 from core.compiler.compile import byte_at, compiled
 from core.criteria.kernels.impurity import SQUARED, gain_of_two, squared_error
 from core.growth.kernels.node.branch_sums import no_branches, put_branches, with_row
@@ -65,8 +65,8 @@ def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
             continue
         column, (border, low, high) = bag.drawn[c], parts_of_cut(bag.cuts[c])
         n_left = divide(bag, rules, column, border, first, begin, n, figure[1], sums)
-        nodes.marks[node, SLOT] = column
-        nodes.marks[node, LOW_ROW], nodes.marks[node, HIGH_ROW] = bag.rows[first + low], bag.rows[first + high]
+        nodes.splits[node, SLOT] = column
+        nodes.splits[node, LOW_ROW], nodes.splits[node, HIGH_ROW] = bag.rows[first + low], bag.rows[first + high]
         nodes.gains[node] = gain_of_two(sums, rules.criterion, rules.n_classes, 0.0)
         for b in range(1, -1, -1):  # the first child is the next
             start, size = (begin + n_left, n - n_left) if b else (begin, n_left)
@@ -90,7 +90,7 @@ def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
 @compiled
 def put_node(nodes, node, rules, gain, figure):
     """The figures of a node, as `growth.kernels.lists.assemble.node_values` has them."""
-    nodes.gains[node], nodes.marks[node, SLOT] = gain, -1
+    nodes.gains[node], nodes.splits[node, SLOT] = gain, -1
     if rules.criterion != SQUARED:
         for k in range(rules.n_classes):
             nodes.weights[node, k] = figure[1 + k]
@@ -101,13 +101,13 @@ def put_node(nodes, node, rules, gain, figure):
 
 
 @compiled
-def fill_sizes(marks, n_nodes):
+def fill_sizes(splits, n_nodes):
     """The size of every subtree of nodes that stand depth first."""
     for node in range(n_nodes - 1, -1, -1):
-        marks[node, SIZE] = 1
-        if marks[node, SLOT] >= 0:
-            first = marks[node + 1, SIZE]
-            marks[node, SIZE] += first + marks[node + 1 + first, SIZE]
+        splits[node, SIZE] = 1
+        if splits[node, SLOT] >= 0:
+            first = splits[node + 1, SIZE]
+            splits[node, SIZE] += first + splits[node + 1 + first, SIZE]
 
 
 @compiled
@@ -176,39 +176,39 @@ def search(bag, rules, column, first, begin, n, figure, bar_gain):
 @compiled
 def put_in_order(bag, column, first, begin, n):
     """Fill `bag.ordered` with a node's rows in the order of a column."""
-    place, rows, ordered = bag.place, bag.small_rows, bag.ordered
+    position, rows, ordered = bag.position, bag.small_rows, bag.ordered
     if n > FEW:
         put_in_order_by_bits(bag, column, first, begin, n)
         return
-    places = bag.bytes
+    positions = bag.bytes
     for j in range(n):
-        places[j] = place[column, first + rows[begin + j]]
-    address, last = uint64(places.ctypes.data), n - BYTES_AT_ONCE
+        positions[j] = position[column, first + rows[begin + j]]
+    address, last = uint64(positions.ctypes.data), n - BYTES_AT_ONCE
     if last <= 0:
         among = ~uint64(0) >> uint64(64 - n)
         for j in range(n):
-            ordered[n_bits(marks_below(address, places[j]) & among)] = rows[begin + j]
+            ordered[n_bits(below_mask(address, positions[j]) & among)] = rows[begin + j]
         return
     among, further = ~uint64(0) >> uint64(64 - last), address + uint64(BYTES_AT_ONCE)
     for j in range(n):
-        below = n_bits(marks_below(address, places[j])) + n_bits(marks_below(further, places[j]) & among)
+        below = n_bits(below_mask(address, positions[j])) + n_bits(below_mask(further, positions[j]) & among)
         ordered[below] = rows[begin + j]
 
 
 @compiled
 def put_in_order_by_bits(bag, column, first, begin, n):
     """The same of many rows."""
-    place, rows, words, ordered = bag.place, bag.small_rows, bag.words, bag.ordered
+    position, rows, words, ordered = bag.position, bag.small_rows, bag.words, bag.ordered
     for word in range(4):
         words[word] = uint64(0)
     for j in range(begin, begin + n):
-        p = uint64(place[column, first + rows[j]])
+        p = uint64(position[column, first + rows[j]])
         words[p >> uint64(6)] |= uint64(1) << (p & uint64(63))
     bag.before_word[0] = 0
     for word in range(3):
         bag.before_word[word + 1] = bag.before_word[word] + n_bits(words[word])
     for j in range(begin, begin + n):
-        p = uint64(place[column, first + rows[j]])
+        p = uint64(position[column, first + rows[j]])
         below = words[p >> uint64(6)] & ((uint64(1) << (p & uint64(63))) - uint64(1))
         ordered[bag.before_word[p >> uint64(6)] + n_bits(below)] = rows[j]
 
@@ -224,7 +224,7 @@ def best_of_classes(bag, column, first, n, figure, n_classes, least, tie, bar_ga
     undivided = squares / weight
     bar = undivided + bar_gain if bar_gain > NO_CUT else NO_CUT
     for is_second in range(2):
-        best, chosen, place, is_unclear = bar, NO_CUT, int64(0), False
+        best, chosen, position, is_unclear = bar, NO_CUT, int64(0), False
         squares_left, squares_right, passed = 0.0, squares, 0.0
         for k in range(n_classes):
             left[k] = 0.0
@@ -240,7 +240,7 @@ def best_of_classes(bag, column, first, n, figure, n_classes, least, tie, bar_ga
                         return score, int64(j), undivided
                     if score - tie > chosen:
                         is_unclear |= best >= score - tie
-                        chosen, place = score, int64(j)
+                        chosen, position = score, int64(j)
                     best = score
             k, added = classes[first + row], weights[first + row]
             squares_left += added * (2.0 * left[k] + added)
@@ -250,7 +250,7 @@ def best_of_classes(bag, column, first, n, figure, n_classes, least, tie, bar_ga
         if not is_unclear:
             break
         bar = just_below(best - tie)
-    return chosen, place, undivided
+    return chosen, position, undivided
 
 
 @compiled

@@ -16,13 +16,13 @@ LANES = 8  # of a bucket: its sums, and in the last one how many rows it has
 CHILD, COLUMN, LOW, HIGH, BEGIN, N_ROWS, DEPTH, KEY, N_LINKS = range(9)
 
 
-SIZE, SLOT, LOW_ROW, HIGH_ROW = range(4)  # columns of a finished node's marks
+SIZE, SLOT, LOW_ROW, HIGH_ROW = range(4)  # columns of a finished node's split
 
 
 class Nodes(Struct):
     """The nodes of a tree, depth first.
 
-    marks    `[node, :]` the size of its subtree, the column of its split or -1, the rows on both sides of that
+    splits   `[node, :]` the size of its subtree, the column of its split or -1, the rows on both sides of that
     weights  `[node, :]` those of the classes, or of all rows where a number is predicted, which alone has the rest
     gains    of splits; NaN in leaves
     """
@@ -33,7 +33,7 @@ class NodesType(StructType):
     """What kernels know of `Nodes`."""
 
 
-define(Nodes, NodesType, "marks weights gains means impurities variances")
+define(Nodes, NodesType, "splits weights gains means impurities variances")
 
 
 class Bag(Struct):
@@ -58,14 +58,14 @@ define(
     "lists ranks fine fine_bits distinct shift rows weights numbers classes "
     "spare_rows spare_weights spare_numbers spare_classes "
     "keys keys_of parts unsorted picked picked_ranks labels in_order ids sums before n_buckets ends is_high totals "
-    "left order taken looked drawn gains cuts "
-    "place value home begins places_taken values_taken last_ranks "
+    "left order taken keyed drawn gains cuts "
+    "position value home begins positions_taken values_taken last_ranks "
     "lane_keys slot_weights slot_parts slot_rows small_rows others bytes ordered words before_word "
     "waiting waiting_figures child_sums centres figure child",
 )
 
 
-def room_for_ranked(n_all_rows: int, n_rows: int, n_columns: int, n_drawn: int, n_sums: int) -> tuple[Any, ...]:
+def ranked_buffers(n_all_rows: int, n_rows: int, n_columns: int, n_drawn: int, n_sums: int) -> tuple[Any, ...]:
     """The fields of a `Bag` from `keys` on, for trees of at most so many of all rows, whose nodes draw some columns."""
     n_small, n_subtrees = MOST_SMALL + 1, n_rows + 1
     shape = n_columns, n_rows + n_small

@@ -13,7 +13,7 @@ from core.growth.kernels.inputs.columns import Weighing, n_classes_of, n_sums_of
 from core.growth.kernels.lists.threads import GrowthEnded
 from core.growth.kernels.ranks.grow import STOP, error_of, fill_thresholds, grow_ranked
 from core.growth.kernels.ranks.local_ranks import fill_ranks
-from core.growth.kernels.ranks.state import LOW_ROW, room_for_ranked
+from core.growth.kernels.ranks.state import LOW_ROW, ranked_buffers
 from core.growth.samples import Samples
 from core.growth.tree_sample import TreeSample
 from core.tables.target import Task
@@ -72,8 +72,8 @@ class RankedRoom:
                 np.empty(n_numbers),
                 np.empty(n_codes, dtype=np.int32),
             )
-            self.bag = room_for_ranked(len(self.samples), self.n_rows, n_columns, n_drawn, n_sums_of(self.samples))
-            self.marks = np.empty((2 * self.n_rows, 4), dtype=np.int32)
+            self.bag = ranked_buffers(len(self.samples), self.n_rows, n_columns, n_drawn, n_sums_of(self.samples))
+            self.splits = np.empty((2 * self.n_rows, 4), dtype=np.int32)
             self.weights = np.empty((2 * self.n_rows, 1 if self.is_number else n_classes))
             n_errors = 2 * n_numbers
             self.numbers = [np.empty(n) for n in (2 * self.n_rows, n_errors, n_errors, n_errors)]
@@ -87,31 +87,31 @@ def tolerance_of(table: RankedTable, sample: TreeSample) -> float:
 
 
 def grow_by_ranks(
-    table: RankedTable, sample: TreeSample, rules: Any, room: RankedRoom, progress: FloatArray
+    table: RankedTable, sample: TreeSample, rules: Any, scratch: RankedRoom, progress: FloatArray
 ) -> FinishedNodes:
     """The tree of a sample, in the room where the next one is grown."""
     problem, rows = table.problem, sample.rows
     assert sample.draw is not None
-    room.make(len(rows), sample.draw.n_drawn)
+    scratch.make(len(rows), sample.draw.n_drawn)
     lists, distinct, shift, classes, numbers = problem[0], problem[2], problem[16], problem[6], problem[7]
     of_rows = (
         rows.astype(np.uint32),
         sample.weights,  # are put in another order with the rows
-        numbers[rows, 0] if room.is_number else np.empty(0),
-        np.empty(0, dtype=np.int32) if room.is_number else classes[rows],
+        numbers[rows, 0] if scratch.is_number else np.empty(0),
+        np.empty(0, dtype=np.int32) if scratch.is_number else classes[rows],
     )
-    bag = lists, table.ranks, table.fine, table.fine_bits, distinct, shift, *of_rows, *room.spare, *room.bag
-    n = int(grow_ranked(bag, rules, (room.marks, room.weights, *room.numbers), progress))
+    bag = lists, table.ranks, table.fine, table.fine_bits, distinct, shift, *of_rows, *scratch.spare, *scratch.bag
+    n = int(grow_ranked(bag, rules, (scratch.splits, scratch.weights, *scratch.numbers), progress))
     if progress[STOP]:
         raise GrowthEnded
     del bag, of_rows  # what is kept is narrowed where they were
-    marks, weights, kinds = room.marks[:n], room.weights[:n], np.empty(n, dtype=np.int8)
-    thresholds = marks.view(np.float64)[:, LOW_ROW // 2]  # in the place of both rows
-    fill_thresholds(marks, table.columns.addresses, len(table.samples), thresholds, kinds)
-    gains, means, impurities, variances = (each[:n] for each in room.numbers)
+    splits, weights, kinds = scratch.splits[:n], scratch.weights[:n], np.empty(n, dtype=np.int8)
+    thresholds = splits.view(np.float64)[:, LOW_ROW // 2]  # in the place of both rows
+    fill_thresholds(splits, table.columns.addresses, len(table.samples), thresholds, kinds)
+    gains, means, impurities, variances = (each[:n] for each in scratch.numbers)
     weights = weights.astype(np.min_scalar_type(int(weights[0].max())))  # whole numbers, the root's the largest
-    kept = {"size": marks[:, 0], "column": marks[:, 1], "kind": kinds, "threshold": thresholds, "gain": gains}
-    if room.is_number:
+    kept = {"size": splits[:, 0], "column": splits[:, 1], "kind": kinds, "threshold": thresholds, "gain": gains}
+    if scratch.is_number:
         kept |= {"weight": weights[:, 0], "impurity": impurities}
         kept |= {"values": means[:, None], "variances": variances[:, None]}
     else:

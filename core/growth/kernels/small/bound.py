@@ -18,7 +18,7 @@ from core.compiler.byte_lanes import n_bits
 from core.compiler.compile import compiled, inlined, lowest_bit
 from core.compiler.eight_lanes import EIGHT, WIDTH, eight_times, in_lanes, largest_of
 from core.criteria.kernels.impurity import GINI
-from core.growth.kernels.small.order import mark_new, order_rows, tag_exactly
+from core.growth.kernels.small.order import flag_new, order_rows, tag_exactly
 from core.growth.kernels.small.scratch import EVERY, HERE
 from core.splits.kernels.numeric import MOST_LANES, NO_CUT
 
@@ -28,7 +28,7 @@ MOST_EXACTLY, MOST_ROUGHLY = 1e90, 1e10  # weight of a column whose cube is a nu
 
 
 @compiled
-def is_looked_at(rules):
+def has_bounds(rules):
     """Whether columns of small nodes are looked at in lanes."""
     return rules.criterion == GINI and rules.n_classes <= MOST_LANES and not rules.is_whole
 
@@ -72,7 +72,7 @@ def are_at_least(scores, bar):
 
 
 @inlined
-def look(tagged, lefts, is_new, scores, limits, known, least, tolerance, bar, unit, most_weight, is_rough):
+def scan_bounds(tagged, lefts, is_new, scores, limits, known, least, tolerance, bar, unit, most_weight, is_rough):
     """The best cut before one of the known rows: its gain times the weight, its place, what it may be wrong by, and
     what that tells. NO_CUT where there is none, or none that gains more than the bar.
 
@@ -108,27 +108,27 @@ def look(tagged, lefts, is_new, scores, limits, known, least, tolerance, bar, un
     if best == 0.0 or best - undivided < bar - slack:
         return NO_CUT, nowhere, slack, CLEAR
     limits[4] = best - tie - slack
-    place, n_near = nowhere, uint64(0)
+    position, n_near = nowhere, uint64(0)
     for j in range(begin, end, WIDTH):
         bits = are_at_least(j, scores, limits[4])
         if bits:
-            place = place if place else j + lowest_bit(bits)
+            position = position if position else j + lowest_bit(bits)
             n_near += n_bits(bits)
             if not is_rough:
                 break
-    return float(scores[place]) - undivided, place, slack, SEVERAL if is_rough and n_near > uint64(1) else CLEAR
+    return float(scores[position]) - undivided, position, slack, SEVERAL if is_rough and n_near > uint64(1) else CLEAR
 
 
 @compiled
-def look_roughly(rules, work, i, is_distinct, begin, n, bar):
+def bound_roughly(rules, work, i, is_distinct, begin, n, bar):
     """The best cut of list i after `tag_roughly`, as `look` tells it."""
     known, is_new, line = order_rows(work, i, begin, n, work.rough_tagged, work.rough_ordered), work.rough_is_new, EVERY
     if known < 2:
         return NO_CUT, int64(0), 0.0, CLEAR
     if not is_distinct:
         line = HERE
-        mark_new(work, i, known, is_new[line])
-    return look(
+        flag_new(work, i, known, is_new[line])
+    return scan_bounds(
         work.rough_ordered,
         work.rough_lefts,
         is_new[line],
@@ -145,7 +145,7 @@ def look_roughly(rules, work, i, is_distinct, begin, n, bar):
 
 
 @compiled
-def look_exactly(rules, work, i, is_distinct, begin, n):
+def bound_exactly(rules, work, i, is_distinct, begin, n):
     """The same in float64; how many rows are in the list, too."""
     tag_exactly(work, begin, n)
     known, is_new, line = order_rows(work, i, begin, n, work.tagged, work.ordered_tagged), work.is_new, EVERY
@@ -153,8 +153,8 @@ def look_exactly(rules, work, i, is_distinct, begin, n):
         return known, NO_CUT, int64(0), CLEAR
     if not is_distinct:
         line = HERE
-        mark_new(work, i, known, is_new[line])
-    gain, place, _, told = look(
+        flag_new(work, i, known, is_new[line])
+    gain, position, _, told = scan_bounds(
         work.ordered_tagged,
         work.class_lefts,
         is_new[line],
@@ -168,4 +168,4 @@ def look_exactly(rules, work, i, is_distinct, begin, n):
         MOST_EXACTLY,
         False,
     )
-    return known, gain, place, told
+    return known, gain, position, told

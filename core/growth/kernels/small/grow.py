@@ -21,9 +21,17 @@ from core.growth.kernels.node.kept import FIGURES, GAIN, HIGH, LOW, SHARE, SIZE,
 from core.growth.kernels.node.split_rows import copy_figures
 from core.growth.kernels.node.state import original_row
 from core.growth.kernels.node.sums import is_leaf, is_one_class
-from core.growth.kernels.small.bound import is_looked_at
+from core.growth.kernels.small.bound import has_bounds
 from core.growth.kernels.small.scratch import UNKNOWN
-from core.growth.kernels.small.search import HIGH_ROW, LIST, LOW_ROW, PLACE, best_of_drawn, best_of_looked, weigh_rows
+from core.growth.kernels.small.search import (
+    HIGH_ROW,
+    LIST,
+    LOW_ROW,
+    POSITION,
+    best_of_bounded,
+    best_of_drawn,
+    weigh_rows,
+)
 from core.growth.kernels.small.split_rows import (
     divide_sides,
     divide_small,
@@ -37,7 +45,7 @@ DEPTH, BEGIN, N_ROWS, KEY = range(4)  # columns of what is known of a waiting no
 
 
 @making_arrays
-def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, key, figures, marks, results, n_nodes):
+def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, key, figures, splits, results, n_nodes):
     """`growth.kernels.lists.grow.grow_subtree` of a node with few rows, after the nodes that there are already.
 
     Returns the arrays of nodes, longer perhaps, and how many there are then. Of a node that waits all is known but its
@@ -46,7 +54,7 @@ def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, ke
     n, m = number_rows(problem, rules, work, lists, rows, starts, lengths, at), problem.numbers.shape[1]
     waiting, known_figures, sums = work.small_waiting, work.waiting_figures, work.child_sums
     n_figures, first_node, is_squared = figures.shape[0], n_nodes, rules.criterion == SQUARED
-    in_lanes, least = is_looked_at(rules), 0.0
+    in_lanes, least = has_bounds(rules), 0.0
     waiting[0, DEPTH], waiting[0, BEGIN], waiting[0, N_ROWS], waiting[0, KEY] = depth, 0, n, int64(key)
     known_figures[0, GAIN], known_figures[0, SHARE] = np.nan, 1.0
     for j in range(n_figures):
@@ -57,28 +65,28 @@ def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, ke
         depth, begin, n = waiting[n_waiting, DEPTH], waiting[n_waiting, BEGIN], waiting[n_waiting, N_ROWS]
         key, figure, node = uint64(waiting[n_waiting, KEY]), known_figures[n_waiting], n_nodes
         n_nodes += 1
-        if n_nodes > marks.shape[0]:
-            marks, results = longer_rows(marks, node, n_nodes), longer_rows(results, node, n_nodes)
-        marks[node, SLOT] = -1
+        if n_nodes > splits.shape[0]:
+            splits, results = longer_rows(splits, node, n_nodes), longer_rows(results, node, n_nodes)
+        splits[node, SLOT] = -1
         for j in range(FIGURES + n_figures):
             results[node, j] = figure[j]
         if n == 0:
             continue
         if in_lanes:
-            c = best_of_looked(problem, rules, work, key, begin, n, figure)
+            c = best_of_bounded(problem, rules, work, key, begin, n, figure)
         else:
             weigh_rows(work, begin, n)
             c = best_of_drawn(rules, work, key, begin, n, figure)
         if c < 0 or work.drawn_gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
             continue
-        i, border = work.cuts[c, LIST], work.cuts[c, PLACE]
+        i, border = work.cuts[c, LIST], work.cuts[c, POSITION]
         if in_lanes:
             n_unknown, least = sum_sides(rules, work, i, border, begin, n, sums)
         else:
             n_unknown = sum_branches(rules, work, i, border, begin, n, figure[FIGURES + 1], sums)
-        marks[node, SLOT] = problem.list_slots[i]
-        marks[node, LOW] = work.row_origin[work.cuts[c, LOW_ROW]]
-        marks[node, HIGH] = work.row_origin[work.cuts[c, HIGH_ROW]]
+        splits[node, SLOT] = problem.list_slots[i]
+        splits[node, LOW] = work.row_origin[work.cuts[c, LOW_ROW]]
+        splits[node, HIGH] = work.row_origin[work.cuts[c, HIGH_ROW]]
         results[node, GAIN] = gain_of_two(
             sums, rules.criterion, rules.n_classes, figure[FIGURES] if n_unknown > 0 else 0.0
         )
@@ -106,20 +114,20 @@ def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, ke
             waiting[n_waiting, DEPTH], waiting[n_waiting, BEGIN] = depth + 1, first
             waiting[n_waiting, N_ROWS], waiting[n_waiting, KEY] = size if is_open else 0, int64(key_of(key, b))
             n_waiting += 1
-    fill_sizes(marks, first_node, n_nodes, waiting)
-    return marks, results, n_nodes
+    fill_sizes(splits, first_node, n_nodes, waiting)
+    return splits, results, n_nodes
 
 
 @compiled
-def fill_sizes(marks, first, after, sizes):
+def fill_sizes(splits, first, after, sizes):
     """The size of every subtree of nodes that stand depth first; `sizes` has room for those not part of another yet."""
     n = 0
     for node in range(after - 1, first - 1, -1):
         size = int64(1)
-        if marks[node, SLOT] >= 0:  # the first child's is the last
+        if splits[node, SLOT] >= 0:  # the first child's is the last
             size += sizes[n - 1, 0] + sizes[n - 2, 0]
             n -= 2
-        marks[node, SIZE] = size
+        splits[node, SIZE] = size
         sizes[n, 0] = size
         n += 1
 
@@ -129,7 +137,7 @@ def number_rows(problem, rules, work, lists, rows, starts, lengths, at):
     """The rows of a node as a small subtree has them; how many."""
     n_lists, mask = problem.lengths.shape[0], (uint32(1) << uint32(problem.shift)) - uint32(1)
     first, n, m = starts[at, n_lists], lengths[at, n_lists], problem.numbers.shape[1]
-    numbering, in_lanes = work.spare, is_looked_at(rules)
+    numbering, in_lanes = work.spare, has_bounds(rules)
     for j in range(n):
         row = rows[first + j]
         numbering[row] = j
@@ -139,18 +147,18 @@ def number_rows(problem, rules, work, lists, rows, starts, lengths, at):
             work.row_numbers[j] = problem.numbers[row, 0]
     for i in range(n_lists):
         entries, begin, known = lists[i], uint64(starts[at, i]), lengths[at, i]
-        place, value, by_place, n_values = work.place[i], work.value[i], work.by_place[i], uint32(0)
-        work.list_of[rules.slot_columns[problem.list_slots[i]]], work.n_places[i] = i, known
+        position, value, by_position, n_values = work.position[i], work.value[i], work.by_position[i], uint32(0)
+        work.list_of[rules.slot_columns[problem.list_slots[i]]], work.n_positions[i] = i, known
         if known < n:
             for j in range(n):
-                place[j] = UNKNOWN
+                position[j] = UNKNOWN
         if problem.distinct[i] and in_lanes:  # places tell all
             for p in range(uint64(known)):
-                place[numbering[entries[begin + p] & mask]] = uint16(p)
+                position[numbering[entries[begin + p] & mask]] = uint16(p)
             continue
         for p in range(uint64(known)):
             entry = entries[begin + p]
             row = numbering[entry & mask]
             n_values += entry >> uint32(31)
-            place[row], value[row], by_place[p] = uint16(p), uint16(n_values), uint16(row)
+            position[row], value[row], by_position[p] = uint16(p), uint16(n_values), uint16(row)
     return n

@@ -8,7 +8,7 @@ are counted at once; of more, each is put in its place, and places are read in o
 
 from numba import int64, uint16, uint32, uint64
 
-from core.compiler.byte_lanes import BYTES_AT_ONCE, marks_below_short, marks_of_short, n_bits
+from core.compiler.byte_lanes import BYTES_AT_ONCE, below_mask_short, equal_mask_short, n_bits
 from core.compiler.compile import compiled, lowest_bit
 from core.compiler.eight_lanes import WIDTH
 from core.growth.kernels.small.scratch import FEW, NOBODY, UNKNOWN
@@ -40,7 +40,7 @@ def order_rows(work, i, begin, n, tagged, ordered_tagged):
     if n <= FEW:
         known = order_by_counting(work, i, begin, n, tagged, ordered_tagged)
     else:
-        known = order_by_places(work, i, begin, n, tagged, ordered_tagged)
+        known = order_by_positions(work, i, begin, n, tagged, ordered_tagged)
     for lane in range(WIDTH):
         ordered_tagged[known + lane] = 0.0
     return known
@@ -49,36 +49,44 @@ def order_rows(work, i, begin, n, tagged, ordered_tagged):
 @compiled
 def order_by_counting(work, i, begin, n, tagged, ordered_tagged):
     """The same for few rows. Those that are not in the list all come to stand behind the others, and do not count."""
-    place, rows, places, ordered = work.place[i], work.small_rows, work.row_at, work.ordered
+    position, rows, positions, ordered = work.position[i], work.small_rows, work.row_at, work.ordered
     for j in range(uint64(n)):
-        places[j] = place[rows[uint64(begin) + j]]
-    address, last = uint64(places.ctypes.data), n - BYTES_AT_ONCE
+        positions[j] = position[rows[uint64(begin) + j]]
+    address, last = uint64(positions.ctypes.data), n - BYTES_AT_ONCE
     if last <= 0:
         among = ~uint64(0) >> uint64(64 - n)
         for j in range(uint64(n)):
-            to = n_bits(marks_below_short(address, places[j]) & among)
+            to = n_bits(below_mask_short(address, positions[j]) & among)
             ordered[to], ordered_tagged[to] = rows[uint64(begin) + j], tagged[j]
-        return int64(n_bits(marks_below_short(address, uint16(UNKNOWN)) & among))
+        return int64(n_bits(below_mask_short(address, uint16(UNKNOWN)) & among))
     among, further, half = ~uint64(0) >> uint64(64 - last), address + uint64(FURTHER), uint64(BYTES_AT_ONCE)
     for j in range(uint64(n)):
-        to = n_bits(marks_below_short(address, places[j]) | (marks_below_short(further, places[j]) & among) << half)
+        to = n_bits(below_mask_short(address, positions[j]) | (below_mask_short(further, positions[j]) & among) << half)
         ordered[to], ordered_tagged[to] = rows[uint64(begin) + j], tagged[j]
-    known = marks_below_short(address, uint16(UNKNOWN))
-    return int64(n_bits(known | (marks_below_short(further, uint16(UNKNOWN)) & among) << half))
+    known = below_mask_short(address, uint16(UNKNOWN))
+    return int64(n_bits(known | (below_mask_short(further, uint16(UNKNOWN)) & among) << half))
 
 
 @compiled
-def order_by_places(work, i, begin, n, tagged, ordered_tagged):
+def order_by_positions(work, i, begin, n, tagged, ordered_tagged):
     """The same for more rows."""
-    place, rows, row_at, ordered, n_places = work.place[i], work.small_rows, work.row_at, work.ordered, work.n_places[i]
-    row_at[: (n_places + 63) // 64 * 64] = NOBODY
+    position, rows, row_at, ordered, n_positions = (
+        work.position[i],
+        work.small_rows,
+        work.row_at,
+        work.ordered,
+        work.n_positions[i],
+    )
+    row_at[: (n_positions + 63) // 64 * 64] = NOBODY
     for j in range(uint64(n)):
-        row_at[place[rows[uint64(begin) + j]]] = uint16(j)
+        row_at[position[rows[uint64(begin) + j]]] = uint16(j)
     row_at[UNKNOWN] = NOBODY
     address, known, nobody = uint64(row_at.ctypes.data), uint64(0), uint16(NOBODY)
-    for first in range(0, n_places, 64):
+    for first in range(0, n_positions, 64):
         here = address + uint64(2 * first)
-        free = marks_of_short(here, nobody) | marks_of_short(here + uint64(FURTHER), nobody) << uint64(BYTES_AT_ONCE)
+        free = equal_mask_short(here, nobody) | equal_mask_short(here + uint64(FURTHER), nobody) << uint64(
+            BYTES_AT_ONCE
+        )
         bits = ~free
         while bits:
             j = uint64(row_at[uint64(first) + uint64(lowest_bit(bits))])
@@ -89,7 +97,7 @@ def order_by_places(work, i, begin, n, tagged, ordered_tagged):
 
 
 @compiled
-def mark_new(work, i, known, is_new):
+def flag_new(work, i, known, is_new):
     """Say of each row in order whether its value is another than the one before."""
     value, ordered = work.value[i], work.ordered
     for j in range(1, known):

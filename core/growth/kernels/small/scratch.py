@@ -15,7 +15,7 @@ FEW = 64  # rows that are put in order by counting
 EVERY, HERE = 0, 1  # lines of `is_new`: every value is, and as it is in a column
 
 
-def room_for_small(n_columns: int, n_rows: int, n_sums: int) -> tuple[Any, ...]:
+def small_buffers(n_columns: int, n_rows: int, n_sums: int) -> tuple[Any, ...]:
     """Room to grow subtrees of few rows in: the last fields of the kernels' `Work`, from `place` on.
 
     A node has fewer rows than its parent, so that n + (n - 1) + ... rows wait at the most, each at a place of its own.

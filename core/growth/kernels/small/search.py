@@ -14,13 +14,13 @@ from core.criteria.kernels.impurity import SQUARED
 from core.growth.kernels.node.column_draw import draw_next, first_of_best, take_back
 from core.growth.kernels.node.kept import FIGURES
 from core.growth.kernels.node.scan_few import best_of_counts, best_of_numbers, best_of_weights
-from core.growth.kernels.small.bound import CLEAR, UNCLEAR, look_exactly, look_roughly
+from core.growth.kernels.small.bound import CLEAR, UNCLEAR, bound_exactly, bound_roughly
 from core.growth.kernels.small.order import tag_roughly
 from core.growth.kernels.small.scratch import UNKNOWN
 from core.growth.kernels.small.skip_light_columns import LIGHT, may_have_cut, take_heavy_rows
 from core.splits.kernels.numeric import NO_CUT
 
-LIST, LOW_ROW, HIGH_ROW, PLACE = range(4)  # columns of a cut: its list, the rows on both sides, where the second is
+LIST, LOW_ROW, HIGH_ROW, POSITION = range(4)  # columns of a cut: its list, the rows on both sides, where the second is
 
 
 @compiled
@@ -33,24 +33,24 @@ def weigh_rows(work, begin, n):
 @compiled
 def put_in_order(work, i, begin, n):
     """Fill `work.ordered` with a node's rows in the order of list i; how many are in it."""
-    place, by_place, rows, words, ordered = (
-        work.place[i],
-        work.by_place[i],
+    position, by_position, rows, words, ordered = (
+        work.position[i],
+        work.by_position[i],
         work.small_rows,
         work.bit_words,
         work.ordered,
     )
-    n_words = (work.n_places[i] + 63) >> 6
+    n_words = (work.n_positions[i] + 63) >> 6
     for word in range(n_words):
         words[word] = uint64(0)
     for j in range(uint64(begin), uint64(begin + n)):
-        p = uint64(place[rows[j]])
+        p = uint64(position[rows[j]])
         words[p >> uint64(6)] |= uint64(1) << (p & uint64(63))
     known, unknown = uint64(0), uint64(1) << uint64(UNKNOWN & 63)
     for word in range(n_words):
         bits = words[word] & ~(unknown * uint64(word == UNKNOWN >> 6))
         while bits:
-            ordered[known] = by_place[64 * word + lowest_bit(bits)]
+            ordered[known] = by_position[64 * word + lowest_bit(bits)]
             bits &= bits - uint64(1)
             known += uint64(1)
     return int64(known)
@@ -60,7 +60,7 @@ def put_in_order(work, i, begin, n):
 def take_cut(work, i, j, gain, figure, cut):
     """Write down the cut before the j-th row in order; its gain."""
     cut[LIST], cut[LOW_ROW], cut[HIGH_ROW] = i, work.ordered[j - 1], work.ordered[j]
-    cut[PLACE] = work.place[i, cut[HIGH_ROW]]
+    cut[POSITION] = work.position[i, cut[HIGH_ROW]]
     return gain / figure[FIGURES]
 
 
@@ -74,7 +74,7 @@ def search_small(rules, work, i, begin, n, figure, cut):
 @compiled
 def search_ordered(rules, work, i, is_distinct, begin, n, known, figure, cut):
     """The same of rows that are in order; places tell values apart where all are distinct."""
-    value, least, is_squared = work.place[i], rules.min_leaf - TIE, rules.criterion == SQUARED
+    value, least, is_squared = work.position[i], rules.min_leaf - TIE, rules.criterion == SQUARED
     if not is_distinct:
         value = work.value[i]
     totals, centre = work.before, figure[FIGURES + 1]
@@ -97,13 +97,13 @@ def search_ordered(rules, work, i, is_distinct, begin, n, known, figure, cut):
 @compiled
 def total_known(rules, work, i, begin, n, centre, totals):
     """The class weights of the node's rows in list i, or their weight and the sum of their centred numbers."""
-    rows, weights, place, numbers = work.small_rows, work.small_weights, work.place[i], work.row_numbers
+    rows, weights, position, numbers = work.small_rows, work.small_weights, work.position[i], work.row_numbers
     is_squared = rules.criterion == SQUARED
     for k in range(2 if is_squared else rules.n_classes):
         totals[k] = 0.0
     for j in range(begin, begin + n):
         row = rows[j]
-        weight = weights[j] * (place[row] != UNKNOWN)
+        weight = weights[j] * (position[row] != UNKNOWN)
         if is_squared:
             totals[0] += weight
             totals[1] += weight * (numbers[row] - centre)
@@ -134,7 +134,7 @@ def best_of_drawn(rules, work, key, begin, n, figure):
 
 
 @compiled
-def best_of_looked(problem, rules, work, key, begin, n, figure):
+def best_of_bounded(problem, rules, work, key, begin, n, figure):
     """`best_of_drawn` in lanes."""
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
     drawn, gains, slacks, most, weight = work.drawn, work.drawn_gains, work.drawn_slacks, NO_CUT, figure[FIGURES]
@@ -149,12 +149,12 @@ def best_of_looked(problem, rules, work, key, begin, n, figure):
         if is_light and not may_have_cut(work, i, weight, rest, least):
             continue
         bar = (most - 2.0 * rules.tolerance) * weight if n_found > 0 else NO_CUT
-        gain, place, slack, told = look_roughly(rules, work, i, problem.distinct[i], begin, n, bar)
+        gain, position, slack, told = bound_roughly(rules, work, i, problem.distinct[i], begin, n, bar)
         work.is_clear[n_found] = told == CLEAR
         if told == UNCLEAR:
             gain, slack = search_exactly(problem, rules, work, i, begin, n, figure, cut) * weight, 0.0
         elif gain > NO_CUT:
-            take_cut(work, i, place, gain, figure, cut)
+            take_cut(work, i, position, gain, figure, cut)
         if gain > NO_CUT:
             drawn[n_found], gains[n_found], slacks[n_found] = column, gain / weight, slack / weight
             most = max(most, gains[n_found] - slacks[n_found])
@@ -186,8 +186,8 @@ def best_of_near(problem, rules, work, n_found, most, begin, n, figure):
 def search_exactly(problem, rules, work, i, begin, n, figure, cut):
     """`search_small` in lanes, where rounding does not matter."""
     is_distinct = problem.distinct[i]
-    known, gain, place, told = look_exactly(rules, work, i, is_distinct, begin, n)
+    known, gain, position, told = bound_exactly(rules, work, i, is_distinct, begin, n)
     if told == CLEAR:
-        return take_cut(work, i, place, gain, figure, cut) if place else NO_CUT
+        return take_cut(work, i, position, gain, figure, cut) if position else NO_CUT
     weigh_rows(work, begin, n)
     return search_ordered(rules, work, i, is_distinct, begin, n, known, figure, cut)

@@ -20,14 +20,14 @@ MARGIN = 2.0**-18  # of the node's weight: more than rounding makes of any sum h
 
 
 @in_lanes(types.uint64)
-def rows_with_enough(places, weights, unknown, enough):
+def rows_with_enough(positions, weights, unknown, enough):
     """After which of eight rows a cut has enough on both sides; rows whose place is unknown are on none."""
-    place = places(0)
-    weight = weights(0).where(unknown > place)
+    position = positions(0)
+    weight = weights(0).where(unknown > position)
     left, both = weight, weight
     for step in range(1, WIDTH):
         other = weight.moved(step, weight)
-        left = left + other.where(place >= place.moved(step, place))
+        left = left + other.where(position >= position.moved(step, position))
         both = both + other
     return ((left >= enough) & (both - left >= enough)).as_bits()
 
@@ -50,9 +50,9 @@ def take_heavy_rows(work, begin, n, weight):
 @compiled
 def may_have_cut(work, i, weight, rest, least):
     """False only where no cut of list i leaves the least weight on both sides, wherever the rest stands."""
-    place, heavy_rows, places = work.place[i], work.heavy_rows, work.heavy_places
+    position, heavy_rows, positions = work.position[i], work.heavy_rows, work.heavy_positions
     for lane in range(WIDTH):
-        places[lane] = place[heavy_rows[lane]]
+        positions[lane] = position[heavy_rows[lane]]
     limits = work.rough_limits
     limits[0], limits[1] = UNKNOWN, least - rest - MARGIN * weight
-    return rows_with_enough(0, places, work.heavy_weights, limits[0], limits[1]) != uint64(0)
+    return rows_with_enough(0, positions, work.heavy_weights, limits[0], limits[1]) != uint64(0)

@@ -17,13 +17,18 @@ SMALLEST = 1e-290  # a weight of which any part is more than nothing
 @compiled
 def sum_branches(rules, work, i, border, begin, n, centre, out):
     """`growth.kernels.node.split_rows.branch_figures` of a cut before a place; how many rows are not in the list."""
-    rows, weights, place, is_squared = work.small_rows, work.small_weights, work.place[i], rules.criterion == SQUARED
+    rows, weights, position, is_squared = (
+        work.small_rows,
+        work.small_weights,
+        work.position[i],
+        rules.criterion == SQUARED,
+    )
     width, n_unknown = 3 if is_squared else rules.n_classes, 0
     for j in range(2 + 2 * width):
         out[j] = 0.0
     for j in range(begin, begin + n):
         row, weight = rows[j], weights[j]
-        p = int64(place[row])
+        p = int64(position[row])
         if p == UNKNOWN:
             n_unknown += 1
             continue
@@ -46,11 +51,11 @@ def divide_small(rules, work, i, border, begin, n, first_share, second_share):
 
     What of a row that is not in the list goes where is as in `growth.kernels.lists.routing.settle_copies`.
     """
-    rows, weights, place = work.small_rows, work.small_weights, work.place[i]
+    rows, weights, position = work.small_rows, work.small_weights, work.position[i]
     heavier, here, there = 0 if first_share >= max(first_share, second_share) - TIE else 1, begin, begin + n
     for j in range(begin, begin + n):
         row, weight = rows[j], weights[j]
-        p = int64(place[row])
+        p = int64(position[row])
         to, left, right = int64(p >= border), weight, weight
         if p == UNKNOWN:
             to, left, right = 2, weight * first_share, weight * second_share
@@ -102,11 +107,11 @@ def sum_sides(rules, work, i, border, begin, n, out):
 
     Fills `work.small_sides` with the way that each row goes; how many are not in the list, and the smallest weight.
     """
-    rows, weights, place, sides = work.small_rows, work.small_weights, work.place[i], work.small_sides
+    rows, weights, position, sides = work.small_rows, work.small_weights, work.position[i], work.small_sides
     classes, ways, sums, n_unknown, least = work.row_classes, work.known_ways, no_sums(), uint64(0), weights[begin]
     for j in range(uint64(n)):
         row, weight = rows[uint64(begin) + j], weights[uint64(begin) + j]
-        p = uint64(place[row])
+        p = uint64(position[row])
         side = uint64(LEFT) + uint64(p >= uint64(border)) + uint64(p == uint64(UNKNOWN))  # 3 for both
         sides[j] = uint16(side)
         n_unknown += side == uint64(BOTH)

@@ -46,7 +46,7 @@ def merged(table, weights, rules, branch_of):
     statistic, between, within = test_of_groups(pairs, rules, n_groups)
     for branch in range(n_groups):
         for v in range(n):
-            if pairs.label[v] == pairs.places[branch]:
+            if pairs.label[v] == pairs.positions[branch]:
                 branch_of[codes[v]] = branch
     return n, n_groups, has_missing, log10_p(statistic, between, within)
 
@@ -56,11 +56,11 @@ def categories_of(table, weights, rules, n):
     """The codes that have weight, and what the rows of each sum up to."""
     width, codes = table.shape[1], np.empty(n, np.int64)
     sums, category_weights = np.empty((n, width)), np.empty(n)
-    label, places = np.empty(n, np.int64), np.empty(n, np.int64)
+    label, positions = np.empty(n, np.int64), np.empty(n, np.int64)
     v = 0
     for code in range(len(weights)):
         if weights[code] > 0:
-            codes[v], category_weights[v], label[v], places[v] = code, weights[code], v, v
+            codes[v], category_weights[v], label[v], positions[v] = code, weights[code], v, v
             for k in range(width):
                 sums[v, k] = table[code, k]
             v += 1
@@ -69,7 +69,7 @@ def categories_of(table, weights, rules, n):
     pair, class_weights = np.empty((2, width)), np.empty(width)
     group_sums = sums.copy()
     return codes, Pairs(
-        sums, category_weights, label, places, group_sums, statistic, degrees, least, pair, class_weights, missing
+        sums, category_weights, label, positions, group_sums, statistic, degrees, least, pair, class_weights, missing
     )
 
 
@@ -84,7 +84,7 @@ def merge_while_alike(pairs, rules, n):
         before, n_before = remembered(before, n_before, pairs.label)
     while n_groups > 1:
         a, b, is_doubtful = most_similar(pairs, rules, n_groups, ANY, classes)
-        log = log_of(pairs, rules, pairs.places[a], pairs.places[b])
+        log = log_of(pairs, rules, pairs.positions[a], pairs.positions[b])
         if is_doubtful or is_close(log, rules.log10_alpha_merge):
             return DOUBT
         if log <= rules.log10_alpha_merge:
@@ -93,7 +93,7 @@ def merge_while_alike(pairs, rules, n):
         if not rules.divides:
             continue
         before, n_before = remembered(before, n_before, pairs.label)
-        found, is_doubtful = best_division(pairs, rules, pairs.places[a], space, statistics, part)
+        found, is_doubtful = best_division(pairs, rules, pairs.positions[a], space, statistics, part)
         if is_doubtful:
             return DOUBT
         if found and not is_among(before, n_before, pairs.label, part):
@@ -113,7 +113,7 @@ def merge_exhaustively(pairs, rules, n):
             a, b, is_doubtful = most_similar(pairs, rules, n_groups, ANY, classes)
             if is_doubtful:
                 return DOUBT
-            ones[step], others[step] = pairs.places[a], pairs.places[b]
+            ones[step], others[step] = pairs.positions[a], pairs.positions[b]
             n_groups = merge(pairs, rules, n_groups, a, b)
         statistics[step], between, within = test_of_groups(pairs, rules, n_groups)
         logs[step] = log10_p(statistics[step], between, within)
@@ -134,7 +134,7 @@ def go_back(pairs, rules, ones, others, n_steps):
     n_groups = 0
     for v in range(n):
         if pairs.label[v] == v:
-            pairs.places[n_groups] = v
+            pairs.positions[n_groups] = v
             n_groups += 1
             add_up(pairs, v)
     test_every_pair(pairs, rules, n_groups)
@@ -150,7 +150,7 @@ def give_enough_weight(pairs, rules, n_groups):
         for a in range(n_groups):
             weight = 0.0
             for v in range(len(pairs.label)):
-                if pairs.label[v] == pairs.places[a]:
+                if pairs.label[v] == pairs.positions[a]:
                     weight += pairs.weights[v]
             if weight < least:
                 lightest, least = a, weight
@@ -169,7 +169,7 @@ def test_of_groups(pairs, rules, n_groups):
     table = np.empty((n_groups, pairs.sums.shape[1]))
     for a in range(n_groups):
         for k in range(table.shape[1]):
-            table[a, k] = pairs.group_sums[pairs.places[a], k]
+            table[a, k] = pairs.group_sums[pairs.positions[a], k]
     return statistic_of(rules.test, table, pairs.class_weights)
 
 

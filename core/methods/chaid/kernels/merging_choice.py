@@ -25,7 +25,7 @@ def most_similar(pairs, rules, n_groups, of, n_classes):
     """`merging.Pairs.most_similar`, of one group if told: the pair, and whether rounding may have chosen it."""
     smallest, _ = next_unbeaten(pairs, rules, n_groups, of, -inf)
     a, b, _ = first_probable(pairs, rules, n_groups, of, just_above(smallest), -inf)
-    degrees = pairs.degrees[pairs.places[a], pairs.places[b]]
+    degrees = pairs.degrees[pairs.positions[a], pairs.positions[b]]
     if rules.test != VARIANCE and not 0 < degrees < n_classes - 1:  # no p is larger
         return a, b, False
     return most_probable(pairs, rules, n_groups, of)
@@ -67,7 +67,7 @@ def most_kindness(pairs, rules, n_groups):
         return pairs.sums.shape[1] - 1.0
     lightest, second = inf, inf
     for a in range(n_groups):
-        weight = pairs.group_sums[pairs.places[a], 0]
+        weight = pairs.group_sums[pairs.positions[a], 0]
         second = min(second, max(weight, lightest))
         lightest = min(lightest, weight)
     return -max((lightest + second) * (1.0 - TIE) - 2.0, 0.0)
@@ -78,10 +78,13 @@ def next_unbeaten(pairs, rules, n_groups, of, kinder_than):
     """The smallest statistic of pairs that are kinder, with the largest kindness; infinite where there is none."""
     smallest, kindest = inf, kinder_than
     for a in range(n_groups):
-        i, b = pairs.places[a], a + 1
+        i, b = pairs.positions[a], a + 1
         while b < n_groups and pairs.least[i] <= smallest:
             if is_asked_for(pairs, rules, a, b, of):
-                statistic, kindness = pairs.statistic[i, pairs.places[b]], kindness_of(pairs, rules, i, pairs.places[b])
+                statistic, kindness = (
+                    pairs.statistic[i, pairs.positions[b]],
+                    kindness_of(pairs, rules, i, pairs.positions[b]),
+                )
                 if kindness > kinder_than and statistic <= smallest:
                     kindest = max(kindest, kindness) if statistic == smallest else kindness
                     smallest = statistic
@@ -94,12 +97,12 @@ def first_probable(pairs, rules, n_groups, of, limit, least):
     """The first pair with a statistic up to a limit and at least such a log p, and whether that is in doubt."""
     is_doubtful = False
     for a in range(n_groups):
-        i, b = pairs.places[a], a + 1
+        i, b = pairs.positions[a], a + 1
         while b < n_groups and pairs.least[i] <= limit:
-            if is_asked_for(pairs, rules, a, b, of) and pairs.statistic[i, pairs.places[b]] <= limit:
+            if is_asked_for(pairs, rules, a, b, of) and pairs.statistic[i, pairs.positions[b]] <= limit:
                 if least == -inf:
                     return a, b, is_doubtful
-                log = log_of(pairs, rules, i, pairs.places[b])
+                log = log_of(pairs, rules, i, pairs.positions[b])
                 is_doubtful |= is_close(log, least)
                 if log >= least:
                     return a, b, is_doubtful

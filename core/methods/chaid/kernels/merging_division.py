@@ -29,18 +29,18 @@ def most_divisions(n):
 
 
 @making_arrays
-def best_division(pairs, rules, place, space, statistics, part):
+def best_division(pairs, rules, position, space, statistics, part):
     """Whether a group is to be divided, marking the part without its first category; and whether that is in doubt."""
     n = 0
     for v in range(len(pairs.label)):
-        n += pairs.label[v] == place
+        n += pairs.label[v] == position
     if n < 3:
         return False, False
     members = np.empty(n, np.int64)
     i = 0
     for v in range(len(pairs.label)):
         part[v] = False
-        if pairs.label[v] == place:
+        if pairs.label[v] == position:
             members[i] = v
             i += 1
     orders = np.empty((MOST_ORDERS, n), np.int64)
@@ -55,12 +55,12 @@ def best_division(pairs, rules, place, space, statistics, part):
         for i in range(n_orders):
             n_divisions = test_cuts(pairs, rules, members, orders[i], statistics, n_divisions)
     best = first_of_largest(statistics, n_divisions)
-    log = log_of_group(pairs, rules, place, statistics[best])
+    log = log_of_group(pairs, rules, position, statistics[best])
     if is_close(log, rules.log10_alpha_split):
         return False, True
     if log > rules.log10_alpha_split:
         return False, False
-    mark(members, orders, n_orders, has_missing, best, part)
+    flag_second(members, orders, n_orders, has_missing, best, part)
     return True, False
 
 
@@ -99,7 +99,7 @@ def fill_orders(pairs, rules, members, space, orders):
 def copy_order(space, order):
     """Keep the order that the slots have now."""
     for i in range(len(order)):
-        order[i] = space.places[ORDER, i]
+        order[i] = space.positions[ORDER, i]
 
 
 @making_arrays
@@ -184,9 +184,9 @@ def first_of_largest(statistics, n):
 
 
 @compiled
-def log_of_group(pairs, rules, place, statistic):
+def log_of_group(pairs, rules, position, statistic):
     """The logarithm of p of a division of a group: all have the degrees of freedom of any."""
-    group_sums = pairs.group_sums[place]
+    group_sums = pairs.group_sums[position]
     if rules.test == VARIANCE:
         return log10_p(statistic, 1.0, max(group_sums[0] - 2.0, 0.0))
     n_classes = 0
@@ -196,8 +196,8 @@ def log_of_group(pairs, rules, place, statistic):
 
 
 @compiled
-def mark(members, orders, n_orders, has_missing, division, part):
-    """Mark the categories of the part of a division that the first of the group is not in."""
+def flag_second(members, orders, n_orders, has_missing, division, part):
+    """Flag the categories of the part of a division that the first of the group is not in."""
     n = len(members)
     if n_orders == 0:
         for i in range(n):

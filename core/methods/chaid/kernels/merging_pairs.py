@@ -12,11 +12,11 @@ from core.criteria.kernels.significance import VARIANCE, statistic_of
 @compiled
 def merge(pairs, rules, n_groups, a, b):
     """Make one group of the a-th and the b-th; how many are left."""
-    gone = pairs.places[b]
-    relabel(pairs.label, gone, pairs.places[a])
+    gone = pairs.positions[b]
+    relabel(pairs.label, gone, pairs.positions[a])
     for c in range(b, n_groups - 1):
-        pairs.places[c] = pairs.places[c + 1]
-    add_up(pairs, pairs.places[a])
+        pairs.positions[c] = pairs.positions[c + 1]
+    add_up(pairs, pairs.positions[a])
     if rules.has_order:
         test_pairs_of(pairs, rules, n_groups - 1, a)
         renew_least(pairs, rules, n_groups - 1)
@@ -28,17 +28,17 @@ def merge(pairs, rules, n_groups, a, b):
 @compiled
 def divide(pairs, rules, n_groups, a, part):
     """Make a group of those that are marked in the a-th, its first category not among them; how many there are."""
-    place, new = pairs.places[a], -1
+    position, new = pairs.positions[a], -1
     for v in range(len(pairs.label)):
-        if pairs.label[v] == place and part[v]:
+        if pairs.label[v] == position and part[v]:
             new = v if new < 0 else new
             pairs.label[v] = new
     b = n_groups
-    while pairs.places[b - 1] > new:
-        pairs.places[b] = pairs.places[b - 1]
+    while pairs.positions[b - 1] > new:
+        pairs.positions[b] = pairs.positions[b - 1]
         b -= 1
-    pairs.places[b] = new
-    add_up(pairs, place)
+    pairs.positions[b] = new
+    add_up(pairs, position)
     add_up(pairs, new)
     test_pairs_of(pairs, rules, n_groups + 1, a)
     test_pairs_of(pairs, rules, n_groups + 1, b)
@@ -47,21 +47,21 @@ def divide(pairs, rules, n_groups, a, part):
 
 
 @compiled
-def relabel(label, place, into):
+def relabel(label, position, into):
     """Give the categories of one group to another."""
     for v in range(len(label)):
-        if label[v] == place:
+        if label[v] == position:
             label[v] = into
 
 
 @compiled
-def add_up(pairs, place):
+def add_up(pairs, position):
     """The sums of a group, in the order of its categories."""
-    group_sums = pairs.group_sums[place]
+    group_sums = pairs.group_sums[position]
     for k in range(len(group_sums)):
         group_sums[k] = 0.0
     for v in range(len(pairs.label)):
-        if pairs.label[v] == place:
+        if pairs.label[v] == position:
             for k in range(len(group_sums)):
                 group_sums[k] += pairs.sums[v, k]
 
@@ -75,7 +75,7 @@ def after(b, n_groups, has_order):
 @compiled
 def may_be_merged(pairs, rules, a, b):
     """Whether the groups are neighbours or one of them is missing, where there is an order."""
-    return not rules.has_order or b == a + 1 or pairs.places[b] == pairs.missing
+    return not rules.has_order or b == a + 1 or pairs.positions[b] == pairs.missing
 
 
 @compiled
@@ -85,7 +85,7 @@ def test_every_pair(pairs, rules, n_groups):
         b = a + 1
         while b < n_groups:
             if may_be_merged(pairs, rules, a, b):
-                test_pair(pairs, rules, pairs.places[a], pairs.places[b])
+                test_pair(pairs, rules, pairs.positions[a], pairs.positions[b])
             b = after(b, n_groups, rules.has_order)
     renew_least(pairs, rules, n_groups)
 
@@ -96,7 +96,7 @@ def test_pairs_of(pairs, rules, n_groups, changed):
     for other in range(n_groups):
         a, b = min(changed, other), max(changed, other)
         if a < b and may_be_merged(pairs, rules, a, b):
-            test_pair(pairs, rules, pairs.places[a], pairs.places[b])
+            test_pair(pairs, rules, pairs.positions[a], pairs.positions[b])
 
 
 @compiled
@@ -105,35 +105,35 @@ def test_all_with(pairs, rules, n_groups, changed, gone):
 
     A least statistic is looked for anew only where it may have been with one of the two.
     """
-    place, least = pairs.places[changed], pairs.least
+    position, least = pairs.positions[changed], pairs.least
     for a in range(n_groups):
-        i = pairs.places[a]
+        i = pairs.positions[a]
         was_least = i < gone and pairs.statistic[i, gone] <= least[i]
-        if i < place:
-            was_least |= pairs.statistic[i, place] <= least[i]
-            test_pair(pairs, rules, i, place)
-            least[i] = min(least[i], pairs.statistic[i, place])
-        elif i > place:
-            test_pair(pairs, rules, place, i)
+        if i < position:
+            was_least |= pairs.statistic[i, position] <= least[i]
+            test_pair(pairs, rules, i, position)
+            least[i] = min(least[i], pairs.statistic[i, position])
+        elif i > position:
+            test_pair(pairs, rules, position, i)
         if was_least:
             least[i] = least_of(pairs, rules, n_groups, a)
-    least[place] = least_of(pairs, rules, n_groups, changed)
+    least[position] = least_of(pairs, rules, n_groups, changed)
 
 
 @compiled
 def renew_least(pairs, rules, n_groups):
     """The least statistics of all groups."""
     for a in range(n_groups):
-        pairs.least[pairs.places[a]] = least_of(pairs, rules, n_groups, a)
+        pairs.least[pairs.positions[a]] = least_of(pairs, rules, n_groups, a)
 
 
 @compiled
 def least_of(pairs, rules, n_groups, a):
     """The least statistic of a group with those after it that it may be merged with; infinite where there is none."""
-    least, i, b = inf, pairs.places[a], a + 1
+    least, i, b = inf, pairs.positions[a], a + 1
     while b < n_groups:
         if may_be_merged(pairs, rules, a, b):
-            least = min(least, pairs.statistic[i, pairs.places[b]])
+            least = min(least, pairs.statistic[i, pairs.positions[b]])
         b = after(b, n_groups, rules.has_order)
     return least
 

@@ -25,4 +25,4 @@ class PairsType(StructType):
     """What kernels know of `Pairs`."""
 
 
-define(Pairs, PairsType, "sums weights label places group_sums statistic degrees least pair class_weights missing")
+define(Pairs, PairsType, "sums weights label positions group_sums statistic degrees least pair class_weights missing")

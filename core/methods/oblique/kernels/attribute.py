@@ -27,13 +27,13 @@ def best_attribute(problem, rules, work, lists, node):
     for k in range(problem.n_classes):  # of lists that hold all rows
         work.totals[k], work.counts[k] = node.class_weights[k], int64(node.class_weights[k])
     bar = NO_CUT  # what the best so far gains, in weight, less a tie
-    for place in range(problem.ordered.shape[0]):
-        slot = problem.first_slots[problem.ordered[place]]
-        gain, threshold = best_of_list(problem, rules, work, lists[place], place, node, bar)
+    for position in range(problem.ordered.shape[0]):
+        slot = problem.first_slots[problem.ordered[position]]
+        gain, threshold = best_of_list(problem, rules, work, lists[position], position, node, bar)
         if not np.isnan(threshold):
             work.thresholds[slot] = threshold
             if rules.is_ratio:
-                left, right = add_up_sides(problem, work, node, problem.ordered[place], threshold)
+                left, right = add_up_sides(problem, work, node, problem.ordered[position], threshold)
                 work.gains[slot], work.scores[slot] = gain_and_score(rules, work.sums, left, right, node.weight)
             else:
                 work.gains[slot] = work.scores[slot] = gain / node.weight
@@ -50,9 +50,9 @@ def best_attribute(problem, rules, work, lists, node):
 
 
 @compiled
-def best_of_list(problem, rules, work, entries, place, node, bar):
+def best_of_list(problem, rules, work, entries, position, node, bar):
     """The gain of the best cut of a list, times weight, and its threshold; NaN where there is none above the bar."""
-    start, n, column = node.starts[place], node.lengths[place], problem.ordered[place]
+    start, n, column = node.starts[position], node.lengths[position], problem.ordered[position]
     gain, at = scan_list(problem, rules, work, entries, start, n, work.totals, work.totals, bar)
     if at == 0:
         return NO_CUT, np.nan

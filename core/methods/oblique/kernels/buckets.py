@@ -27,7 +27,7 @@ CORNER_ROUNDING = 2.0**-47  # of what is compared: additions in a few corners
 @compiled
 def begin_far_down(scene, n_buckets):
     """Above are the samples that will fall, and those above that never move; their weight."""
-    n_classes, above, moves, weight_above = scene.marks.n_classes, scene.above, scene.moves, 0.0
+    n_classes, above, moves, weight_above = scene.labels.n_classes, scene.above, scene.moves, 0.0
     above[:] = 0.0
     for bucket in range(n_buckets + 1):
         for k in range(n_classes):
@@ -40,7 +40,7 @@ def begin_far_down(scene, n_buckets):
 @compiled
 def pass_bucket(scene, bucket):
     """Move what turns in a bucket, all at once; by how much the weight above grows."""
-    n_classes, above, moves, grown = scene.marks.n_classes, scene.above, scene.moves, 0.0
+    n_classes, above, moves, grown = scene.labels.n_classes, scene.above, scene.moves, 0.0
     for k in range(n_classes):
         at = (bucket * n_classes + k) * WAYS
         moved = moves[at + RISES] - moves[at + FALLS]
@@ -50,7 +50,7 @@ def pass_bucket(scene, bucket):
 
 
 @compiled
-def mark_high(scene, n_buckets, bar, high_bar):
+def flag_high(scene, n_buckets, bar, high_bar):
     """Mark the buckets that may hold a score above the bar; whether one may hold a score above the high bar."""
     any_higher, is_high = False, scene.is_high
     begin_far_down(scene, n_buckets)
@@ -66,7 +66,7 @@ def mark_high(scene, n_buckets, bar, high_bar):
 @compiled
 def bars_exceeded(scene, bucket, bar, high_bar):
     """How many of two bars a score in a bucket may exceed, from what is above before it."""
-    n_classes, criterion, n_moving = scene.marks.n_classes, scene.marks.criterion, int64(0)
+    n_classes, criterion, n_moving = scene.labels.n_classes, scene.labels.criterion, int64(0)
     above, by_class, moves, least, most = scene.above, scene.by_class, scene.moves, scene.least, scene.most
     rises, rises_above, rises_below = scene.rises, scene.rises_above, scene.rises_below
     sum_above, sum_below, weight_above, weight_most = 0.0, 0.0, 0.0, 0.0
@@ -114,6 +114,6 @@ def bars_exceeded(scene, bucket, bar, high_bar):
 @compiled
 def margin_for(scene, weight_least, weight_most):
     """What the sums of a few corners may be wrong by, in the units of `may_exceed`."""
-    if scene.marks.criterion == GINI:
+    if scene.labels.criterion == GINI:
         return CORNER_ROUNDING * scene.weight * weight_most * (scene.weight - weight_least)
-    return rounding(scene.weight, 1 << MOST_MOVING, scene.marks.n_classes, scene.marks.criterion)
+    return rounding(scene.weight, 1 << MOST_MOVING, scene.labels.n_classes, scene.labels.criterion)

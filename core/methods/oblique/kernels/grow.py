@@ -49,7 +49,7 @@ class Node(NamedTuple):
 class Work(NamedTuple):
     """Room that nodes use one after the other; `ways` are by row, `side` by place in the node.
 
-    `pairs` are empty and `marks` 0.
+    `pairs` are empty and `flags` 0.
     """
 
     ways: Any
@@ -73,7 +73,7 @@ class Work(NamedTuple):
     others: Any
     other_weights: Any
     pairs: Any
-    marks: Any
+    flags: Any
 
 
 @making_arrays
@@ -264,7 +264,7 @@ def divide_lists(problem, work, lists, starts, lengths):
     for c in range(lists.shape[0]):
         start, n, keeper = starts[0, c], lengths[0, c], int64(1)
         n_second, n_first = divide_list(
-            lists[c], start, n, problem.shift, work.ways, keeper, work.other, problem.distinct[c], work.marks
+            lists[c], start, n, problem.shift, work.ways, keeper, work.other, problem.distinct[c], work.flags
         )
         for i in range(n_first):
             lists[c, start + n_second + i] = work.other[i]

@@ -16,28 +16,28 @@ from core.methods.oblique.kernels.state import Scene
 from core.methods.oblique.kernels.step import MOST_BUCKETS, best_step
 from core.methods.oblique.linear import JUMPS, MOST_CLASSES, MOST_SWEEPS
 from core.splits.kernels.numeric import score_of_whole
-from core.splits.kernels.unsorted import best_cut, room_for
+from core.splits.kernels.unsorted import best_cut, buffers_for
 from core.splits.numeric import NO_GAIN
 
 TOLD_APART = 1e-9  # of the largest weight: less is rounding
 
 
 @making_arrays
-def scene_of(x, marks):
+def scene_of(x, labels):
     """The scene of samples."""
-    n, n_classes = x.shape[1], marks.n_classes
+    n, n_classes = x.shape[1], labels.n_classes
     by_class, weight = np.zeros(n_classes), 0.0
     for i in range(n):
-        by_class[marks.classes[i]] += marks.weights[i]
-        weight += marks.weights[i]
-    whole, _ = score_of_whole(by_class, marks.criterion, n_classes, 0)
+        by_class[labels.classes[i]] += labels.weights[i]
+        weight += labels.weights[i]
+    whole, _ = score_of_whole(by_class, labels.criterion, n_classes, 0)
     return Scene(
         x,
-        marks,
+        labels,
         by_class,
         weight,
         whole,
-        room_for(n, n_classes),
+        buffers_for(n, n_classes),
         np.empty(n),
         np.empty(n),
         np.empty(n, np.uint8),
@@ -72,13 +72,13 @@ def only(scene, features):
     for j in range(n_features):
         x[j] = scene.x[features[j]]
     x[n_features] = -1.0
-    return scene_of(x, scene.marks)
+    return scene_of(x, scene.labels)
 
 
 @compiled
 def largest_gain(scene):
     """`Scene.largest_gain`: the score of nothing impure is 0 by entropy, and else the weight."""
-    purest = 0.0 if scene.marks.criterion == ENTROPY else scene.weight
+    purest = 0.0 if scene.labels.criterion == ENTROPY else scene.weight
     return (purest - scene.whole) / scene.weight
 
 
@@ -105,18 +105,18 @@ def sums_along(x, weights, sums):
 def cut(scene, weights):
     """`Scene.cut`."""
     sums_along(scene.x, weights, scene.sums)
-    gain, threshold, _ = best_cut(scene.sums, scene.marks, scene.room)
+    gain, threshold, _ = best_cut(scene.sums, scene.labels, scene.buffers)
     return gain, (0.0 if np.isnan(threshold) else threshold)
 
 
 @making_arrays
-def direction(x, marks, fit, max_terms, key, progress):
+def direction(x, labels, fit, max_terms, key, progress):
     """`linear.direction`: all weights 0 where there is none; `max_terms` is 0 where any number will do."""
-    scene = scene_of(x, marks)
-    weights, labels = np.zeros(x.shape[0] - 1), labels_tried(scene.by_class)
-    squares, gains = squares_of(scene, fit), np.empty(labels.shape[0])
-    starts = starts_for(scene, squares, labels, fit, progress)
-    for i in range(labels.shape[0]):
+    scene = scene_of(x, labels)
+    weights, tried = np.zeros(x.shape[0] - 1), labels_tried(scene.by_class)
+    squares, gains = squares_of(scene, fit), np.empty(tried.shape[0])
+    starts = starts_for(scene, squares, tried, fit, progress)
+    for i in range(tried.shape[0]):
         gains[i], _ = cut(scene, starts[i])
     best = first_within_tie(gains)
     if gains.max() == NO_GAIN:
@@ -126,7 +126,7 @@ def direction(x, marks, fit, max_terms, key, progress):
         left_out = np.argmin(np.abs(start))
         features = np.append(features[:left_out], features[left_out + 1 :])
         squares = without(squares, left_out)
-        start = starts_for(only(scene, features), squares, labels[best : best + 1], fit, progress)[0]
+        start = starts_for(only(scene, features), squares, tried[best : best + 1], fit, progress)[0]
     left = only(scene, features)
     if fit == OC1:
         start = refined(left, start, key, progress)
@@ -139,10 +139,10 @@ def direction(x, marks, fit, max_terms, key, progress):
 @making_arrays
 def first_within_tie(values):
     """`ties.first_within_tie`."""
-    place, least = 0, values.max() - TIE
-    while values[place] < least:
-        place += 1
-    return place
+    position, least = 0, values.max() - TIE
+    while values[position] < least:
+        position += 1
+    return position
 
 
 @making_arrays
@@ -206,8 +206,8 @@ def without_useless(scene, weights):
             kept[j] = 0.0
     gain, _ = cut(scene, kept)
     order = np.argsort(np.abs(kept), kind="mergesort")
-    for place in range(order.shape[0] - 1):
-        feature = order[place]
+    for position in range(order.shape[0] - 1):
+        feature = order[position]
         weight, kept[feature] = kept[feature], 0.0
         less, _ = cut(scene, kept)
         if less < gain - TIE:

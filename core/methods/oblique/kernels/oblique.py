@@ -13,7 +13,7 @@ from core.methods.oblique import linear
 from core.methods.oblique.kernels.linear import direction
 from core.methods.oblique.kernels.start import sum_over_samples, sums_of_squares
 from core.methods.oblique.oblique import KNOWN_PART, LEAST_SPREAD, MOST_ROWS
-from core.splits.kernels.unsorted import Marks, best_cut, room_for
+from core.splits.kernels.unsorted import Labels, best_cut, buffers_for
 
 rounded = compiled(linear.rounded)
 of_length_1 = compiled_with(linear.of_length_1, rounded)
@@ -22,19 +22,19 @@ of_length_1 = compiled_with(linear.of_length_1, rounded)
 @making_arrays
 def best_sum(problem, rules, node, progress):
     """Columns and codes of the terms, their weights, each row's sum and the threshold; NaN where there is no test."""
-    columns, places = learning_rows(problem, node)
-    n_learnt = places.shape[0]
+    columns, positions = learning_rows(problem, node)
+    n_learnt = positions.shape[0]
     weights, classes = np.empty(n_learnt), np.empty(n_learnt, np.int32)
     for i in range(n_learnt):
-        weights[i], classes[i] = node.weights[places[i]], problem.classes[node.rows[places[i]]]
+        weights[i], classes[i] = node.weights[positions[i]], problem.classes[node.rows[positions[i]]]
     n_classes = renumber(classes, problem.n_classes)
-    terms, scales, x = features(problem, node, places, weights, columns)
+    terms, scales, x = features(problem, node, positions, weights, columns)
     sums = np.empty(node.rows.shape[0])
     if terms.shape[0] >= 2:
         part = total(weights) / total(node.weights)
-        marks = Marks(classes, weights, n_classes, rules.criterion, rules.min_leaf * part)
+        labels = Labels(classes, weights, n_classes, rules.criterion, rules.min_leaf * part)
         key = key_of(node.key, FOR_DIRECTIONS)
-        found = of_length_1(direction(x, marks, rules.fit, rules.max_terms, key, progress) / scales)
+        found = of_length_1(direction(x, labels, rules.fit, rules.max_terms, key, progress) / scales)
         chosen = np.flatnonzero(found)
         if chosen.shape[0] >= 2:
             add_up(problem, node, terms[chosen], found[chosen], sums)
@@ -93,25 +93,25 @@ def known_weight(problem, node, column, is_chosen):
 
 
 @making_arrays
-def evenly_spaced(places):
+def evenly_spaced(positions):
     """`multivariate.evenly_spaced`."""
-    n = places.shape[0]
+    n = positions.shape[0]
     if n <= MOST_ROWS:
-        return places
+        return positions
     step, found = (n - 1) / (MOST_ROWS - 1), np.empty(MOST_ROWS, np.int64)
     for i in range(MOST_ROWS - 1):
-        found[i] = places[int64(i * step)]
-    found[MOST_ROWS - 1] = places[n - 1]
+        found[i] = positions[int64(i * step)]
+    found[MOST_ROWS - 1] = positions[n - 1]
     return found
 
 
 @making_arrays
-def features(problem, node, places, weights, columns):
+def features(problem, node, positions, weights, columns):
     """`multivariate.features_of`: column and code of each, its scale, and them standardised with a row of -1 below."""
-    terms, n = possible_terms(problem, node, places, columns), 0
-    x = np.empty((terms.shape[0] + 1, places.shape[0]))
-    for i in range(places.shape[0]):
-        cells = problem.cells[node.rows[places[i]]]
+    terms, n = possible_terms(problem, node, positions, columns), 0
+    x = np.empty((terms.shape[0] + 1, positions.shape[0]))
+    for i in range(positions.shape[0]):
+        cells = problem.cells[node.rows[positions[i]]]
         for t in range(terms.shape[0]):
             x[t, i] = amount_of(cells[terms[t, 0]], terms[t, 1])
     scales = standardise(x[:-1], weights)
@@ -125,24 +125,24 @@ def features(problem, node, places, weights, columns):
 
 
 @making_arrays
-def possible_terms(problem, node, places, columns):
+def possible_terms(problem, node, positions, columns):
     """Column and code of each number, and of each category that the rows have but for a column's last."""
     terms, n = np.empty((columns.shape[0] + problem.n_levels[columns].sum(), 2), np.int64), 0
     for column in columns:
-        for code in codes_of(problem, node, places, column):
+        for code in codes_of(problem, node, positions, column):
             terms[n, 0], terms[n, 1] = column, code
             n += 1
     return terms[:n].copy()
 
 
 @making_arrays
-def codes_of(problem, node, places, column):
+def codes_of(problem, node, positions, column):
     """The categories that the rows have, but for the last; -1 alone for a number, which has none."""
     if problem.n_levels[column] == 0:
         return np.full(1, -1)
     is_present = np.zeros(problem.n_levels[column], np.bool_)
-    for i in range(places.shape[0]):
-        is_present[int64(problem.cells[node.rows[places[i]], column])] = True
+    for i in range(positions.shape[0]):
+        is_present[int64(problem.cells[node.rows[positions[i]], column])] = True
     return np.flatnonzero(is_present)[:-1]
 
 
@@ -192,6 +192,6 @@ def threshold_of(problem, rules, node, sums):
     for i in range(sums.shape[0]):
         known[i] = sums[i] if np.isfinite(sums[i]) else np.nan
         classes[i] = problem.classes[node.rows[i]]
-    marks = Marks(classes, node.weights, problem.n_classes, rules.criterion, rules.min_leaf)
-    _, threshold, _ = best_cut(known, marks, room_for(sums.shape[0], problem.n_classes))
+    labels = Labels(classes, node.weights, problem.n_classes, rules.criterion, rules.min_leaf)
+    _, threshold, _ = best_cut(known, labels, buffers_for(sums.shape[0], problem.n_classes))
     return threshold

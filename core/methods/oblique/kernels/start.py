@@ -20,13 +20,13 @@ logistic_function = compiled(linear.logistic_function)
 def starts_for(scene, squares, labels, fit, progress):
     """`starts[label, feature]` by the way that is asked for; `squares` are those of the features, for all classes."""
     starts = np.zeros((labels.shape[0], scene.x.shape[0] - 1))
-    for place in range(labels.shape[0]):
+    for position in range(labels.shape[0]):
         if progress[STOP] != 0.0:
             break
         if fit == LOGISTIC:
-            starts[place] = logistic(scene, labels[place])
+            starts[position] = logistic(scene, labels[position])
         else:
-            set_right_side(scene, labels[place], starts[place])
+            set_right_side(scene, labels[position], starts[position])
     if fit != LOGISTIC:
         solve(squares.copy(), starts)
     return starts
@@ -37,7 +37,7 @@ def squares_of(scene, fit):
     """The covariances of the features with a little ridge, above the diagonal; nothing where they are not needed."""
     if fit == LOGISTIC:
         return np.empty((0, 0))
-    squares = products(sample_by_sample(scene.x, 0), scene.marks.weights)
+    squares = products(sample_by_sample(scene.x, 0), scene.labels.weights)
     for i in range(squares.shape[0]):
         for j in range(i, squares.shape[0]):
             squares[i, j] = squares[i, j] / scene.weight + (RIDGE if i == j else 0.0)
@@ -82,8 +82,8 @@ def products(rows, weights):
 def set_right_side(scene, label, right):
     """The covariances of the features with a class."""
     weights, classes, y, mean = (
-        scene.marks.weights,
-        scene.marks.classes,
+        scene.labels.weights,
+        scene.labels.classes,
         scene.sums,
         scene.by_class[label] / scene.weight,
     )
@@ -170,8 +170,8 @@ def logistic(scene, label):
             odds[i] = rows[i, 0] * w[0]
             for j in range(1, k):
                 odds[i] += rows[i, j] * w[j]
-            likely, weight = logistic_function(odds[i]), scene.marks.weights[i]
-            apart = (weight if scene.marks.classes[i] == label else 0.0) - weight * likely
+            likely, weight = logistic_function(odds[i]), scene.labels.weights[i]
+            apart = (weight if scene.labels.classes[i] == label else 0.0) - weight * likely
             weights[i] = weight * likely * (1.0 - likely)
             for j in range(k):
                 slope[j] += rows[i, j] * apart

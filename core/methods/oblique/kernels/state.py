@@ -6,7 +6,7 @@ from core.compiler.compile import Struct, StructType, define, structure
 class Scene(Struct):
     """`linear.Scene`: the samples, what is known of all of them together, and room.
 
-    - `x[feature, sample]`, after the last feature a row of -1; `marks` are those of `splits.kernels.unsorted`.
+    - `x[feature, sample]`, after the last feature a row of -1; `labels` are those of `splits.kernels.unsorted`.
     - `by_class`, `weight`, `whole`: the weight of each class and of all samples, and the score of all undivided.
     - `room` to sort in, `sums` of each sample.
     - For a step: where each sample turns, its bucket, and its slot in `moves[bucket, class, rises or falls]`, which is
@@ -24,6 +24,6 @@ class SceneType(StructType):
 define(
     Scene,
     SceneType,
-    "x marks by_class weight whole room sums turns buckets slots moves is_high begins ends high ordered ordered_turns "
-    "above terms_above terms_below least most rises rises_above rises_below scores middles",
+    "x labels by_class weight whole buffers sums turns buckets slots moves is_high begins ends high ordered "
+    "ordered_turns above terms_above terms_below least most rises rises_above rises_below scores middles",
 )

@@ -15,7 +15,7 @@ from numba import int64, uint64
 
 from core.arithmetic.ties import TIE
 from core.compiler.compile import compiled
-from core.methods.oblique.kernels.buckets import FALLS, WAYS, begin_far_down, mark_high, pass_bucket
+from core.methods.oblique.kernels.buckets import FALLS, WAYS, begin_far_down, flag_high, pass_bucket
 from core.splits.kernels.numeric import may_exceed, rounding, score_of_sides, term
 from core.splits.numeric import NO_GAIN
 
@@ -30,17 +30,17 @@ def best_step(scene, sides, slopes, bar):
     """`linear.best_step`, where a gain exceeds the bar by more than a tie; else any that does not, or none."""
     n_buckets, tie = fill_buckets(scene, sides, slopes), TIE * scene.weight
     bar_score = scene.whole + bar * scene.weight
-    if not mark_high(scene, n_buckets, bar_score - tie, bar_score + 0.5 * tie):
+    if not flag_high(scene, n_buckets, bar_score - tie, bar_score + 0.5 * tie):
         return NO_GAIN, 0.0
     order_high(scene, n_buckets)
     n_found = scan_high(scene, n_buckets, bar_score - tie)
     if n_found == 0:
         return NO_GAIN, 0.0
-    scores, place = scene.scores, int64(0)
+    scores, position = scene.scores, int64(0)
     best = scores[:n_found].max()
-    while scores[place] < best - tie:
-        place += 1
-    return (scores[place] - scene.whole) / scene.weight, scene.middles[place]
+    while scores[position] < best - tie:
+        position += 1
+    return (scores[position] - scene.whole) / scene.weight, scene.middles[position]
 
 
 @compiled
@@ -49,12 +49,12 @@ def fill_buckets(scene, sides, slopes):
 
     After the last one comes another, for samples that never turn.
     """
-    n, n_parts, n_classes, classes = sides.shape[0], 0, scene.marks.n_classes, scene.marks.classes
+    n, n_parts, n_classes, classes = sides.shape[0], 0, scene.labels.n_classes, scene.labels.classes
     while n_parts < MOST_PARTS and (2 * POWERS << n_parts) * ROWS_A_BUCKET < n:
         n_parts += 1
     n_buckets, shift = 2 * POWERS << n_parts, uint64(52 - n_parts)
     first, half = (power_of_turns(sides, slopes) - POWERS_BELOW) << n_parts, n_buckets >> 1
-    turns, buckets, slots, moves, weights = scene.turns, scene.buckets, scene.slots, scene.moves, scene.marks.weights
+    turns, buckets, slots, moves, weights = scene.turns, scene.buckets, scene.slots, scene.moves, scene.labels.weights
     for i in range(n):
         turns[i] = -sides[i] / slopes[i]
     bits = turns.view(np.uint64)
@@ -90,14 +90,14 @@ def order_high(scene, n_buckets):
         high[n_high] = i
         n_high += uint64(is_high[buckets[i]])
     ends[:n_buckets] = 0
-    for place in range(n_high):
-        ends[buckets[high[place]]] += 1
+    for position in range(n_high):
+        ends[buckets[high[position]]] += 1
     begin = int64(0)
     for bucket in range(n_buckets):
         begins[bucket], begin = begin, begin + ends[bucket]
         ends[bucket] = begins[bucket]
-    for place in range(n_high):
-        i = high[place]
+    for position in range(n_high):
+        i = high[position]
         bucket, turn = buckets[i], all_turns[i]
         begin, to = begins[bucket], ends[bucket]
         ends[bucket] = to + 1
@@ -122,9 +122,14 @@ def scan_high(scene, n_buckets, bar):
 @compiled
 def scan_bucket(scene, n_buckets, bucket, weight_above, n_found, bar):
     """Move the samples of a bucket; the weight above, how many scores are found, and the bar, raised by these."""
-    n_classes, criterion, weight, by_class = scene.marks.n_classes, scene.marks.criterion, scene.weight, scene.by_class
+    n_classes, criterion, weight, by_class = (
+        scene.labels.n_classes,
+        scene.labels.criterion,
+        scene.weight,
+        scene.by_class,
+    )
     begin, end, above = scene.begins[bucket], scene.ends[bucket], scene.above
-    classes, weights, slots = scene.marks.classes, scene.marks.weights, scene.slots
+    classes, weights, slots = scene.labels.classes, scene.labels.weights, scene.slots
     ordered, turns = scene.ordered, scene.ordered_turns
     terms_above, terms_below = scene.terms_above, scene.terms_below
     sum_above, sum_below, margin = 0.0, 0.0, rounding(weight, end - begin, n_classes, criterion)
@@ -132,8 +137,8 @@ def scan_bucket(scene, n_buckets, bucket, weight_above, n_found, bar):
         terms_above[k], terms_below[k] = term(above[k], criterion), term(by_class[k] - above[k], criterion)
         sum_above += terms_above[k]
         sum_below += terms_below[k]
-    for place in range(begin, end):
-        i = ordered[place]
+    for position in range(begin, end):
+        i = ordered[position]
         k, moved = classes[i], -weights[i] if slots[i] & FALLS else weights[i]
         above[k] += moved
         weight_above += moved
@@ -143,13 +148,13 @@ def scan_bucket(scene, n_buckets, bucket, weight_above, n_found, bar):
         terms_above[k], terms_below[k] = here, rest
         below = weight - weight_above
         smaller = min(weight_above, below)
-        if smaller <= TIE * weight or smaller < scene.marks.min_weight - TIE:
+        if smaller <= TIE * weight or smaller < scene.labels.min_weight - TIE:
             continue
         if may_exceed(bar, sum_above, sum_below, weight_above, below, margin, criterion):
             score = score_of_sides(above, by_class, weight_above, below, criterion)
             if score > bar:
-                turn, is_last = turns[place], place + 1 == end
-                next_turn = smallest_after(scene, bucket, n_buckets) if is_last else turns[place + 1]
+                turn, is_last = turns[position], position + 1 == end
+                next_turn = smallest_after(scene, bucket, n_buckets) if is_last else turns[position + 1]
                 middle = 0.5 * turn + 0.5 * next_turn
                 if turn < middle < next_turn:
                     scene.scores[n_found], scene.middles[n_found] = score, middle

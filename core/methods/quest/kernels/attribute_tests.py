@@ -33,16 +33,16 @@ def test_all(problem, work, grouped, tables, has_tables):
     width = problem.width
     add_up_moments(problem.numbers, width, problem.has_missing, grouped, work.class_weights, work.moments)
     test_means(width, work.class_weights, work.moments, work.tests)
-    for place in range(len(problem.ordered)):
-        column, at = problem.ordered[place], (place // WIDTH) * OF_TEST + place % WIDTH
+    for position in range(len(problem.ordered)):
+        column, at = problem.ordered[position], (position // WIDTH) * OF_TEST + position % WIDTH
         work.statistics[column] = work.tests[at + STATISTIC]
         work.degrees[0, column] = work.tests[at + BETWEEN_DEGREES]
         work.degrees[1, column] = work.tests[at + WITHIN_DEGREES]
     if not has_tables:
         add_up_tables(problem, grouped, tables)
-    for place in range(len(problem.nominal)):
-        table = tables[problem.level_start[place] : problem.level_start[place + 1]]
-        column = problem.nominal[place]
+    for position in range(len(problem.nominal)):
+        table = tables[problem.level_start[position] : problem.level_start[position + 1]]
+        column = problem.nominal[position]
         work.statistics[column], work.degrees[0, column] = pearson(table, work.of_classes[0])
         work.degrees[1, column] = 0.0
 
@@ -80,8 +80,10 @@ def choice(problem, limits, work, grouped, is_spread_tested):
     if not is_spread_tested:
         test_spread(problem.numbers, problem.width, grouped, work.class_weights, work.moments, work.tests)
         work.levene[:] = NOT_TESTED
-        for place in range(len(problem.ordered)):
-            work.levene[problem.ordered[place]] = work.tests[(place // WIDTH) * OF_TEST + place % WIDTH + STATISTIC]
+        for position in range(len(problem.ordered)):
+            work.levene[problem.ordered[position]] = work.tests[
+                (position // WIDTH) * OF_TEST + position % WIDTH + STATISTIC
+            ]
     best, smallest = most_significant(work.levene, work.degrees, work.is_left, work.logs)
     if best != LEAF and smallest < limits.log10_levene_alpha:
         return best, True

@@ -43,7 +43,7 @@ first_left_vector = compiled_with(discriminant.first_left_vector, products, firs
 discriminant_coordinates = compiled_with(discriminant.discriminant_coordinates, first_left_vector)
 
 
-class Room(NamedTuple):
+class Buffers(NamedTuple):
     """For the classes of the second group, and twice for all values of a node with their weights."""
 
     second: BoolArray
@@ -64,12 +64,12 @@ def can_be_cut(class_weights, least):
 
 
 @compiled
-def best_cut(values, entries, weights, moments, centre, least, room):
+def best_cut(values, entries, weights, moments, centre, least, buffers):
     """`discriminant_cuts.best_cut` of a column whose weights, means and variations are known; it `can_be_cut`.
 
     Returns the weights of both sides with it; NaN where there is none.
     """
-    class_weights, means, variations, second = moments[0], moments[1], moments[2], room.second
+    class_weights, means, variations, second = moments[0], moments[1], moments[2], buffers.second
     part_classes(class_weights, means, second)
     weight_a, mean_a, variance_a = united(class_weights, means, variations, second, False)
     weight_b, mean_b, variance_b = united(class_weights, means, variations, second, True)
@@ -90,7 +90,7 @@ def best_cut(values, entries, weights, moments, centre, least, room):
     left, right = weights_beside(values, weights, between)
     if is_enough(left, right, least):
         return between, left, right
-    nearest = nearest_cut(values, weights, left_of_wanted, least, room)
+    nearest = nearest_cut(values, weights, left_of_wanted, least, buffers)
     if np.isnan(nearest):
         return nearest, 0.0, 0.0
     left, right = weights_beside(values, weights, nearest)
@@ -150,13 +150,13 @@ def is_enough(left, right, least):
 
 
 @compiled
-def nearest_cut(values, weights, left, least, room):
+def nearest_cut(values, weights, left, least, buffers):
     """`discriminant_cuts.nearest_cut` where there is so much left of what is wanted; NaN where there is none.
 
     Looked for from the side that had too little.
     """
     sign = 1.0 if left < least - TIE or left == 0 else -1.0
-    edge, beyond, beyond_weight = outermost(values, weights, sign, least, room), inf, 0.0
+    edge, beyond, beyond_weight = outermost(values, weights, sign, least, buffers), inf, 0.0
     for i in range(len(values)):
         value = sign * values[i]
         beyond = min(beyond, value if value > edge else inf)
@@ -167,13 +167,18 @@ def nearest_cut(values, weights, left, least, room):
 
 
 @compiled
-def outermost(values, weights, sign, least, room):
+def outermost(values, weights, sign, least, buffers):
     """The first value from below up to which there is enough weight; the last if there never is. Some value is known.
 
     Values are taken times their sign. As `np.partition` finds one: those of one side of some value are left out, until
     it is that value.
     """
-    kept, kept_weights, others, other_weights = room.values, room.weights, room.other_values, room.other_weights
+    kept, kept_weights, others, other_weights = (
+        buffers.values,
+        buffers.weights,
+        buffers.other_values,
+        buffers.other_weights,
+    )
     n, aside = 0, 0.0
     for i in range(len(values)):
         kept[n], kept_weights[n] = sign * values[i], weights[i]

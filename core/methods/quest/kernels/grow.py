@@ -23,9 +23,9 @@ from core.methods.quest.kernels.scratch import (
     N_GROUPS,
     N_NODES,
     N_WAITING,
-    has_room,
+    has_capacity,
     put_waiting,
-    with_room,
+    with_capacity,
     write_leaf,
     write_split,
 )
@@ -44,10 +44,10 @@ def grow_quest(problem_fields, limits, work_fields, grown, progress):
     """The nodes of the tree, in `grown` or what became of it; how many there are, and how many groups."""
     problem, work = Problem(*problem_fields), Work(*work_fields)
     begin(problem, grown)
-    counts, near = np.array([1, 0, 0]), room_near(problem)
+    counts, near = np.array([1, 0, 0]), near_buffers(problem)
     while counts[N_WAITING] > 0 and progress[STOP] == 0.0:
-        grown = with_room(grown, counts, len(work.mask))
-        grow_while_room(problem, near, limits, work, grown, counts, progress)
+        grown = with_capacity(grown, counts, len(work.mask))
+        grow_while_it_fits(problem, near, limits, work, grown, counts, progress)
     for node in range(counts[N_NODES] - 1, 0, -1):
         grown.size[grown.parent[node]] += grown.size[node]
     return grown, counts[N_NODES], counts[N_GROUPS]
@@ -64,12 +64,12 @@ def begin(problem, grown):
 
 
 @compiled
-def grow_while_room(problem, near, limits, work, grown, counts, progress):
+def grow_while_it_fits(problem, near, limits, work, grown, counts, progress):
     """Grow one node after the other, until none waits, or lists are too short for the next one.
 
     Here no arrays are made, so nobody counts who has one of the many pieces of arrays.
     """
-    while counts[N_WAITING] > 0 and progress[STOP] == 0.0 and has_room(grown, counts, len(work.mask)):
+    while counts[N_WAITING] > 0 and progress[STOP] == 0.0 and has_capacity(grown, counts, len(work.mask)):
         counts[N_WAITING] -= 1
         n_waiting, node = counts[N_WAITING], counts[N_NODES]
         start, n, depth, parent, distance, has_tables = grown.waiting[n_waiting]
@@ -102,7 +102,7 @@ def grow_while_room(problem, near, limits, work, grown, counts, progress):
 
 
 @making_arrays
-def room_near(problem):
+def near_buffers(problem):
     """A problem of few rows, with room for those of a subtree: there they stand side by side."""
     n_nominal = len(problem.nominal)
     n = min(NEAR_BYTES // (8 * problem.width + 4 * n_nominal), len(problem.classes) // 4)
@@ -152,10 +152,10 @@ def add_up_classes(rows, weights, class_weights, starts):
         starts[k] += 1
         weight += weights[i]
         i += uint64(1)
-    n_present, place = 0, 0
+    n_present, position = 0, 0
     for k in range(starts.shape[0]):
         n_present += starts[k] > 0
-        starts[k], place = place, place + starts[k]
+        starts[k], position = position, position + starts[k]
     return weight, n_present < 2
 
 

@@ -43,8 +43,8 @@ def group(entries, weights, grouped):
     i, n = uint64(0), uint64(entries.shape[0])
     while i < n:
         k = class_of(entries[i])
-        place = uint64(starts[k])
-        rows[place], row_weights[place] = int64(row_of(entries[i])), weights[i]
+        position = uint64(starts[k])
+        rows[position], row_weights[position] = int64(row_of(entries[i])), weights[i]
         starts[k] += 1
         i += uint64(1)
     for k in range(starts.shape[0] - 1, 0, -1):

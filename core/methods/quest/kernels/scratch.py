@@ -5,14 +5,14 @@ import numpy as np
 from core.compiler.compile import compiled, making_arrays
 from core.compiler.growing_arrays import longer_list, longer_rows
 from core.methods.quest.kernels.attribute_tests import LEAF
-from core.methods.quest.kernels.split import place_of
+from core.methods.quest.kernels.split import position_of
 from core.methods.quest.scratch import Grown
 
 N_WAITING, N_NODES, N_GROUPS = range(3)
 
 
 @making_arrays
-def with_room(grown, counts, n_groups):
+def with_capacity(grown, counts, n_groups):
     """With room for one more node, whose rows are to be divided."""
     n_waiting, n_nodes, n_used = counts[N_WAITING], counts[N_NODES], counts[N_GROUPS]
     middle, end = pieces_of(grown, n_waiting)
@@ -34,7 +34,7 @@ def with_room(grown, counts, n_groups):
 
 
 @compiled
-def has_room(grown, counts, n_groups):
+def has_capacity(grown, counts, n_groups):
     """Whether there is that room."""
     _, end = pieces_of(grown, counts[N_WAITING])
     has_nodes = counts[N_WAITING] < len(grown.waiting) and counts[N_NODES] < len(grown.column)
@@ -65,8 +65,8 @@ def write_split(grown, counts, node, split, problem, mask):
     """What it is split by after all."""
     grown.column[node], grown.threshold[node] = split.column, split.threshold
     if np.isnan(split.threshold):
-        place = place_of(problem.nominal, split.column)
-        for level in range(problem.level_start[place + 1] - problem.level_start[place]):
+        position = position_of(problem.nominal, split.column)
+        for level in range(problem.level_start[position + 1] - problem.level_start[position]):
             grown.groups[counts[N_GROUPS]] = mask[level]
             counts[N_GROUPS] += 1
 
@@ -74,8 +74,8 @@ def write_split(grown, counts, node, split, problem, mask):
 @compiled
 def put_waiting(grown, counts, start, n, depth, parent, distance, has_tables, share):
     """One more node waits, and is grown before all others that do."""
-    place, waiting = counts[N_WAITING], grown.waiting
-    waiting[place, 0], waiting[place, 1], waiting[place, 2] = start, n, depth
-    waiting[place, 3], waiting[place, 4], waiting[place, 5] = parent, distance, has_tables
-    grown.shares[place] = share
+    position, waiting = counts[N_WAITING], grown.waiting
+    waiting[position, 0], waiting[position, 1], waiting[position, 2] = start, n, depth
+    waiting[position, 3], waiting[position, 4], waiting[position, 5] = parent, distance, has_tables
+    grown.shares[position] = share
     counts[N_WAITING] += 1

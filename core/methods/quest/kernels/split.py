@@ -11,7 +11,13 @@ from core.compiler.eight_lanes import WIDTH
 from core.compiler.row_sums import AHEAD
 from core.criteria.kernels.class_moments import FIRST_CENTRE, MEAN, OF_CLASS, OF_TEST, VARIATION, WEIGHT
 from core.methods.quest.kernels.attribute_tests import LEAF, choice, test_all
-from core.methods.quest.kernels.discriminant import Room, best_cut, can_be_cut, discriminant_coordinates, weights_beside
+from core.methods.quest.kernels.discriminant import (
+    Buffers,
+    best_cut,
+    can_be_cut,
+    discriminant_coordinates,
+    weights_beside,
+)
 from core.methods.quest.kernels.packed_rows import Grouped, class_of, group, packed, row_of
 
 MIDDLE = 0.5  # between the numbers of two groups
@@ -42,77 +48,77 @@ def chosen_split(problem, limits, work, rows, weights, tables, has_tables):
         column, is_spread_tested = choice(problem, limits, work, grouped, is_spread_tested)
         if column == LEAF:
             return Split(int64(LEAF), np.nan, 0.0, 0.0)
-        place = place_of(problem.ordered, column)
-        if place >= 0:
-            threshold, first, second = cut_of(problem, limits, work, rows, weights, place)
+        position = position_of(problem.ordered, column)
+        if position >= 0:
+            threshold, first, second = cut_of(problem, limits, work, rows, weights, position)
             if not np.isnan(threshold):
                 return Split(column, threshold, first, second)
         else:
-            place = place_of(problem.nominal, column)
-            if find_groups(problem, limits, work, tables, place):
-                look_up_groups(problem, work, rows, place)
+            position = position_of(problem.nominal, column)
+            if find_groups(problem, limits, work, tables, position):
+                read_groups(problem, work, rows, position)
                 first, second = weights_beside(work.values[: len(rows)], weights, MIDDLE)
                 return Split(column, np.nan, first, second)
         work.is_left[column] = False
 
 
 @compiled
-def place_of(columns, column):
+def position_of(columns, column):
     """Where a column stands among some; -1 where it does not."""
-    for place in range(len(columns)):
-        if columns[place] == column:
-            return place
+    for position in range(len(columns)):
+        if columns[position] == column:
+            return position
     return -1
 
 
 @compiled
-def cut_of(problem, limits, work, rows, weights, place):
+def cut_of(problem, limits, work, rows, weights, position):
     """The threshold of a column with an order, and the weights of both sides; NaN where there is none."""
     moments, n_blocks = work.of_classes, problem.width // WIDTH
     for k in range(problem.n_classes):
-        at = (k * n_blocks + place // WIDTH) * OF_CLASS + place % WIDTH
+        at = (k * n_blocks + position // WIDTH) * OF_CLASS + position % WIDTH
         moments[0, k], moments[1, k] = work.moments[at + WEIGHT], work.moments[at + MEAN]
         moments[2, k] = work.moments[at + VARIATION]
     if not can_be_cut(moments[0], limits.min_samples_leaf):
         return np.nan, 0.0, 0.0
     values = work.values[: len(rows)]
-    look_up(problem, rows, place, values)
-    centre = work.tests[place // WIDTH * OF_TEST + FIRST_CENTRE + place % WIDTH]
-    return best_cut(values, rows, weights, moments, centre, limits.min_samples_leaf, room_of(work))
+    read_values(problem, rows, position, values)
+    centre = work.tests[position // WIDTH * OF_TEST + FIRST_CENTRE + position % WIDTH]
+    return best_cut(values, rows, weights, moments, centre, limits.min_samples_leaf, buffers_of(work))
 
 
 @compiled
-def room_of(work):
+def buffers_of(work):
     """Room for discriminant analysis."""
-    return Room(work.second_classes, work.kept, work.kept_weights, work.others, work.other_weights)
+    return Buffers(work.second_classes, work.kept, work.kept_weights, work.others, work.other_weights)
 
 
 @compiled
-def look_up(problem, rows, place, values):
+def read_values(problem, rows, position, values):
     """The values of a column with an order, in all rows of a node; asked for some rows ahead."""
-    numbers, width, n, place = problem.numbers, uint64(problem.width), uint64(rows.shape[0]), uint64(place)
-    first = uint64(numbers.ctypes.data) + uint64(8) * place
+    numbers, width, n, position = problem.numbers, uint64(problem.width), uint64(rows.shape[0]), uint64(position)
+    first = uint64(numbers.ctypes.data) + uint64(8) * position
     i = uint64(0)
     while i < n:
         ask_for(first + uint64(8) * width * row_of(rows[min(i + uint64(AHEAD), n - uint64(1))]))
-        values[i] = numbers[row_of(rows[i]) * width + place]
+        values[i] = numbers[row_of(rows[i]) * width + position]
         i += uint64(1)
 
 
 @compiled
-def look_up_groups(problem, work, rows, place):
+def read_groups(problem, work, rows, position):
     """The groups of a node's rows, as numbers on both sides of `MIDDLE`; NaN where the category is missing."""
     cells, n_nominal, mask, values = problem.cells, uint64(len(problem.nominal)), work.mask, work.values
-    start, missing = problem.level_start[place], problem.level_start[len(problem.nominal)]
+    start, missing = problem.level_start[position], problem.level_start[len(problem.nominal)]
     for i in range(len(rows)):
-        cell = cells[row_of(rows[i]) * n_nominal + uint64(place)]
+        cell = cells[row_of(rows[i]) * n_nominal + uint64(position)]
         values[i] = np.nan if cell == missing else (0.0 if mask[cell - start] else 1.0)
 
 
 @making_arrays
-def find_groups(problem, limits, work, tables, place):
+def find_groups(problem, limits, work, tables, position):
     """`discriminant_cuts.best_groups` into `work.mask`; whether there are two."""
-    table = tables[problem.level_start[place] : problem.level_start[place + 1]]
+    table = tables[problem.level_start[position] : problem.level_start[position + 1]]
     coordinates, cells = discriminant_coordinates(table), table.size
     values, entries, weights, n = np.empty(cells), np.empty(cells, np.uint64), np.empty(cells), 0
     for level in range(table.shape[0]):
@@ -129,8 +135,8 @@ def find_groups(problem, limits, work, tables, place):
     )
     if not can_be_cut(moments[0], least):
         return False
-    room = Room(work.second_classes, np.empty(n), np.empty(n), np.empty(n), np.empty(n))
-    threshold, _, _ = best_cut(values[:n], entries[:n], weights[:n], moments, centre, least, room)
+    buffers = Buffers(work.second_classes, np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    threshold, _, _ = best_cut(values[:n], entries[:n], weights[:n], moments, centre, least, buffers)
     if np.isnan(threshold):
         return False
     name_groups(table, coordinates, threshold, work.mask)

@@ -24,8 +24,8 @@ SIZES = {0: 120, 1: 40, 2: 13}
 def numbers():
     """Three classes of very different size, each a cloud of its own."""
     chance = np.random.default_rng(7)
-    places = np.repeat([0.0, 4.0, 9.0], list(SIZES.values()))[:, None]
-    return chance.normal(size=(sum(SIZES.values()), 3)) + places
+    positions = np.repeat([0.0, 4.0, 9.0], list(SIZES.values()))[:, None]
+    return chance.normal(size=(sum(SIZES.values()), 3)) + positions
 
 
 CODES = np.repeat(list(SIZES), list(SIZES.values())).astype(np.int32)

@@ -22,8 +22,8 @@ def bits(seed=0):
 
 
 def between(*triples):
-    rows, others, places = zip(*triples, strict=True)
-    return Between(np.array(rows), np.array(others), np.array(places))
+    rows, others, positions = zip(*triples, strict=True)
+    return Between(np.array(rows), np.array(others), np.array(positions))
 
 
 def cells(table, column):

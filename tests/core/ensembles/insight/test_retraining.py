@@ -132,7 +132,7 @@ def test_there_is_nothing_to_measure_where_nothing_varies_or_no_row_is_left():
     assert falls_when_retrained(*ordered(replace(ORDER, importance=None))) is None
     one = replace(ORDER, algorithm=cart_for_numbers(), target="z", attributes=("a",), division=NOBODY_ASIDE)
     for values in ([1.0], [3.0, 3.0, 3.0]):
-        table = table_of({"a": [float(place) for place in range(len(values))], "z": values})
+        table = table_of({"a": [float(position) for position in range(len(values))], "z": values})
         assert falls_when_retrained(prepare(table, one, {}), one) is None
 
 

@@ -129,10 +129,10 @@ def test_attributes_that_vary_are_asked_equally_often():
 
 
 @given(st.floats(-1e308, 1e308), st.floats(-1e308, 1e308), st.floats(0, 1, exclude_min=True, exclude_max=True))
-def test_a_cut_leaves_something_on_both_sides(one, other, place):
+def test_a_cut_leaves_something_on_both_sides(one, other, position):
     low, high = min(one, other), max(one, other)
     if low < high:
-        assert low <= random_cut(low, high, place) < high
+        assert low <= random_cut(low, high, position) < high
 
 
 @given(st.integers(2, 6), st.integers(0, 1000))

@@ -61,11 +61,11 @@ def test_every_node_is_where_its_parent_leads(seed: int) -> None:
     for number in range(len(forest)):
         tree, waiting = forest.tree(number), [(0, int(packed.start[number]))]
         while waiting:
-            node, place = waiting.pop()
-            first, key = packed.tests[place].tolist()
-            taken.add(place)
+            node, position = waiting.pop()
+            first, key = packed.tests[position].tolist()
+            taken.add(position)
             if tree.size[node] == 1:
-                assert first == place
+                assert first == position
                 assert answer_of_leaf(layout, packed, number, key) == (tree.answers[node] + 0.0).tolist()
                 continue
             column = key & column_mask
@@ -85,12 +85,12 @@ def test_lines_are_left_after_two_levels(seed: int) -> None:
     for number in range(len(forest)):
         tree, root = forest.tree(number), int(packed.start[number])
         assert root % LINE_TESTS == 0
-        depths, places = tree.depth, {0: root}
+        depths, positions = tree.depth, {0: root}
         for node in np.flatnonzero(tree.size > 1).tolist():
-            places |= {
-                child: int(packed.tests[places[node]]["first"]) + v for v, child in enumerate(tree.children(node))
+            positions |= {
+                child: int(packed.tests[positions[node]]["first"]) + v for v, child in enumerate(tree.children(node))
             }
-            is_same_line = places[node] // LINE_TESTS == places[tree.children(node)[0]] // LINE_TESTS
+            is_same_line = positions[node] // LINE_TESTS == positions[tree.children(node)[0]] // LINE_TESTS
             assert is_same_line or depths[node] % BLOCK_DEPTH == 0
 
 

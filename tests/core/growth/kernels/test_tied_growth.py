@@ -64,7 +64,7 @@ def tied_samples(chance: np.random.Generator, task: Task, *, holes: bool) -> Sam
     n_rows = int(chance.integers(20, 100))
     attributes, columns = [], []
     latent = [np.round(chance.normal(size=n_rows), int(chance.integers(0, 2))) for _ in range(3)]
-    for place in range(int(chance.integers(3, 7))):
+    for position in range(int(chance.integers(3, 7))):
         cells = latent[int(chance.integers(3))] if chance.random() < 0.5 else np.round(chance.normal(size=n_rows), 1)
         kind = chance.choice(["as it is", "mirrored", "stretched", "clipped", "ordinal", "categories"])
         is_known = chance.random(n_rows) >= (chance.choice([0.0, 0.02, 0.3]) if holes else 0.0)
@@ -72,7 +72,7 @@ def tied_samples(chance: np.random.Generator, task: Task, *, holes: bool) -> Sam
             n_levels = int(chance.integers(2, 7))
             codes = np.clip(np.floor(cells * n_levels / 4 + n_levels / 2), 0, n_levels - 1).astype(np.int32)
             of_kind = Kind.ORDINAL if kind == "ordinal" else Kind.CATEGORICAL
-            attributes.append(Attribute(f"x{place}", of_kind, tuple("abcdefgh"[: n_levels + chance.integers(2)])))
+            attributes.append(Attribute(f"x{position}", of_kind, tuple("abcdefgh"[: n_levels + chance.integers(2)])))
             columns.append(np.where(is_known, codes, -1).astype(np.int32))
             continue
         made = {
@@ -81,7 +81,7 @@ def tied_samples(chance: np.random.Generator, task: Task, *, holes: bool) -> Sam
             "stretched": cells * np.where(cells > 0, 3.0, 0.5),
             "clipped": np.clip(cells, -0.5, 1.0),
         }[str(kind)]
-        attributes.append(Attribute(f"x{place}", Kind.NUMERIC))
+        attributes.append(Attribute(f"x{position}", Kind.NUMERIC))
         columns.append(np.where(is_known, made, np.nan))
     weights = [np.ones(n_rows), np.ones(n_rows), chance.integers(1, 4, n_rows) * 1.0, chance.choice([0.1, 0.7], n_rows)]
     score = (latent[0] > 0) + 1.0 * (latent[1] > 0.5) + (latent[0] * latent[1] > 0.2)
@@ -123,14 +123,14 @@ def cases(cut: str, kind: int, n_tables: int) -> Iterator[tuple[Samples, Algorit
         Stopping(max_leaves=9),
         Stopping(min_samples_leaf=5),
     ]
-    for place, algorithm in enumerate(combinations(cut)):
+    for position, algorithm in enumerate(combinations(cut)):
         for table in range(n_tables):
-            chance = np.random.default_rng([kind, list(CUTS).index(cut), place, table])
-            samples = tied_samples(chance, task_of(algorithm.criterion), holes=(place + table) % 2 == 1)
-            stopping = limits[(place + table) % len(limits)]
+            chance = np.random.default_rng([kind, list(CUTS).index(cut), position, table])
+            samples = tied_samples(chance, task_of(algorithm.criterion), holes=(position + table) % 2 == 1)
+            stopping = limits[(position + table) % len(limits)]
             costs = None
-            if algorithm.criterion.kind is CriterionKind.INFORMATION_GAIN and (place + table) % 3 == 0:
-                costs = (TanSchlimmer({"x0": 3.0}), Nunez({"x1": 0.5}, w=0.7))[place % 2]
+            if algorithm.criterion.kind is CriterionKind.INFORMATION_GAIN and (position + table) % 3 == 0:
+                costs = (TanSchlimmer({"x0": 3.0}), Nunez({"x1": 0.5}, w=0.7))[position % 2]
             one = replace(algorithm, stopping=stopping, attribute_costs=costs)
             yield with_cuts(samples, algorithm.numeric), one, chance
 

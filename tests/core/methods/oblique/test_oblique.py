@@ -115,7 +115,7 @@ def test_a_column_that_few_samples_know_is_no_part_of_a_sum():
     samples = samples_of({"a": [1, 2, 3, 4], "b": [1, None, None, None], "c": [2, None, 1, 3]}, ["x", "y", "x", "y"])
     node = node_samples(samples, samples.rows, samples.weights)
     learnt = learning_rows(samples, node)
-    assert (learnt.columns, learnt.places.tolist()) == ([0, 2], [0, 2, 3])
+    assert (learnt.columns, learnt.positions.tolist()) == ([0, 2], [0, 2, 3])
 
 
 def test_large_nodes_are_learnt_on_evenly_spaced_rows_and_many_categories_are_left_out():
@@ -124,8 +124,8 @@ def test_large_nodes_are_learnt_on_evenly_spaced_rows_and_many_categories_are_le
     samples = samples_of({"a": list(range(n)), "b": names}, ["x", "y"] * (n // 2))
     learnt = learning_rows(samples, node_samples(samples, samples.rows, samples.weights))
     assert learnt.columns == [0]
-    assert len(learnt.places) == MOST_ROWS
-    assert (learnt.places[0], learnt.places[-1]) == (0, n - 1)
+    assert len(learnt.positions) == MOST_ROWS
+    assert (learnt.positions[0], learnt.positions[-1]) == (0, n - 1)
 
 
 def test_extreme_units_do_not_matter():

@@ -82,7 +82,7 @@ def test_the_nearest_cut_with_enough_on_both_sides(wanted, expected):
     values, weights = np.array([0.5, 0.1, 0.7, 0.2, 0.6]), np.array([1.0, 2.0, 1.0, 1.0, 1.0])
     assert nearest_cut(values, weights, wanted, 2.0) == pytest.approx(expected)
     left = float(weights[values <= wanted].sum())
-    by_kernel = discriminant_kernels.nearest_cut(values, weights, left, 2.0, room_for(5, 2))
+    by_kernel = discriminant_kernels.nearest_cut(values, weights, left, 2.0, buffers_for(5, 2))
     assert by_kernel == nearest_cut(values, weights, wanted, 2.0)
 
 
@@ -97,7 +97,7 @@ def test_the_kernel_cuts_in_the_same_place(seed):
         return
     column = with_unknown(np.random.default_rng(seed), values, classes, weights)
     by_kernel = discriminant_kernels.best_cut(
-        *column, figures, moments.centre, least, room_for(len(column[0]), n_classes)
+        *column, figures, moments.centre, least, buffers_for(len(column[0]), n_classes)
     )
     if expected is None:
         assert np.isnan(by_kernel[0])
@@ -111,13 +111,17 @@ def test_the_kernel_cuts_in_the_same_place(seed):
 
 def with_unknown(chance, values, classes, weights):
     """Rows among them whose value is not known, as the kernel takes all of them."""
-    places = np.sort(chance.integers(0, len(values) + 1, chance.integers(0, 4)))
+    positions = np.sort(chance.integers(0, len(values) + 1, chance.integers(0, 4)))
     entries = np.arange(len(values), dtype=np.uint64) << np.uint64(32) | classes.astype(np.uint64)
-    return np.insert(values, places, np.nan), np.insert(entries, places, np.uint64(0)), np.insert(weights, places, 5.0)
+    return (
+        np.insert(values, positions, np.nan),
+        np.insert(entries, positions, np.uint64(0)),
+        np.insert(weights, positions, 5.0),
+    )
 
 
-def room_for(n, n_classes):
-    return discriminant_kernels.Room(np.empty(n_classes, dtype=np.bool_), *np.empty((4, n)))
+def buffers_for(n, n_classes):
+    return discriminant_kernels.Buffers(np.empty(n_classes, dtype=np.bool_), *np.empty((4, n)))
 
 
 def drawn(seed):

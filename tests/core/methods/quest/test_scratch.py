@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.growth.kernels.inputs.row_by_row import LINE
-from core.methods.quest.scratch import in_one_piece, room_for_tree
+from core.methods.quest.scratch import in_one_piece, tree_buffers
 
 
 def test_lists_in_one_piece_do_not_touch():
@@ -14,6 +14,6 @@ def test_lists_in_one_piece_do_not_touch():
 
 
 def test_room_for_nodes_of_many_classes_is_small_at_first():
-    assert len(room_for_tree(1000, 3).column) == 1000
-    assert room_for_tree(50_000, 20_000).values.nbytes < 40_000_000
-    assert len(room_for_tree(1, 2).column) == 64
+    assert len(tree_buffers(1000, 3).column) == 1000
+    assert tree_buffers(50_000, 20_000).values.nbytes < 40_000_000
+    assert len(tree_buffers(1, 2).column) == 64

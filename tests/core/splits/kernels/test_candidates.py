@@ -13,14 +13,14 @@ from core.arithmetic.arrays import CodeArray, FloatArray
 from core.arithmetic.kernels import randomness as randomness_kernels
 from core.growth.kernels.lists.problem import fill_list
 from core.splits import candidates
-from core.splits.candidates import DistinctValues, Places
+from core.splits.candidates import CutPositions, DistinctValues
 from core.splits.kernels import candidates as candidates_kernels
 from core.splits.numeric import distinct_values
 
 pytestmark = pytest.mark.bounds
 
 N_CLASSES = 3
-CHOOSE: dict[str, Callable[[DistinctValues, int], Places]] = {
+CHOOSE: dict[str, Callable[[DistinctValues, int], CutPositions]] = {
     "changes": lambda distinct, _: candidates.midpoints_at_changes(distinct),
     "frequency": lambda distinct, parts: candidates.equal_frequency(distinct, parts),
     "width": lambda distinct, parts: candidates.equal_width(distinct, parts),
@@ -49,8 +49,8 @@ def sorted_list(values: FloatArray, classes: CodeArray, before: int) -> tuple[An
     """The column's list, which does not begin with the array it stands in, and the bits of its rows."""
     row_bits = max(1, (len(values) - 1).bit_length())
     entries = np.full(before + len(values) + 2, 2**32 - 1, dtype=np.uint32)
-    room, class_bits = np.empty((2, len(values)), dtype=np.uint64), (N_CLASSES - 1).bit_length()
-    n_known, is_distinct = fill_list(values, classes, class_bits, row_bits, room, entries[before:])
+    buffers, class_bits = np.empty((2, len(values)), dtype=np.uint64), (N_CLASSES - 1).bit_length()
+    n_known, is_distinct = fill_list(values, classes, class_bits, row_bits, buffers, entries[before:])
     assert n_known == len(values)
     assert is_distinct == (len(np.unique(values)) == len(values))
     return entries, row_bits
@@ -61,34 +61,34 @@ def by_definition(way: str, values: FloatArray, classes: CodeArray, weights: Flo
     order = np.argsort(values, kind="stable")
     values, sums = values[order], np.eye(N_CLASSES)[classes[order]] * weights[order, None]
     last = np.flatnonzero(np.append(values[1:] != values[:-1], True))
-    places = CHOOSE[way](distinct_values(values, sums, weights[order], last), parts)
-    return last[places.gaps] + 1, places.thresholds
+    positions = CHOOSE[way](distinct_values(values, sums, weights[order], last), parts)
+    return last[positions.gaps] + 1, positions.thresholds
 
 
 def by_kernel(way: str, entries: Any, start: int, bits: int, column: Any, parts: int) -> Any:
     values, _, weights = column
     n = len(values)
-    places, thresholds = np.zeros(max(n, parts), dtype=np.int64), np.zeros(parts)
+    positions, thresholds = np.zeros(max(n, parts), dtype=np.int64), np.zeros(parts)
     if way == "changes":
-        n_places = candidates_kernels.midpoints_at_changes(entries, start, n, bits, places)
+        n_positions = candidates_kernels.midpoints_at_changes(entries, start, n, bits, positions)
     elif way == "frequency":
-        n_places = candidates_kernels.equal_frequency(entries, start, n, bits, weights, parts, places)
+        n_positions = candidates_kernels.equal_frequency(entries, start, n, bits, weights, parts, positions)
     elif way == "width":
-        n_places = candidates_kernels.equal_width(entries, start, n, bits, values, parts, places, thresholds)
+        n_positions = candidates_kernels.equal_width(entries, start, n, bits, values, parts, positions, thresholds)
     else:
         key = np.uint64(parts)
-        n_places = candidates_kernels.at_random(entries, start, n, bits, values, parts, key, places, thresholds)
-    return places[:n_places] - start, thresholds[:n_places]
+        n_positions = candidates_kernels.at_random(entries, start, n, bits, values, parts, key, positions, thresholds)
+    return positions[:n_positions] - start, thresholds[:n_positions]
 
 
 @pytest.mark.parametrize("way", CHOOSE)
 @given(column=columns(), parts=st.sampled_from([2, 3, 10, 70]), start=st.sampled_from([0, 5]))
 def test_kernels_name_the_candidates_of_the_definition(way: str, column: Any, parts: int, start: int) -> None:
     values, classes, weights = column
-    places, thresholds = by_definition(way, values, classes, weights, parts)
+    positions, thresholds = by_definition(way, values, classes, weights, parts)
     entries, bits = sorted_list(values, classes, start)
     found_places, found_thresholds = by_kernel(way, entries, start, bits, column, parts)
-    assert found_places.tolist() == places.tolist()
+    assert found_places.tolist() == positions.tolist()
     if thresholds is not None:
         assert found_thresholds.tobytes() == thresholds.tobytes()
 
@@ -100,7 +100,7 @@ def test_a_place_is_allowed_from_the_first_with_enough_weight_before_it(column: 
     before = np.concatenate([[0.0], np.cumsum(weights[np.argsort(values, kind="stable")])])
     enough = np.flatnonzero(before >= least)
     mask = np.uint32(2**bits - 1)
-    first = candidates_kernels.first_place(entries, start, len(values), mask, weights, least)
+    first = candidates_kernels.first_position(entries, start, len(values), mask, weights, least)
     assert int(first) - start == (enough[0] if len(enough) else len(values))
 
 

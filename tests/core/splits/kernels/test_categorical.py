@@ -274,7 +274,7 @@ def test_a_level_of_next_to_no_weight_gains_nothing_by_rounding(criterion):
     shares = np.random.default_rng(0).uniform(0.3, 0.6, 40)
     table = class_table([*np.stack([1 - shares, shares], axis=1) * 7, [0.0, 1e-24]], criterion)
     table.by_kernel("best_two_groups")
-    assert table.space.places[kernels.ORDER, 40] == 40
+    assert table.space.positions[kernels.ORDER, 40] == 40
     assert table.space.candidates[kernels.GAINS, 39] == pytest.approx(0.0, abs=1e-14)  # all the others against it
     table.by_kernel("best_one_vs_rest")
     assert table.space.candidates[kernels.GAINS, 40] == pytest.approx(0.0, abs=1e-14)
@@ -287,7 +287,7 @@ def test_levels_that_crowd_at_one_end_are_still_put_in_order():
     shares = chance.permutation(shares)
     table = class_table(np.stack([1 - shares, shares], axis=1) * 1000, kernels.GINI)
     assert_same_division(table, "best_two_groups")
-    order = table.space.places[kernels.ORDER, :3000]
+    order = table.space.positions[kernels.ORDER, :3000]
     assert order.tolist() == categorical.ordered(table.levels[:, 1] / table.weights).tolist()
 
 

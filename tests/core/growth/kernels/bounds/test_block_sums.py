@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from core.growth.kernels.bounds import block_sums as blocks
-from tests.core.splits.looked_at_lists import by_row, heaviest_class, lists
+from tests.core.growth.kernels.bounds.bounded_lists import by_row, heaviest_class, lists
 
 pytestmark = pytest.mark.bounds
 
@@ -21,7 +21,7 @@ def test_few_weights_are_added_up_side_by_side(given_list: Any) -> None:
     in_units = (units >> (classes.astype(np.uint64) * np.uint64(blocks.LANE))).astype(np.float64)
     assert heaviest_class(classes, in_units) < 1 << blocks.LANE
     assert scale[1] == pytest.approx(np.abs(in_units - weights * scale[0]).sum())
-    shape = blocks.MOST_LANES + 1, blocks.room_for_lefts(blocks.most_blocks(n))
+    shape = blocks.MOST_LANES + 1, blocks.length_of_lefts(blocks.most_blocks(n))
     one_by_one, lefts = np.zeros(shape, dtype=np.float32), np.full(shape, np.nan, dtype=np.float32)
     n_blocks = blocks.fill_lefts(entries, 0, n, row_bits, by_row(row_bits), units, one_by_one)
     words = np.empty(shape[1], dtype=np.uint64)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from core.compiler.eight_lanes import WIDTH
 from core.criteria.kernels.impurity import ENTROPY, GINI
 from core.growth.kernels.bounds import block_sums as blocks
-from core.growth.kernels.bounds import bound as looks
+from core.growth.kernels.bounds import bound as bounds
 from core.growth.kernels.bounds.block_sums import block_length
 from core.splits.kernels.numeric import MOST_LANES
-from tests.core.splits.looked_at_lists import by_row, gains, heaviest_class, lists, looked_at
+from tests.core.growth.kernels.bounds.bounded_lists import blocks_of, by_row, gains, heaviest_class, lists
 
 pytestmark = pytest.mark.bounds
 
@@ -26,14 +26,14 @@ def test_a_block_without_a_mark_has_no_better_cut(
 ) -> None:
     entries, row_bits, classes, weights = given_list
     weights = np.ones(len(entries)) if is_counted else weights
-    look = looked_at(entries, row_bits, classes, None if is_counted else weights, criterion)
-    looks.best_between_blocks(look.lefts, look.n_blocks, 0.0, criterion)
+    blocks = blocks_of(entries, row_bits, classes, None if is_counted else weights, criterion)
+    bounds.best_between_blocks(blocks.lefts, blocks.n_blocks, 0.0, criterion)
     gain, smaller = gains(entries, row_bits, classes, weights, criterion)
-    bar, highs = part * gain.max(), np.full(look.n_blocks, -1, dtype=np.int64)
-    enough, limit = bar * look.unit - look.doubt, least * look.unit - look.doubt
-    n_high = looks.mark_high(look.lefts, look.n_blocks, enough, limit, criterion, highs)
+    bar, highs = part * gain.max(), np.full(blocks.n_blocks, -1, dtype=np.int64)
+    enough, limit = bar * blocks.unit - blocks.doubt, least * blocks.unit - blocks.doubt
+    n_high = bounds.flag_high(blocks.lefts, blocks.n_blocks, enough, limit, criterion, highs)
     assert (np.diff(highs[:n_high]) > 0).all()
-    is_low = ~np.isin(np.arange(look.n_blocks), highs[:n_high])
+    is_low = ~np.isin(np.arange(blocks.n_blocks), highs[:n_high])
     is_passed_over = np.repeat(is_low, int(block_length(len(entries))))[: len(entries)]
     is_better = (gain > bar + 1e-9 * weights.sum()) & (smaller >= least)
     assert not (is_better & is_passed_over).any()
@@ -43,10 +43,10 @@ def test_a_block_without_a_mark_has_no_better_cut(
 def test_what_is_surely_gained_can_be_had(given_list: Any, criterion: int, is_counted: bool, least: float) -> None:
     entries, row_bits, classes, weights = given_list
     weights = np.ones(len(entries)) if is_counted else weights
-    look = looked_at(entries, row_bits, classes, None if is_counted else weights, criterion)
-    undivided, _ = looks.score_undivided(look.lefts, look.n_blocks, criterion)
-    best = looks.best_between_blocks(look.lefts, look.n_blocks, least * look.unit + look.doubt, criterion)
-    surely = (best - undivided - look.doubt) / look.unit
+    blocks = blocks_of(entries, row_bits, classes, None if is_counted else weights, criterion)
+    undivided, _ = bounds.score_undivided(blocks.lefts, blocks.n_blocks, criterion)
+    best = bounds.best_between_blocks(blocks.lefts, blocks.n_blocks, least * blocks.unit + blocks.doubt, criterion)
+    surely = (best - undivided - blocks.doubt) / blocks.unit
     gain, smaller = gains(entries, row_bits, classes, weights, criterion)
     is_allowed = (entries >> np.uint32(31) == 1) & (smaller >= least)
     assert surely <= gain[is_allowed].max(initial=0.0) + 1e-9 * weights.sum()
@@ -58,33 +58,33 @@ def test_a_closer_look_bounds_the_best_cut_on_both_sides(
 ) -> None:
     entries, row_bits, classes, weights = given_list
     weights = np.ones(len(entries)) if is_counted else weights
-    look = looked_at(entries, row_bits, classes, None if is_counted else weights, criterion)
-    looks.best_between_blocks(look.lefts, look.n_blocks, least, criterion)
+    blocks = blocks_of(entries, row_bits, classes, None if is_counted else weights, criterion)
+    bounds.best_between_blocks(blocks.lefts, blocks.n_blocks, least, criterion)
     gain, smaller = gains(entries, row_bits, classes, weights, criterion)
     is_allowed, rounding = (entries >> np.uint32(31) == 1) & (smaller >= least), 1e-9 * weights.sum()
     best = gain[is_allowed].max(initial=0.0)
-    bar, highs, words = part * best, np.empty(look.n_blocks, dtype=np.int64), np.empty(WIDTH, dtype=np.uint64)
-    enough, limit = bar * look.unit - look.doubt, least * look.unit - look.doubt
-    n_high = looks.mark_high(look.lefts, look.n_blocks, enough, limit, criterion, highs)
-    surely, possibly = looks.best_in_blocks(
+    bar, highs, words = part * best, np.empty(blocks.n_blocks, dtype=np.int64), np.empty(WIDTH, dtype=np.uint64)
+    enough, limit = bar * blocks.unit - blocks.doubt, least * blocks.unit - blocks.doubt
+    n_high = bounds.flag_high(blocks.lefts, blocks.n_blocks, enough, limit, criterion, highs)
+    surely, possibly = bounds.best_in_blocks(
         entries,
         0,
         len(entries),
         row_bits,
         by_row(row_bits),
-        look.units,
-        look.lefts,
-        look.n_blocks,
+        blocks.units,
+        blocks.lefts,
+        blocks.n_blocks,
         highs,
         n_high,
-        least * look.unit + look.doubt,
+        least * blocks.unit + blocks.doubt,
         max(limit, 0.5),
         criterion,
         words,
     )
-    undivided, _ = looks.score_undivided(look.lefts, look.n_blocks, criterion)
-    assert (surely - undivided - look.doubt) / look.unit <= best + rounding
-    assert best <= max(bar, (max(possibly, undivided) - undivided + look.doubt) / look.unit) + rounding
+    undivided, _ = bounds.score_undivided(blocks.lefts, blocks.n_blocks, criterion)
+    assert (surely - undivided - blocks.doubt) / blocks.unit <= best + rounding
+    assert best <= max(bar, (max(possibly, undivided) - undivided + blocks.doubt) / blocks.unit) + rounding
 
 
 @given(lists(), st.sampled_from([0.0, 1.0, 5.0]))
@@ -96,9 +96,9 @@ def test_a_look_at_all_cuts_bounds_the_best_one_on_both_sides(given_list: Any, l
     whole = blocks.fill_words(entries, 0, n, row_bits, units, words)
     in_units, known = np.bincount(classes, weights * scale[0], MOST_LANES), sum(whole)
     assert whole == pytest.approx(in_units, abs=n)
-    doubt = looks.doubt_of_units(scale[1], weights.sum() * scale[0], GINI) + looks.doubt_of_floats(known, GINI)
+    doubt = bounds.doubt_of_units(scale[1], weights.sum() * scale[0], GINI) + bounds.doubt_of_floats(known, GINI)
     limit = least * scale[0]
-    surely, possibly = looks.best_of_all(words, n, *whole, limit + doubt, max(limit - doubt, 0.5))
+    surely, possibly = bounds.best_of_all(words, n, *whole, limit + doubt, max(limit - doubt, 0.5))
     gain, smaller = gains(entries, row_bits, classes, weights, GINI)
     best = gain[(entries >> np.uint32(31) == 1) & (smaller >= least)].max(initial=0.0)
     undivided, rounding = sum(each**2 for each in whole) / known, 1e-9 * weights.sum()
@@ -115,12 +115,12 @@ def test_float32_tells_gains_up_to_the_doubt(criterion: int, n: int) -> None:
     classes, weights = entries.astype(np.int32), np.ones(n)
     row_bits = max(1, (n - 1).bit_length())
     entries = (np.uint32(1 << 31) | (entries << np.uint32(row_bits)) | np.arange(n, dtype=np.uint32)).astype(np.uint32)
-    look = looked_at(entries, row_bits, classes, None, criterion)
+    blocks = blocks_of(entries, row_bits, classes, None, criterion)
     gain, _ = gains(entries, row_bits, classes, weights, criterion)
-    undivided, _ = looks.score_undivided(look.lefts, look.n_blocks, criterion)
+    undivided, _ = bounds.score_undivided(blocks.lefts, blocks.n_blocks, criterion)
     size = int(block_length(n))
     for least in (1, n // 10, n // 3):
         between = np.arange(size, n, size)
         between = between[(between >= least) & (n - between >= least)]
-        told = looks.best_between_blocks(look.lefts, look.n_blocks, least, criterion) - undivided
-        assert told == pytest.approx(gain[between].max(), abs=look.doubt / 2)
+        told = bounds.best_between_blocks(blocks.lefts, blocks.n_blocks, least, criterion) - undivided
+        assert told == pytest.approx(gain[between].max(), abs=blocks.doubt / 2)

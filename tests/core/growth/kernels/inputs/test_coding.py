@@ -19,10 +19,10 @@ def test_codes_are_places_among_the_distinct_values(cells: list[float]) -> None:
     if coding is None:
         assert not known.any()
         return
-    distinct, places = np.unique(values[known], return_inverse=True)
+    distinct, positions = np.unique(values[known], return_inverse=True)
     assert coding.values is not None
     assert np.array_equal(coding.values, distinct)
-    assert np.array_equal(coding.codes[known], places)
+    assert np.array_equal(coding.codes[known], positions)
     assert np.all(coding.codes[~known] == len(distinct))
 
 

@@ -38,12 +38,14 @@ def related(seed: int, n_rows: int, criterion: Criterion) -> Samples:
     samples, chance = generated(seed, n_rows, criterion), np.random.default_rng(seed)
     latent = chance.integers(0, 12, n_rows)
     attributes, columns = [], []
-    for place, (attribute, cells) in enumerate(zip(samples.attributes.schema, samples.attributes.columns, strict=True)):
+    for position, (attribute, cells) in enumerate(
+        zip(samples.attributes.schema, samples.attributes.columns, strict=True)
+    ):
         told = np.where(chance.random(n_rows) < 0.2, chance.integers(0, 12, n_rows), latent)
         is_known = ~np.isnan(cells) if attribute.is_numeric else cells >= 0
         if attribute.is_numeric:
-            told = told if place % 2 else -told
-            columns.append(np.where(is_known, told / 8.0 if place % 3 else cells + told, np.nan))
+            told = told if position % 2 else -told
+            columns.append(np.where(is_known, told / 8.0 if position % 3 else cells + told, np.nan))
         else:
             columns.append(np.where(is_known, told % len(attribute.categories), -1).astype(np.int32))
         attributes.append(attribute)
@@ -82,7 +84,7 @@ def large(n_rows: int) -> Samples:
     numbers = chance.normal(size=n_rows) + 0.4 * chance.normal(size=(3, n_rows))
     target = ClassTarget(("a", "b", "c"), np.searchsorted([-0.5, 0.5], numbers.mean(axis=0)).astype(np.int32))
     numbers[chance.random(numbers.shape) < 0.15] = np.nan
-    schema = Schema(tuple(Attribute(f"x{place}", Kind.NUMERIC) for place in range(3)))
+    schema = Schema(tuple(Attribute(f"x{position}", Kind.NUMERIC) for position in range(3)))
     return Samples(Table(schema, tuple(numbers)), target, np.ones(n_rows))
 
 

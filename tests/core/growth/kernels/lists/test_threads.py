@@ -8,7 +8,7 @@ import pytest
 from core.config.options import Algorithm, Categorical, Criterion, CriterionKind
 from core.growth.kernels.lists import grow as grow_kernels
 from core.growth.kernels.lists.grow_fast import grow_fast
-from core.growth.kernels.lists.threads import PIECES, GrowthEnded, Rooms
+from core.growth.kernels.lists.threads import PIECES, GrowthEnded, Pool
 from core.growth.samples import Samples
 from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table
@@ -88,8 +88,8 @@ def test_after_the_end_of_growth_no_piece_is_begun(monkeypatch: pytest.MonkeyPat
 
 
 def test_room_is_given_back_after_an_error() -> None:
-    rooms = Rooms(["room"])
-    with pytest.raises(ValueError, match="no"), rooms.one():
+    pool = Pool(["room"])
+    with pytest.raises(ValueError, match="no"), pool.one():
         raise ValueError("no")
-    with rooms.one() as room:
-        assert room == "room"
+    with pool.one() as item:
+        assert item == "room"

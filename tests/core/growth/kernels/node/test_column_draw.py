@@ -55,11 +55,11 @@ def test_columns_are_drawn_in_the_order_of_the_definition(seed: int, n_columns: 
     turn = draw_columns(rules, work, spent_codes, np.uint64(key))
     assert marked() == set(range(n_columns)) - first
     for left_out in further:
-        turn, is_marked = draw_another(rules, work, spent_codes, np.uint64(key), turn)
-        assert is_marked
+        turn, is_flagged = draw_another(rules, work, spent_codes, np.uint64(key), turn)
+        assert is_flagged
         assert marked() == set(range(n_columns)) - left_out
-    turn, is_marked = draw_another(rules, work, spent_codes, np.uint64(key), turn)
-    assert not is_marked
+    turn, is_flagged = draw_another(rules, work, spent_codes, np.uint64(key), turn)
+    assert not is_flagged
     assert turn == n_open
     take_back(work.order, work.taken, turn)
     assert work.order.tolist() == list(range(n_open))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.growth.kernels.node.finish import count_nodes, put_thresholds, sizes_and_places, what_follows
+from core.growth.kernels.node.finish import count_nodes, put_thresholds, sizes_and_positions, what_follows
 from core.growth.kernels.node.state import BRANCH, HIGH, IS_CODED, IS_SMALL, LOW, N_LINKS, PARENT
 from core.splits.candidates import midpoint
 
@@ -29,17 +29,17 @@ def test_nodes_are_numbered_depth_first_with_what_is_kept_apart(seed: int, n_spl
         links[node, IS_CODED], links[node, LOW], links[node, HIGH] = IS_SMALL, 0, n_nodes
     expected_sizes, expected_places = np.zeros(len(parents), int), np.zeros(len(parents), int)
 
-    def number(node: int, place: int) -> int:
-        expected_places[node], size = place, apart.get(node, 1)
+    def number(node: int, position: int) -> int:
+        expected_places[node], size = position, apart.get(node, 1)
         for child in children.get(node, ()):
-            size += number(child, place + size)
+            size += number(child, position + size)
         expected_sizes[node] = size
         return size
 
     assert number(0, 0) == count_nodes(links)
-    sizes, places = sizes_and_places(links)
+    sizes, positions = sizes_and_positions(links)
     assert sizes.tolist() == expected_sizes.tolist()
-    assert places.tolist() == expected_places.tolist()
+    assert positions.tolist() == expected_places.tolist()
 
 
 def test_a_threshold_is_the_midpoint_of_the_rows_on_both_sides() -> None:

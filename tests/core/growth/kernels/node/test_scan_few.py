@@ -36,14 +36,14 @@ def work_for(node: Rows) -> tuple[Work, Any]:
     return Work(ordered, node.classes, node.numbers[:, 0].copy(), node.weights, left), value.astype(np.uint16)
 
 
-def assert_same_cut(node: Rows, sums: Any, objective: Objective, least: float, gain: float, place: int) -> None:
+def assert_same_cut(node: Rows, sums: Any, objective: Objective, least: float, gain: float, position: int) -> None:
     """The place is that of the definition's threshold, and the gain times the weight is what it gains."""
     wanted = best_cut(node.values, sums, node.weights, objective, min_weight=least)
     if wanted is None:
-        assert place == 0
+        assert position == 0
         return
     is_left = node.values <= wanted.threshold
-    assert place == is_left.sum()
+    assert position == is_left.sum()
     sides = np.array([[sums[is_left].sum(axis=0), sums[~is_left].sum(axis=0)]])
     weights = np.array([[node.weights[is_left].sum(), node.weights[~is_left].sum()]])
     expected = float(objective.decrease(sides, weights)[0]) * node.weights.sum()

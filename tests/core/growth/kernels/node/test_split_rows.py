@@ -55,25 +55,25 @@ def work_for(n: int, shares: Any) -> Work:
     )
 
 
-def branches_of(node: Rows, place: int) -> Any:
+def branches_of(node: Rows, position: int) -> Any:
     """The branch of each row for a cut before a place of its list; -1 where the value is missing."""
     branch = np.full(node.n, -1)
-    branch[node.known[:place]], branch[node.known[place:]] = 0, 1
+    branch[node.known[:position]], branch[node.known[position:]] = 0, 1
     return branch
 
 
 @given(node=rows_of_a_node(), data=st.data())
 @settings(max_examples=25)
 def test_a_cut_tells_each_row_its_side(node: Rows, data: st.DataObject) -> None:
-    place, entries = data.draw(st.integers(0, len(node.known))), node.entries
+    position, entries = data.draw(st.integers(0, len(node.known))), node.entries
     problem = Problem(node.weights, node.classes, node.numbers, node.row_bits, True)
     side, counts = np.zeros(node.n, dtype=np.uint8), np.zeros(node.n_classes, dtype=np.int64)
     rows, is_counted = np.arange(node.n, dtype=np.uint32), data.draw(st.booleans())
-    take_sides(problem, entries, 0, place, len(entries), rows, 0, node.n, side, counts, is_counted)
-    expected = np.array([BOTH, LEFT, RIGHT])[branches_of(node, place) + 1]
+    take_sides(problem, entries, 0, position, len(entries), rows, 0, node.n, side, counts, is_counted)
+    expected = np.array([BOTH, LEFT, RIGHT])[branches_of(node, position) + 1]
     assert side.tolist() == expected.tolist()
     if is_counted:
-        assert counts.tolist() == np.bincount(node.classes[node.known[:place]], minlength=node.n_classes).tolist()
+        assert counts.tolist() == np.bincount(node.classes[node.known[:position]], minlength=node.n_classes).tolist()
 
 
 @pytest.mark.parametrize("criterion", [GINI, SQUARED])
@@ -105,8 +105,8 @@ def test_both_branches_are_added_up_in_row_order(node: Rows, data: st.DataObject
 @given(node=rows_of_a_node(), data=st.data())
 @settings(max_examples=25)
 def test_rows_come_to_both_children_as_the_definition_sends_them(node: Rows, data: st.DataObject, keeper: int) -> None:
-    place = data.draw(st.integers(0, len(node.known)))
-    branch, shares = branches_of(node, place), np.array(data.draw(st.sampled_from([(0.5, 0.5), (0.25, 0.75)])))
+    position = data.draw(st.integers(0, len(node.known)))
+    branch, shares = branches_of(node, position), np.array(data.draw(st.sampled_from([(0.5, 0.5), (0.25, 0.75)])))
     work, rows = work_for(node.n, shares), np.append([9, 9], np.arange(node.n)).astype(np.uint32)
     memory = np.append(rows, np.zeros(node.n, dtype=np.uint32))
     work.side[:] = np.array([BOTH, LEFT, RIGHT])[branch + 1]

@@ -21,9 +21,9 @@ class Bag(NamedTuple):
     shift: int
     home: Any
     begins: Any
-    place: Any
+    position: Any
     value: Any
-    places_taken: Any
+    positions_taken: Any
     values_taken: Any
     last_ranks: Any
 
@@ -71,7 +71,7 @@ def test_places_are_those_among_the_rows_of_a_subtree(node: Rows, seed: int) -> 
             continue
         own = node.values[rows[begin:end]]
         in_order = np.lexsort((rows[begin:end], own))
-        assert bag.place[0, begin:end][in_order].tolist() == list(range(end - begin))
+        assert bag.position[0, begin:end][in_order].tolist() == list(range(end - begin))
         if not is_distinct:
             values = bag.value[0, begin:end].astype(int)
             assert [(values == each).tolist() for each in values] == [(own == each).tolist() for each in own]

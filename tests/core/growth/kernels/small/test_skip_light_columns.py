@@ -18,22 +18,22 @@ pytestmark = pytest.mark.bounds
 class Room(NamedTuple):
     """What the kernels look at of their room."""
 
-    place: FloatArray
+    position: FloatArray
     small_rows: FloatArray
     small_weights: FloatArray
     heavy_rows: FloatArray
     heavy_weights: FloatArray
-    heavy_places: FloatArray
+    heavy_positions: FloatArray
     rough_limits: FloatArray
 
 
 def drawn_room(seed: int, n_rows: int, spread: float) -> Room:
     """A node of so many rows of one column, of which some do not know the value."""
     chance = np.random.default_rng(seed)
-    place = chance.permutation(n_rows)
-    place[chance.random(n_rows) < 0.2] = UNKNOWN
+    position = chance.permutation(n_rows)
+    position[chance.random(n_rows) < 0.2] = UNKNOWN
     return Room(
-        place[None, :].astype(np.uint16),
+        position[None, :].astype(np.uint16),
         np.arange(n_rows, dtype=np.uint16),
         np.exp(spread * chance.normal(size=n_rows)),
         np.zeros(WIDTH + 1, dtype=np.uint16),
@@ -45,8 +45,8 @@ def drawn_room(seed: int, n_rows: int, spread: float) -> Room:
 
 def most_on_both_sides(room: Room) -> float:
     """What the cut that leaves most on its lighter side leaves there."""
-    place, weights = room.place[0], room.small_weights
-    sides = [(weights[place < p].sum(), weights[(place >= p) & (place < UNKNOWN)].sum()) for p in place]
+    position, weights = room.position[0], room.small_weights
+    sides = [(weights[position < p].sum(), weights[(position >= p) & (position < UNKNOWN)].sum()) for p in position]
     return float(max(map(min, sides)))
 
 

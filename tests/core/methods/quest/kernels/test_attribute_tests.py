@@ -31,10 +31,10 @@ def drawn(seed):
 def test_the_smallest_p_is_found_without_all_of_them(seed):
     statistics, degrees, is_left = drawn(seed)
     best, smallest = fast_most_significant(statistics, degrees, is_left, np.empty(len(statistics)))
-    places = np.flatnonzero(is_left & (statistics >= 0))
-    if len(places) == 0:
+    positions = np.flatnonzero(is_left & (statistics >= 0))
+    if len(positions) == 0:
         assert best == LEAF
         return
-    logs = [log10_p(float(statistics[i]), [each for each in degrees[:, i] if each > 0]) for i in places]
-    assert best == places[most_significant(np.array(logs), statistics[places], tolerance=SAME_STATISTIC)]
+    logs = [log10_p(float(statistics[i]), [each for each in degrees[:, i] if each > 0]) for i in positions]
+    assert best == positions[most_significant(np.array(logs), statistics[positions], tolerance=SAME_STATISTIC)]
     assert abs(smallest - min(logs)) <= 1e-12 * max(1.0, abs(smallest))

@@ -20,15 +20,15 @@ from core.growth.kernels.bounds.block_sums import LANE, MIDDLING, block_length
 from core.splits.kernels.numeric import MOST_LANES
 
 CLASS_BITS = 2  # below the marks
-MOST_MARKS = 11
-MOST_KINDS = 1 << MOST_MARKS  # of marks
+MOST_FLAGS = 11
+MOST_KINDS = 1 << MOST_FLAGS  # of marks
 
 
 @compiled
-def mark_at(shift, n_path):
+def flag_at(shift, n_path):
     """The mark of the next split below a node with a path of that length; 0 where entries have no room for it."""
-    place = shift + CLASS_BITS + n_path - 1
-    return uint32(1) << uint32(place) if 0 < n_path <= MOST_MARKS and place < 31 else uint32(0)
+    position = shift + CLASS_BITS + n_path - 1
+    return uint32(1) << uint32(position) if 0 < n_path <= MOST_FLAGS and position < 31 else uint32(0)
 
 
 @compiled
@@ -38,14 +38,14 @@ def has_kinds(n_path, n):
 
 
 @compiled
-def by_marks(shift):
+def by_flags(shift):
     """What of an entry are its marks; see `growth.kernels.bounds.block_sums.place_in`."""
     first = uint32(shift) + uint32(CLASS_BITS)
     return first, (uint32(1) << (uint32(31) - first)) - uint32(1)
 
 
 @compiled
-def by_marks_and_class(shift):
+def by_flags_and_class(shift):
     """What of an entry are its marks and its class."""
     return uint32(shift), (uint32(1) << (uint32(31) - uint32(shift))) - uint32(1)
 
@@ -59,13 +59,13 @@ def fill_kinds(path, n_path, n, most, weights, units, scale):
     """
     weights[0], n_kinds = path[0], 1
     for split in range(1, n_path):
-        for marks in range(n_kinds):
-            weights[n_kinds + marks] = weights[marks] * path[split]
+        for flags in range(n_kinds):
+            weights[n_kinds + flags] = weights[flags] * path[split]
         n_kinds *= 2
     size = float(block_length(n))
     unit = (float((1 << LANE) - 1) - size) / min(size * path[0], most)
-    for marks in range(n_kinds):
-        here, place = uint64(int64(weights[marks] * unit + 0.5)), marks << CLASS_BITS
+    for flags in range(n_kinds):
+        here, position = uint64(int64(weights[flags] * unit + 0.5)), flags << CLASS_BITS
         for k in range(MOST_LANES):
-            units[place + k] = here << uint64(k * LANE)
+            units[position + k] = here << uint64(k * LANE)
     scale[0], scale[1] = unit, (0.5 + 1e-6) * n

@@ -41,7 +41,7 @@ def heaviest_class(classes: Any, weights: Any) -> float:
     return float(np.bincount(classes, weights).max())
 
 
-class Look(NamedTuple):
+class Blocks(NamedTuple):
     """The sums before each block, how many there are, the units, how many a weight of 1 has, and the doubt."""
 
     lefts: Any
@@ -51,7 +51,7 @@ class Look(NamedTuple):
     doubt: float
 
 
-def looked_at(entries: Any, row_bits: int, classes: Any, weights: Any | None, criterion: int) -> Look:
+def blocks_of(entries: Any, row_bits: int, classes: Any, weights: Any | None, criterion: int) -> Blocks:
     """A list's blocks added up, of counts where there are no weights."""
     n = len(entries)
     units, scale, doubt = np.empty(0, dtype=np.uint64), np.array([1.0, 0.0]), 0.0
@@ -59,12 +59,12 @@ def looked_at(entries: Any, row_bits: int, classes: Any, weights: Any | None, cr
         units, rows, whole = np.empty(n, dtype=np.uint64), np.arange(n, dtype=np.uint32), weights.sum()
         blocks.fill_units(weights, classes, rows, 0, n, heaviest_class(classes, weights), units, scale)
         doubt = doubt_of_units(scale[1], whole * scale[0], criterion)
-    shape = n_lines_of(criterion), blocks.room_for_lefts(blocks.most_blocks(n))
+    shape = n_lines_of(criterion), blocks.length_of_lefts(blocks.most_blocks(n))
     lefts = np.full(shape, np.nan, dtype=np.float32)
     n_blocks = blocks.fill_lefts(entries, 0, n, row_bits, by_row(row_bits), units, lefts)
     assert n_blocks == blocks.n_blocks_of(n) <= blocks.most_blocks(n)
     _, known = score_undivided(lefts, n_blocks, criterion)
-    return Look(lefts, n_blocks, units, scale[0], doubt + doubt_of_floats(known, criterion))
+    return Blocks(lefts, n_blocks, units, scale[0], doubt + doubt_of_floats(known, criterion))
 
 
 def gains(entries: Any, row_bits: int, classes: Any, weights: Any, criterion: int) -> tuple[Any, Any]:
