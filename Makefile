@@ -7,7 +7,7 @@ MLSERVER := bench/.venv-mlserver
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test check style types layers test-fast lint files format test-bounds openapi released-api \
-	requirements bench clean
+	requirements bench faster same processors clean
 
 ##@ To use it
 serve: $(VENV)/.runtime ## Start the service on http://127.0.0.1:8000
@@ -62,6 +62,18 @@ released-api: $(VENV)/.development ## Keep openapi.json as that of the last rele
 # anybody else. Some rows only, and small: make bench ROWS="numeric --quick"
 bench: $(BENCH)/.installed $(MLSERVER)/.installed $(VENV)/.runtime ## Compare the speed with that of other libraries and servers; ROWS="numeric --quick" for some
 	$(BENCH)/bin/python -m bench $(ROWS)
+
+# This checkout beside another, in turn, without other libraries: make faster BASE=main ROWS="numeric quest"
+faster: $(BENCH)/.installed $(VENV)/.development ## Compare the speed with that of another revision, BASE; ROWS="numeric" for some
+	$(BIN)/python -m bench.faster $(BASE) $(ROWS)
+
+# Models of about 200 trainings, answers in every format, and openapi.json: make same BASE=main
+same: $(VENV)/.development ## Compare models, answers and the API with those of another revision, BASE
+	$(BIN)/python -m tests.net same $(BASE)
+
+# The same digests, with NumPy, BLAS and libm as on older processors, and with kernels compiled for this one alone.
+processors: $(VENV)/.development ## Compare models and answers with those of other processors
+	$(BIN)/python -m tests.net processors
 
 ##@ To look after it
 requirements: ## Pin the versions of all packages anew, from pyproject.toml

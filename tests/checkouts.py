@@ -15,12 +15,14 @@ import venv
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
 
 HERE = Path(__file__).parent.parent
 LONGEST_WAIT = 60.0
+NONE: Mapping[str, str] = MappingProxyType({})
 LOOKS, LOOK_SECONDS = 10, 0.05  # a process that sleeps at so many looks has nothing to do
 
 
@@ -54,11 +56,11 @@ def python_for(checkout: Path) -> str:
     return str(own / "bin/python")
 
 
-def environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment with these settings and no others; what Numba and Python were told is left out."""
+def environment(settings: Mapping[str, str], variables: Mapping[str, str] = NONE) -> dict[str, str]:
+    """This process's environment with these settings and variables; what Numba and Python were told is left out."""
     ours = ("NIWAKI_", "NUMBA_", "PYTHONPATH")
     plain = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    return plain | {f"NIWAKI_{name.upper()}": value for name, value in settings.items()}
+    return {**plain, **{f"NIWAKI_{name.upper()}": value for name, value in settings.items()}, **variables}
 
 
 def run_service(checkout: Path, *arguments: str, settings: Mapping[str, str]) -> str:
@@ -71,14 +73,16 @@ def run_service(checkout: Path, *arguments: str, settings: Mapping[str, str]) ->
 class Running:
     """The service of a checkout in a process of its own."""
 
-    def __init__(self, settings: Mapping[str, str], log: Path, checkout: Path = HERE) -> None:
+    def __init__(
+        self, settings: Mapping[str, str], log: Path, checkout: Path = HERE, variables: Mapping[str, str] = NONE
+    ) -> None:
         self._log = log
         command = [python_for(checkout), "-m", "service", "serve"]
         with log.open("wb") as file:
             self._process = subprocess.Popen(
                 command,
                 cwd=checkout,
-                env=environment({"port": "0", **settings}),
+                env=environment({"port": "0", **settings}, variables),
                 stdin=subprocess.DEVNULL,
                 stderr=file,
                 start_new_session=True,
@@ -130,9 +134,16 @@ class Running:
 
 
 @contextmanager
-def running(settings: Mapping[str, str], log: Path, checkout: Path = HERE, *, worker: bool = True) -> Iterator[Running]:
+def running(
+    settings: Mapping[str, str],
+    log: Path,
+    checkout: Path = HERE,
+    *,
+    worker: bool = True,
+    variables: Mapping[str, str] = NONE,
+) -> Iterator[Running]:
     """A service that runs from a checkout, with a worker or without."""
-    service = Running({**settings, "embedded_worker": str(worker)}, log, checkout)
+    service = Running({**settings, "embedded_worker": str(worker)}, log, checkout, variables)
     try:
         yield service
     finally:

@@ -3,6 +3,7 @@
     python -m tests.net check           compare this checkout with the table of digests
     python -m tests.net write           write the table anew
     python -m tests.net same <rev>      compare this checkout with another revision (make same BASE=<rev>)
+    python -m tests.net processors      compare it with the table as other processors would run it (make processors)
     python -m tests.net mutate [word]   change a constant in each folder of kernels, and see that the net notices
 
 `--cpu native` has kernels compiled for this processor. All take some minutes where kernels have to be compiled first.
@@ -12,10 +13,11 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.checkouts import HERE, git, run_service, worktree
+from tests.checkouts import HERE, NONE, git, run_service, worktree
 from tests.net.comparing import (
     TABLE,
     changes,
@@ -26,6 +28,7 @@ from tests.net.comparing import (
     write_table,
 )
 from tests.net.mutating import mutate
+from tests.net.processors import PROCESSORS
 from tests.net.running import Found, run_net
 
 KEPT = HERE / ".pytest_cache"
@@ -36,7 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.net", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=["check", "write", "same", "mutate"])
+    parser.add_argument("command", choices=["check", "write", "same", "processors", "mutate"])
     parser.add_argument("argument", nargs="?", default="", metavar="revision or word")
     parser.add_argument("--cpu", choices=["baseline", "native"], default="baseline")
     asked = parser.parse_args()
@@ -45,6 +48,8 @@ def main() -> int:
         return mutate(asked.argument)
     if asked.command == "same":
         return same(asked.argument, settings)
+    if asked.command == "processors":
+        return processors(asked.argument)
     found = warm_run(HERE, KEPT, settings)
     if asked.command == "write":
         write_table(found)
@@ -53,7 +58,7 @@ def main() -> int:
     return tell(changes(found, read_table()))
 
 
-def same(revision: str, settings: dict[str, str]) -> int:
+def same(revision: str, settings: Mapping[str, str]) -> int:
     """Compare this checkout with a revision: models, answers and the OpenAPI document."""
     with (
         worktree(git("rev-parse", "--verify", f"{revision}^{{commit}}")) as base,
@@ -66,11 +71,22 @@ def same(revision: str, settings: dict[str, str]) -> int:
     return tell([*differences(theirs, ours), *apart, *openapi])
 
 
-def warm_run(checkout: Path, folder: Path, settings: dict[str, str]) -> Found:
+def processors(word: str) -> int:
+    """Compare this checkout with the table of digests on every processor, or on those with a word in their name."""
+    n_apart = 0
+    for processor in PROCESSORS:
+        if word in processor.name:
+            found = warm_run(HERE, KEPT, processor.settings, processor.variables)
+            print(f"{processor.name}:", flush=True)
+            n_apart += tell(changes(found, read_table()))
+    return int(n_apart > 0)
+
+
+def warm_run(checkout: Path, folder: Path, settings: Mapping[str, str], variables: Mapping[str, str] = NONE) -> Found:
     """Everything on a checkout, its kernels compiled before and kept in a folder."""
     where = {"kernel_dir": str(folder / "kernels"), "data_dir": str(folder)}
     run_service(checkout, "warm-up", settings={**settings, **where})
-    return run_net(checkout, kernels=folder / "kernels", settings=settings)
+    return run_net(checkout, kernels=folder / "kernels", settings=settings, variables=variables)
 
 
 def openapi_of(checkout: Path) -> Any:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.checkouts import HERE, Running, running
+from tests.checkouts import HERE, NONE, Running, running
 from tests.net.answers import QUESTIONS, Question
 from tests.net.orders import ENGINES, ORDERS, Order
 from tests.net.tables import dataset_body
@@ -41,9 +41,10 @@ def run_net(
     orders: Collection[Order] = ORDERS,
     questions: Collection[Question] = QUESTIONS,
     engines: Collection[str] = tuple(ENGINES),
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, str] = NONE,
+    variables: Mapping[str, str] = NONE,
 ) -> Found:
-    """All of it, or some; compiled code is looked for in the folder `kernels`.
+    """All of it, or some; compiled code is read from the folder `kernels`.
 
     The definition and the kernels run side by side: each keeps one core busy.
     """
@@ -54,8 +55,8 @@ def run_net(
     def run_side(side: list[str]) -> None:
         for engine in side:
             start = time.monotonic()
-            told = {**(settings or {}), **ENGINES[engine], "kernel_dir": str(kernels)}
-            run_engine(found, engine, told, checkout, orders, questions)
+            told = {**settings, **ENGINES[engine], "kernel_dir": str(kernels)}
+            run_engine(found, engine, told, checkout, orders, questions, variables)
             found.seconds[engine] = time.monotonic() - start
 
     with ThreadPoolExecutor() as pool:
@@ -70,12 +71,13 @@ def run_engine(
     checkout: Path,
     orders: Collection[Order],
     questions: Collection[Question],
+    variables: Mapping[str, str],
 ) -> None:
     """The orders of an engine, and what is asked about them; one service for all."""
     with tempfile.TemporaryDirectory(prefix="niwaki-net-") as temporary:
         folder = Path(temporary)
         log = folder / "log"
-        with running({**settings, "data_dir": str(folder / "data")}, log, checkout) as service:
+        with running({**settings, "data_dir": str(folder / "data")}, log, checkout, variables=variables) as service:
             wanted = [each for each in orders if engine in each.engines]
             models = train_all(service, wanted)
             found.models[engine] = digests_of_models(service, models)
