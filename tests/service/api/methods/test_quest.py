@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.api.test_pruned_steps import holds, noise
+from tests.service.api.routes.test_pruned_steps import holds, noise
 from tests.service.api.trained import Workshop
 
 pytestmark = pytest.mark.anyio

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.api.test_trainings import SCHEMA, TABLE, refused
+from tests.service.api.routes.test_trainings import SCHEMA, TABLE, refused
 from tests.service.api.trained import Workshop
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.api.test_forests import LOOKING, TABLE
+from tests.service.api.methods.test_forests import LOOKING, TABLE
 from tests.service.api.trained import Workshop, places
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ import pytest
 from core.rules.sql import identifier
 from service.usecases.models import read_rules
 from tests.core.rules.test_python_source import run
-from tests.service.api.test_rules import ATTRIBUTES, COLOURS, GRADES, GRID, SCHEMA, TABLE
+from tests.service.api.routes.test_rules import ATTRIBUTES, COLOURS, GRADES, GRID, SCHEMA, TABLE
 from tests.service.api.trained import Workshop
 
 pytestmark = pytest.mark.anyio

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.api.test_forests import LOOKING, TABLE, forest
+from tests.service.api.methods.test_forests import LOOKING, TABLE, forest
 from tests.service.api.trained import Workshop, places
 
 pytestmark = pytest.mark.anyio

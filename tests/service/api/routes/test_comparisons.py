@@ -10,7 +10,7 @@ from tests.service.api.trained import Workshop, places
 
 pytestmark = pytest.mark.anyio
 
-MELONS = Path(__file__).parent.parent.parent.parent / "docs" / "examples" / "watermelons.csv"
+MELONS = Path(__file__).parents[4] / "docs" / "examples" / "watermelons.csv"
 ORDER = {
     "target": "好瓜",
     "algorithm": {"kind": "c45"},

@@ -10,7 +10,7 @@ from tests.service.store.orders import order_training
 
 pytestmark = pytest.mark.anyio
 
-GOLDEN = Path(__file__).parents[2] / "golden"
+GOLDEN = Path(__file__).parents[3] / "golden"
 CSV = {"Content-Type": "text/csv"}
 JSON = {"Content-Type": "application/json"}
 MELONS = {

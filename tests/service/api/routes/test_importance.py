@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from service.settings import Settings
-from tests.service.api.test_prunings import CUT, DIVISION, noise
+from tests.service.api.routes.test_prunings import CUT, DIVISION, noise
 from tests.service.api.trained import Workshop, places, workshop_on
 
 pytestmark = pytest.mark.anyio
