@@ -63,8 +63,8 @@ MUTATIONS = (
     ),
     Mutation(
         "growth/kernels/lists/best_split.py",
-        "max(gains[slot], 0.0) ** 2 / rules.slot_costs[slot]",
-        "max(gains[slot], 0.0) ** 3 / rules.slot_costs[slot]",
+        "max(gains[slot], 0.0) * max(gains[slot], 0.0) / rules.slot_costs[slot]",
+        "max(gains[slot], 0.0) / rules.slot_costs[slot]",
         ("mixed: tan schlimmer",),
     ),
     Mutation(
@@ -125,15 +125,15 @@ MUTATIONS = (
     ),
     Mutation(
         "ensembles/isolation/kernels/scores.py",
-        "sums[i] += lengths[place]",
-        "sums[i] += 2.0 * lengths[place]",
+        "sums[at] += lengths[a]",
+        "sums[at] += 2.0 * lengths[a]",
         ("mixed: isolation of 64",),
         asks=True,
     ),
     Mutation(
-        "ensembles/prediction/kernels/levels.py",
-        "level = (places[i] + uint32(1))",
-        "level = (places[i] + uint32(2))",
+        "ensembles/prediction/kernels/ranks.py",
+        "rank = (positions[i] + uint32(1))",
+        "rank = (positions[i] + uint32(2))",
         ("complete: random_forest, classes",),
         asks=True,
     ),

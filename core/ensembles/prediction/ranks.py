@@ -77,9 +77,9 @@ def _ranks_of_column(thresholds: FloatArray) -> tuple[FloatArray, float, float, 
     n_buckets = min(MOST_BUCKETS, max(1, BUCKETS_PER_THRESHOLD * len(thresholds)))
     with np.errstate(over="ignore", divide="ignore"):
         scale = float(np.float64(n_buckets) / np.float64(high - low))
-    if not np.isfinite(scale):
-        scale = 0.0  # all are in the first bucket
-    bucket = np.minimum((thresholds - low) * scale, n_buckets - 1).astype(np.int64)
+    if not 0.0 < scale < np.inf:
+        scale, high = 0.0, low  # one threshold, or a distance that is no float: all values are in the first bucket
+    bucket = np.minimum((np.minimum(thresholds, high) - low) * scale, n_buckets - 1).astype(np.int64)
     starts = np.searchsorted(bucket, np.arange(n_buckets))
     half = 1 << max(0, int(np.bincount(bucket, minlength=1).max()).bit_length() - 1)
     padding = np.full(2 * half, np.inf)

@@ -1,24 +1,25 @@
-"""The compiled twins of `linear.least_squares` and `linear.logistic`: where directions begin, the same to the last bit.
+"""`linear.least_squares` and `linear.logistic`, compiled: the initial directions, the same to the last bit.
 
-All sums run from sample to sample; where they are those of pairs of features, these stand side by side for each sample.
-The classes share the matrix of least squares, and its elimination.
+All sums run from sample to sample. For sums over pairs of features, a sample's features are stored contiguously. All
+classes share the matrix of least squares and its elimination.
 """
 
 import numpy as np
 
-from core.compiler.compile import compiled, making_arrays
+from core.arithmetic.kernels.powers import exp
+from core.compiler.compile import compiled, compiled_with, making_arrays
 from core.methods.oblique import linear
 from core.methods.oblique.linear import LOGISTIC_RIDGE, NEWTON_STEPS, RIDGE
 
 LEAST_SQUARES, LOGISTIC, OC1 = range(3)
-STOP = 1  # a place in `progress`: nobody waits for the direction any more
+STOP = 1  # an index into `progress`: the direction is no longer needed
 
-logistic_function = compiled(linear.logistic_function)
+logistic_function = compiled_with(linear.logistic_function, exp)
 
 
 @making_arrays
 def starts_for(scene, squares, labels, fit, progress):
-    """`starts[label, feature]` by the way that is asked for; `squares` are those of the features, for all classes."""
+    """`starts[label, feature]` by the chosen fit; `squares` are the covariances of the features, for all classes."""
     starts = np.zeros((labels.shape[0], scene.x.shape[0] - 1))
     for position in range(labels.shape[0]):
         if progress[STOP] != 0.0:
@@ -34,7 +35,7 @@ def starts_for(scene, squares, labels, fit, progress):
 
 @making_arrays
 def squares_of(scene, fit):
-    """The covariances of the features with a little ridge, above the diagonal; nothing where they are not needed."""
+    """The upper triangle of the features' covariances plus a small ridge; empty if it is not needed."""
     if fit == LOGISTIC:
         return np.empty((0, 0))
     squares = products(sample_by_sample(scene.x, 0), scene.labels.weights)
@@ -46,7 +47,7 @@ def squares_of(scene, fit):
 
 @making_arrays
 def without(squares, feature):
-    """The covariances without a feature's."""
+    """The covariances without one feature."""
     if squares.shape[0] == 0:
         return squares
     kept = np.append(np.arange(feature), np.arange(feature + 1, squares.shape[0]))
@@ -55,7 +56,7 @@ def without(squares, feature):
 
 @making_arrays
 def sample_by_sample(x, n_ones):
-    """`[sample, feature]`, and after the features so many columns of ones."""
+    """`[sample, feature]`, followed by `n_ones` columns of ones."""
     n_features = x.shape[0] - 1
     rows = np.ones((x.shape[1], n_features + n_ones))
     for i in range(x.shape[1]):
@@ -66,7 +67,7 @@ def sample_by_sample(x, n_ones):
 
 @making_arrays
 def products(rows, weights):
-    """`linear.products`, above the diagonal and on it."""
+    """`linear.products`, the upper triangle with the diagonal."""
     k = rows.shape[1]
     found = np.zeros((k, k))
     for s in range(rows.shape[0]):
@@ -96,9 +97,9 @@ def set_right_side(scene, label, right):
 
 @compiled
 def sum_over_samples(x, y, sums):
-    """`sums[j]` becomes the sum of x[j, i] y[i], for as many features as there are sums.
+    """Set `sums[j]` to the sum of x[j, i] y[i], for as many features as there are sums.
 
-    Each sum runs from sample to sample; four of them run side by side, so that the processor waits for none.
+    Each sum runs from sample to sample; four run at once, so that additions need not wait for each other.
     """
     n_features = sums.shape[0]
     for j in range(0, n_features, 4):
@@ -110,13 +111,13 @@ def sum_over_samples(x, y, sums):
             sum1 += x1[i] * y[i]
             sum2 += x2[i] * y[i]
             sum3 += x3[i] * y[i]
-        # beyond the last feature is the last again
+        # past the end, the last feature is computed again
         sums[min(j + 3, last)], sums[min(j + 2, last)], sums[min(j + 1, last)], sums[j] = sum3, sum2, sum1, sum0
 
 
 @making_arrays
 def sums_of_squares(x, weights):
-    """The weighted sum of each feature's squares, likewise."""
+    """The weighted sum of each feature's squares; four sums run at once, each from sample to sample."""
     n_features = x.shape[0]
     sums = np.empty(n_features)
     for j in range(0, n_features, 4):
@@ -134,7 +135,7 @@ def sums_of_squares(x, weights):
 
 @making_arrays
 def solve(matrix, rights):
-    """`linear.solved` of each right side, in its place; the matrix is used up."""
+    """`linear.solved` of each right side, in place; the matrix is overwritten."""
     k, n_rights = matrix.shape[0], rights.shape[0]
     factors = np.empty(k)
     for at in range(k - 1):

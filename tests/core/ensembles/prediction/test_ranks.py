@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.ensembles.prediction.kernels.ranks import rank_of, write_ranks
@@ -17,6 +17,7 @@ NUMBERS = st.one_of(
 
 
 @given(st.lists(st.lists(NUMBERS, max_size=40), min_size=1, max_size=3), st.lists(NUMBERS, max_size=30))
+@example([[1e308, -7.976931348623158e307]], [0.0])  # farther apart than a float can say
 def test_kernels_find_the_rank_of_the_definition(of_columns, others):
     columns = [np.unique(np.array(thresholds, dtype=np.float64)) for thresholds in of_columns]
     ranks = all_ranks(columns)

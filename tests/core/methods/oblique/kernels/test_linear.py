@@ -13,7 +13,7 @@ from core.methods.oblique import linear
 from core.methods.oblique.kernels.linear import direction, scene_of
 from core.methods.oblique.kernels.start import LEAST_SQUARES, LOGISTIC, OC1
 from core.methods.oblique.kernels.step import best_step
-from core.splits.kernels.unsorted import Marks
+from core.splits.kernels.unsorted import Labels
 from core.tables.target import Task
 
 pytestmark = pytest.mark.bounds
@@ -39,8 +39,8 @@ def both(x, classes, weights, n_classes, criterion, min_weight):
     objective = Objective(Task.CLASSIFICATION, IMPURITIES[criterion])
     sums = np.eye(n_classes)[classes] * weights[:, None]
     rows = np.vstack([np.ascontiguousarray(x.T), np.full((1, len(x)), -1.0)])
-    marks = Marks(classes, weights, n_classes, criterion, min_weight)
-    return linear.Scene(x, sums, weights, objective, min_weight), rows, marks
+    labels = Labels(classes, weights, n_classes, criterion, min_weight)
+    return linear.Scene(x, sums, weights, objective, min_weight), rows, labels
 
 
 @settings(max_examples=120)
@@ -55,9 +55,9 @@ def both(x, classes, weights, n_classes, criterion, min_weight):
 )
 def test_directions_are_the_same_to_the_last_bit(seed, n, n_classes, fit, criterion, min_weight, max_terms):
     x, classes, weights = drawn(seed, n, n_classes=n_classes)
-    scene, rows, marks = both(x, classes, weights, n_classes, criterion, min_weight)
+    scene, rows, labels = both(x, classes, weights, n_classes, criterion, min_weight)
     expected = linear.direction(scene, fit, max_terms, seed)
-    found = direction(rows, marks, FITS[fit], max_terms or 0, np.uint64(seed), NOBODY_STOPS)
+    found = direction(rows, labels, FITS[fit], max_terms or 0, np.uint64(seed), NOBODY_STOPS)
     assert (found == (np.zeros(x.shape[1]) if expected is None else expected)).all()
 
 
@@ -71,12 +71,12 @@ def test_directions_are_the_same_to_the_last_bit(seed, n, n_classes, fit, criter
 )
 def test_a_step_is_the_same_where_it_gains_more_than_the_bar(seed, n, n_classes, criterion, has_bar):
     x, classes, weights = drawn(seed, n, n_classes=n_classes)
-    scene, rows, marks = both(x, classes, weights, n_classes, criterion, 1.0)
+    scene, rows, labels = both(x, classes, weights, n_classes, criterion, 1.0)
     chance = np.random.default_rng(seed)
     sides, slopes = linear.sums_along(x, chance.normal(size=x.shape[1])) - 0.3, x[:, 0].copy()
     gain, step = linear.best_step(scene, sides, slopes)
     bar = gain - chance.choice([1e-3, 3 * TIE]) if has_bar else linear.NO_GAIN
-    found, found_step = best_step(scene_of(rows, marks), sides, slopes, bar)
+    found, found_step = best_step(scene_of(rows, labels), sides, slopes, bar)
     assert found == pytest.approx(gain, abs=1e-12)
     assert found_step == step
 
@@ -84,12 +84,12 @@ def test_a_step_is_the_same_where_it_gains_more_than_the_bar(seed, n, n_classes,
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
 def test_a_step_that_cannot_exceed_the_bar_is_not_looked_for(n_classes):
     x, classes, weights = drawn(1, 2000, n_classes=n_classes)
-    _, rows, marks = both(x, classes, weights, n_classes, 0, 1.0)
-    found, _ = best_step(scene_of(rows, marks), x[:, 0] - 0.5, x[:, 1].copy(), 0.9)
+    _, rows, labels = both(x, classes, weights, n_classes, 0, 1.0)
+    found, _ = best_step(scene_of(rows, labels), x[:, 0] - 0.5, x[:, 1].copy(), 0.9)
     assert found < 0.9
 
 
 def test_nobody_waits_for_a_direction_that_is_not_wanted_any_more():
     x, classes, weights = drawn(3, 60, n_classes=2)
-    _, rows, marks = both(x, classes, weights, 2, 0, 1.0)
-    assert not direction(rows, marks, OC1, 0, np.uint64(0), np.ones(2)).any()
+    _, rows, labels = both(x, classes, weights, 2, 0, 1.0)
+    assert not direction(rows, labels, OC1, 0, np.uint64(0), np.ones(2)).any()
