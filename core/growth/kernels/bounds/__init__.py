@@ -1,1 +1,1 @@
-"""Which cuts of a sorted list cannot be the best, so that they need not be scored."""
+"""Bounds on the gains of a sorted list's cuts: those that cannot be the best need not be scored exactly."""

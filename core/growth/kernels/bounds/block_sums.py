@@ -1,11 +1,11 @@
-"""What lists weigh by class in blocks of some entries, up to three classes: what a first look at them begins with.
+"""Class weights before each block of a list, for up to three classes: the sums from which its cuts are bounded.
 
-Classes stand side by side in one word, so that one addition moves an entry to the left, whatever its class:
+The class weights share one word, so that one addition moves an entry to the left, whatever its class:
 
     weight of class 2 | weight of class 1 | weight of class 0
 
-Where every row counts one, these are counts. Else weights are rounded to whole units, and it is known by how many all
-of them together; `growth.kernels.bounds.bound` says what that makes of a gain.
+Where every row counts one, these are counts. Otherwise weights are rounded to whole units, and the sum of all rounding
+errors is kept; `growth.kernels.bounds.bound` says how wrong it makes a gain.
 """
 
 from numba import float32, int64, types, uint32, uint64
@@ -14,20 +14,21 @@ from core.compiler.compile import compiled, inlined
 from core.compiler.eight_lanes import WIDTH, in_lanes
 from core.splits.kernels.numeric import MOST_LANES
 
-IS_NEW = MOST_LANES  # the line of `lefts` that says whether a cut can stand before a block
-LANE = 21  # bits for each class
+IS_NEW = MOST_LANES  # the line of `lefts` that says whether a cut is possible before a block
+LANE = 21  # bits for each class in a word
 LONGEST_BLOCK = 32  # entries
-SHORT, MIDDLING = 511, 4095  # entries of the longest lists that have shorter blocks
-LONGEST_OF_WORDS = 160  # entries of a list whose cuts are all looked at, without blocks
-MOST_ENTRIES = 1 << 24  # of a list whose counts are float32 as they are
+SHORT, MIDDLING = 511, 4095  # entries of the longest lists with blocks of 8 and of 16
+LONGEST_OF_WORDS = 160  # entries of the longest list whose cuts are all scored, without blocks
+MOST_ENTRIES = 1 << 24  # of a list whose counts are exact in float32
 
 
 @compiled
 def fill_units(weights, classes, rows, start, n, most, units, scale):
-    """`units[row]`: the weight of each row of a node in whole units, in the place of its class.
+    """Fill `units[row]` with the weight of each row of a node in whole units, in the bits of its class.
 
-    As many as fit: a class of a block weighs no more than its heaviest rows would, nor than the heaviest class of the
-    node, `most`. Fills `scale` with how many units a weight of 1 has and by how many all weights together were rounded.
+    A unit is as small as fits: a class of a block weighs no more than a block of the heaviest rows would, nor than the
+    heaviest class of the node, `most`. Fills `scale` with the units in a weight of 1 and the sum of all rounding errors
+    in units.
     """
     heaviest, size = 0.0, float(block_length(n))
     for i in range(uint64(start), uint64(start + n)):
@@ -38,14 +39,14 @@ def fill_units(weights, classes, rows, start, n, most, units, scale):
 
 @compiled
 def fill_units_of_few(weights, classes, rows, start, n, most, units, scale):
-    """`fill_units` with as many as fit for the whole node, as `fill_lefts_of_few` takes them."""
+    """`fill_units` with a unit so large that the sums of the whole node fit, as `fill_lefts_of_few` needs it."""
     unit = (float((1 << LANE) - 1) - n) / most
     scale[0], scale[1] = unit, fill_units_of(weights, classes, rows, start, n, unit, units)
 
 
 @compiled
 def fill_units_of(weights, classes, rows, start, n, unit, units):
-    """`fill_units` where a weight of 1 has so many; by how many all weights together were rounded."""
+    """Fill `units`, where a weight of 1 has `unit` units; returns the sum of all rounding errors in units."""
     rounded = 0.0
     for i in range(uint64(start), uint64(start + n)):
         row = rows[i]
@@ -58,35 +59,35 @@ def fill_units_of(weights, classes, rows, start, n, unit, units):
 
 @compiled
 def block_length(n):
-    """How many entries a block of a list of n has: short lists are bounded closely, long ones cheaply."""
+    """The entries of a block in a list of n: short lists are bounded closely, long ones cheaply."""
     return uint64(8) if n <= SHORT else uint64(16) if n <= MIDDLING else uint64(LONGEST_BLOCK)
 
 
 @compiled
 def n_blocks_of(n):
-    """How many blocks a list of n entries has."""
+    """The number of blocks of a list of n entries."""
     size = int64(block_length(n))
     return (n + size - 1) // size
 
 
 @compiled
 def most_blocks(n):
-    """How many blocks a list of up to n entries has at the most."""
+    """The largest number of blocks of a list of up to n entries."""
     return max(n_blocks_of(n), n_blocks_of(min(n, MIDDLING)), n_blocks_of(min(n, SHORT)))
 
 
 @compiled
 def length_of_lefts(n_blocks):
-    """How long the lines of `lefts` are: the whole weight stands after the last block, as often as lanes read it."""
+    """The length of a line of `lefts`: after the last block the total is repeated, as far as lanes read."""
     return n_blocks + 2 * WIDTH
 
 
 @compiled
 def fill_lefts(entries, start, n, shift, by, units, lefts):
-    """`lefts[k, b]`: what class k weighs before block b, and after the last block on the whole; how many blocks.
+    """Fill `lefts[k, b]` with the weight of class k before block b, then its total; returns the number of blocks.
 
-    `lefts[IS_NEW, b]` is 1 where the value is new. Rows count one where there are no units; else `place_in` says what
-    of an entry tells its units.
+    `lefts[IS_NEW, b]` is 1 if the first value of block b is new. If `units` is empty, rows count one; otherwise
+    `position_in(entry, by)` is the index of an entry's units.
     """
     is_counted, size = units.shape[0] == 0, block_length(n)
     first, second, third, is_new, lane_mask = lefts[0], lefts[1], lefts[2], lefts[IS_NEW], uint64((1 << LANE) - 1)
@@ -114,7 +115,7 @@ def fill_lefts(entries, start, n, shift, by, units, lefts):
 
 @compiled
 def count_word(entries, begin, end, shift):
-    """How many of some entries have each class."""
+    """How many of the entries from `begin` to `end` have each class, packed in a word."""
     s, word, i = uint32(shift), uint64(0), begin
     mask = (uint32(1) << (uint32(31) - s)) - uint32(1)
     while i < end:
@@ -125,7 +126,7 @@ def count_word(entries, begin, end, shift):
 
 @compiled
 def unit_word(entries, begin, end, by, units):
-    """What some entries weigh by class, in units."""
+    """The class weights of the entries from `begin` to `end` in units, packed in a word."""
     word, i = uint64(0), begin
     while i < end:
         word += units[position_in(entries[i], by)]
@@ -135,9 +136,9 @@ def unit_word(entries, begin, end, by, units):
 
 @inlined
 def units_of_block(entries, i, size, by, units):
-    """`unit_word` of a whole block of 8, 16 or 32 entries, written out.
+    """`unit_word` of a whole block of 8, 16 or 32 entries, unrolled.
 
-    A loop the compiler would turn into vector instructions that gather units, which took half as long again.
+    The compiler would turn a loop into vector instructions that gather units, which took half as long again.
     """
     word = eight_units(entries, i, by, units)
     if size > uint64(8):
@@ -149,7 +150,7 @@ def units_of_block(entries, i, size, by, units):
 
 @inlined
 def eight_units(entries, i, by, units):
-    """`unit_word` of eight entries."""
+    """`unit_word` of eight entries, unrolled."""
     return (
         units[position_in(entries[i], by)]
         + units[position_in(entries[i + uint64(1)], by)]
@@ -165,22 +166,22 @@ def eight_units(entries, i, by, units):
 
 @inlined
 def position_in(entry, by):
-    """Where what an entry weighs stands in a table: the entry's bits from the first of `by` on, as many as its mask."""
+    """The index of an entry's weight in a table: the entry's bits from `by[0]` on, under the mask `by[1]`."""
     return (entry >> by[0]) & by[1]
 
 
 @compiled
 def by_row(shift):
-    """What of an entry is its row."""
+    """The first bit and the mask of an entry's row, for `position_in`."""
     return uint32(0), (uint32(1) << uint32(shift)) - uint32(1)
 
 
 @compiled
 def fill_lefts_of_few(entries, start, n, shift, units, words, lefts):
-    """`fill_lefts` of a short list after `fill_units_of_few`: the classes stay side by side until all is added up.
+    """`fill_lefts` of a short list after `fill_units_of_few`: sums stay packed until all entries are added.
 
-    What weighs how much before a block fits into one word then, and eight are taken apart at a time. To take each apart
-    by itself took longer than to add it up.
+    The class weights before a block then fit into one word, and eight words are unpacked at a time. Unpacking each word
+    by itself took longer than adding it up.
     """
     by, flag, word = by_row(shift), uint64(63), uint64(0)
     i, end, b = uint64(start), uint64(start + n), uint64(0)
@@ -205,10 +206,10 @@ def fill_lefts_of_few(entries, start, n, shift, units, words, lefts):
 
 @compiled
 def fill_words(entries, start, n, shift, units, words):
-    """`words[i]`: what each class weighs before entry i, and in the last bit whether its value is new.
+    """Fill `words[i]` with the class weights before entry i and, in the highest bit, whether its value is new.
 
-    After `fill_units_of_few`, so that the whole fits. Behind the last entry, as far as lanes read, no value is new.
-    Returns what each class weighs on the whole.
+    Needs `fill_units_of_few`, so that the totals fit. After the last entry, as far as lanes read, no value is new.
+    Returns the total weight of each class.
     """
     by, flag, word, first = by_row(shift), uint64(63), uint64(0), uint64(start)
     for i in range(uint64(n)):
@@ -223,7 +224,7 @@ def fill_words(entries, start, n, shift, units, words):
 
 @in_lanes(types.void)
 def take_apart(words, first, second, third, is_new):
-    """Write down what each class weighs by eight words, and whether the last bit is set."""
+    """Unpack eight words: the weight of each class, and whether the highest bit is set."""
     word = words(0)
     for k, lefts in enumerate((first, second, third)):
         lefts.put(0, word.part(k * LANE, LANE))

@@ -1,15 +1,15 @@
-"""A first look at a list: whether any of its cuts can gain enough, by Gini or entropy and up to three classes.
+"""Bounds on the gain of a list's best cut, by Gini or entropy of up to three classes.
 
 `lefts` are the sums of `growth.kernels.bounds.block_sums`; by entropy three more lines hold a term of each class. Where
-weights are rounded to units, by r of them all together, a gain times the node's weight T is wrong by no more than
+weights are rounded to units, by r units in total, a gain times the node's weight T is wrong by no more than
 
-    2 r                              by Gini: neither the score of both sides nor that of the whole by more than r
+    2 r                              by Gini: the score of both sides and that of the whole by at most r each
     r (log2 (T / r) + 4.03)          by entropy
 
-By entropy dx more of a class on a side, where x are, change it by up to log2 (T / x) dx. So what was rounded by d, down
-to nothing at the worst, changes it by d (log2 (T / d) + 1.45), and three classes on two sides do so by the most where
-all six were rounded alike. A list that cannot gain enough by that is passed over, and its weights are not added up as
-they are.
+By entropy, dx more of a class on a side that has x of it change the gain by up to log2 (T / x) dx. So a weight rounded
+by d, down to nothing at worst, changes it by d (log2 (T / d) + 1.45), and for three classes on two sides the sum is
+largest where all six are rounded alike. A list that cannot gain enough even with this error is skipped, and its exact
+weights are not added up.
 """
 
 from numba import float32, int64, uint32, uint64
@@ -23,10 +23,10 @@ from core.growth.kernels.bounds import gini as gini_kernels
 from core.growth.kernels.bounds.block_sums import IS_NEW, LANE, block_length, position_in
 from core.splits.kernels.numeric import MOST_LANES, class_mask, ratio
 
-ROUNDED = 2.0**-19  # of the whole weight: what rounding to float32 may make of a score by Gini, and twice that
-ROUNDED_LOGS = 2.0**-17  # the same by entropy
-ROUNDED_UNITS = 2.0**-17  # and where sums of units are rounded
-TERMS = IS_NEW + 1  # the first line of `lefts` with terms of classes, by entropy
+ROUNDED = 2.0**-19  # of the whole weight: twice the error of a Gini score in float32
+ROUNDED_LOGS = 2.0**-17  # of the whole weight: twice the error of an entropy score in float32
+ROUNDED_UNITS = 2.0**-17  # of the whole weight: what rounding sums of units to float32 adds by entropy
+TERMS = IS_NEW + 1  # by entropy, the first line of `lefts` with class terms
 
 gini_before_blocks, entropy_before_blocks = (
     gini_kernels.best_before_blocks,
@@ -38,13 +38,13 @@ gini_of_eight, entropy_of_eight = gini_kernels.best_of_eight, entropy_kernels.be
 
 
 def n_lines_of(criterion: int) -> int:
-    """How many lines `lefts` has."""
+    """The number of lines of `lefts`."""
     return TERMS + MOST_LANES if criterion == ENTROPY else TERMS
 
 
 @compiled
 def doubt_of_units(rounded, whole, criterion):
-    """How many units a gain may be wrong by where weights of so many in all were rounded by so many."""
+    """By how many units a gain may be wrong, where weights of `whole` units in total were rounded by `rounded`."""
     if criterion == ENTROPY:
         return (rounded * (log2(whole / rounded) + 4.1) if rounded > 0.0 else 0.0) + ROUNDED_UNITS * whole
     return 2.0 * rounded
@@ -52,7 +52,7 @@ def doubt_of_units(rounded, whole, criterion):
 
 @compiled
 def doubt_of_floats(known, criterion):
-    """How many units a gain may be wrong by for float32 where so many are known: more than what makes a tie."""
+    """By how many units a gain may be wrong in float32, where `known` units are known; more than makes a tie."""
     return (ROUNDED_LOGS if criterion == ENTROPY else ROUNDED) * known
 
 
@@ -66,9 +66,9 @@ def score_undivided(lefts, n_blocks, criterion):
 
 @compiled
 def best_between_blocks(lefts, n_blocks, least, criterion):
-    """The highest score of a cut between two blocks that leaves so much on both sides; 0 where there is none.
+    """The highest score of a cut between two blocks that leaves `least` on both sides; 0 if there is none.
 
-    By entropy the terms of classes are written down, those after the last block too.
+    By entropy the class terms are stored too, including those after the last block.
     """
     first, second, third, is_new, best = lefts[0], lefts[1], lefts[2], lefts[IS_NEW], float32(0.0)
     t0, t1, t2, one, enough = first[n_blocks], second[n_blocks], third[n_blocks], float32(1.0), float32(least)
@@ -87,10 +87,10 @@ def best_between_blocks(lefts, n_blocks, least, criterion):
 
 @compiled
 def flag_high(lefts, n_blocks, gain, least, criterion, highs):
-    """Fill `highs` with the blocks in which a cut may gain more with so much on both sides; how many there are."""
+    """Fill `highs` with the blocks where a cut may gain more than `gain` and leave `least` on both sides; how many."""
     first, second, third = lefts[0], lefts[1], lefts[2]
     t0, t1, t2, n_high = first[n_blocks], second[n_blocks], third[n_blocks], uint64(0)
-    if gain <= 0.0:  # as an empty side gains: whatever leaves enough will do
+    if gain <= 0.0:  # no more than an empty side gains: any cut that leaves enough will do
         for b in range(n_blocks):
             before, after = first[b] + second[b] + third[b], first[b + 1] + second[b + 1] + third[b + 1]
             highs[n_high] = b
@@ -107,7 +107,7 @@ def flag_high(lefts, n_blocks, gain, least, criterion, highs):
 
 @compiled
 def flag_high_by_entropy(lefts, n_blocks, gain, least, highs):
-    """`mark_high` by entropy, after `best_between_blocks`, where there is something to gain."""
+    """`flag_high` by entropy for a gain above 0, after `best_between_blocks` has stored the class terms."""
     first, second, third, n_high = lefts[0], lefts[1], lefts[2], uint64(0)
     t0, t1, t2 = first[n_blocks], second[n_blocks], third[n_blocks]
     terms0, terms1, terms2 = lefts[TERMS], lefts[TERMS + 1], lefts[TERMS + 2]
@@ -122,7 +122,7 @@ def flag_high_by_entropy(lefts, n_blocks, gain, least, highs):
 
 @compiled
 def put_positions(bits, b, highs, n_high):
-    """Put the places of some bits, counted from a block on, after so many others; how many there are then."""
+    """Append the positions of the set bits, counted from block `b`, to the `n_high` in `highs`; their new number."""
     while bits:
         highs[n_high] = b + lowest_bit(bits)
         bits &= bits - uint64(1)
@@ -134,9 +134,10 @@ def put_positions(bits, b, highs, n_high):
 def best_in_blocks(
     entries, start, n, shift, by, units, lefts, n_blocks, highs, n_high, surely, perhaps, criterion, words
 ):
-    """The highest score of a cut in the high blocks that surely, and that perhaps leaves enough on both sides.
+    """The highest scores of cuts in the high blocks that surely, and that perhaps, leave enough on both sides.
 
-    0 where there is none. Enough is more than nothing.
+    A cut surely leaves enough if both sides have `surely` units, and perhaps if both have `perhaps`; each limit is
+    above 0. A score is 0 if there is no such cut.
     """
     is_counted, size, end, nowhere = units.shape[0] == 0, block_length(n), uint64(start + n), int64(0)
     s, mask = uint32(shift), class_mask(shift, MOST_LANES)
@@ -168,7 +169,7 @@ def best_in_blocks(
 
 @compiled
 def best_of_all(words, n, t0, t1, t2, surely, perhaps):
-    """After `fill_words`: what `best_in_blocks` says, by Gini, of a whole list."""
+    """`best_in_blocks` of a whole list by Gini, without blocks, after `fill_words`."""
     nowhere, a, c, e = int64(0), float32(t0), float32(t1), float32(t2)
     sure = eight_times(nowhere, float32(0.0))
     possible = sure

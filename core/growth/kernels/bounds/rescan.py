@@ -1,4 +1,4 @@
-"""The exact search of those blocks of a list that a first look has left, by Gini or entropy."""
+"""The exact search of those blocks of a list that its bounds have left, the high ones, by Gini or entropy."""
 
 from numba import int64, uint32, uint64
 
@@ -17,12 +17,15 @@ from core.splits.kernels.numeric import (
     score_of_sides,
 )
 
-NEARLY = 1.0 - 1e-12  # what rounding may take of a score
+NEARLY = 1.0 - 1e-12  # what rounding leaves of a score, at least
 
 
 @compiled
 def scan_high_counts(entries, start, n, shift, totals, left, lefts, highs, n_high, reciprocal, least, tolerance, bar):
-    """`splits.kernels.numeric.scan_counts_gini` of the blocks that are high."""
+    """The best cut of class counts by Gini in the high blocks: its score and position; 0 for none.
+
+    `splits.kernels.numeric.scan_counts_gini` of these blocks only, each from its counts in `lefts`.
+    """
     n_classes, size = totals.shape[0], block_length(n)
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     first, last = uint64(least), uint64(n) - uint64(least)
@@ -65,7 +68,10 @@ def scan_high_counts(entries, start, n, shift, totals, left, lefts, highs, n_hig
 def scan_high_counts_by_entropy(
     entries, start, n, shift, totals, left, lefts, highs, n_high, logs, unit, least, tolerance, bar
 ):
-    """`splits.kernels.numeric.scan_counts_entropy` of the blocks that are high."""
+    """The best cut of class counts by entropy in the high blocks: its score and position; 0 for none.
+
+    `splits.kernels.numeric.scan_counts_entropy` of these blocks only, each from its counts in `lefts`.
+    """
     n_classes, size, whole_tolerance = totals.shape[0], block_length(n), int64(tolerance * unit)
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     first, last, enough = uint64(least), uint64(n) - uint64(least), int64(bar * unit)
@@ -106,9 +112,9 @@ def scan_high_counts_by_entropy(
 
 @compiled
 def sum_to_high(entries, start, n, shift, by, weights, highs, n_high, blocks, totals):
-    """`blocks[j, :]`: the class weights before the high block j; `totals`: of all.
+    """Fill `blocks[j, :]` with the class weights before the high block j, and `totals` with those of the whole list.
 
-    Every fourth entry is added up apart, so that additions do not wait for each other.
+    Four sums run side by side, so that additions do not wait for each other.
     """
     n_classes, size, i = totals.shape[0], block_length(n), uint64(start)
     mask = class_mask(shift, n_classes)
@@ -137,8 +143,10 @@ def sum_to_high(entries, start, n, shift, by, weights, highs, n_high, blocks, to
 def scan_high_weights(
     entries, start, n, shift, by, totals, blocks, highs, n_high, weights, least, last, tolerance, bar
 ):
-    """`splits.kernels.numeric.scan_weights` of the blocks that are high, after `sum_to_high`; `last` is its
-    `last_place`.
+    """The best cut of class weights by Gini in the high blocks: its score and position; 0 for none.
+
+    `splits.kernels.numeric.scan_weights` of these blocks only, after `sum_to_high`; `last` is the list's
+    `last_position`.
     """
     size, n_classes = block_length(n), totals.shape[0]
     t0, t1, t2 = totals[0], totals[1] if n_classes > 1 else 0.0, totals[2] if n_classes > 2 else 0.0
@@ -180,7 +188,11 @@ def scan_high_weights(
 def scan_high_weights_by_entropy(
     entries, start, n, shift, by, totals, blocks, highs, n_high, weights, left, behind, least, last, tolerance, bar
 ):
-    """`scan_high_weights` by entropy: about w log2 w is kept in `left` and `behind`, as `scan_weights` does."""
+    """The best cut of class weights by entropy in the high blocks: its score and position; 0 for none.
+
+    `splits.kernels.numeric.scan_weights` of these blocks only, after `sum_to_high`; like it, this keeps approximate
+    terms w log2 w in `left`, after the weights, and in `behind`.
+    """
     size, n_classes, whole = block_length(n), totals.shape[0], 0.0
     for k in range(n_classes):
         whole += totals[k]

@@ -1,4 +1,4 @@
-"""First looks at the lists of a node, and the search of what they leave; see `growth.kernels.bounds.bound`."""
+"""Bounds on the best cuts of a node's lists, and the search of what they leave; see `growth.kernels.bounds.bound`."""
 
 import numpy as np
 from numba import int64, uint64
@@ -37,15 +37,15 @@ from core.growth.kernels.bounds.rescan import (
 from core.growth.kernels.bounds.weight_flags import by_flags, by_flags_and_class, fill_kinds, has_kinds
 from core.splits.kernels.numeric import NO_CUT, last_position, ratio, score_of_whole
 
-SHORTEST_COUNTED, SHORTEST_WEIGHED = 48, 16  # entries of a list that gets a first look
-MOST_AT_ONCE = 4096  # rows of a node whose lists are all looked at before any is searched
+SHORTEST_COUNTED, SHORTEST_WEIGHED = 48, 16  # entries of the shortest lists that are bounded
+MOST_AT_ONCE = 4096  # rows of a node whose lists are all bounded before any is searched
 MOST = 1e300  # no gain is larger
 SOME = 0.5  # units: more than nothing, since weights are whole units
 
 
 @compiled
 def weigh_entries(problem, rules, work, rows, row_start, n_rows, figures, path, n_path):
-    """Find what entries weigh in units, if rows do not count one; whether their marks tell it."""
+    """Compute the weights of entries in units, unless rows count one; whether they are looked up by flags."""
     has_flags, most = has_kinds(n_path, n_rows), figures[0]
     if work.units.shape[0] > 0:
         most = heaviest_class(figures, rules.n_classes)
@@ -64,7 +64,7 @@ def weigh_entries(problem, rules, work, rows, row_start, n_rows, figures, path, 
 
 @compiled
 def heaviest_class(figures, n_classes):
-    """What the heaviest class of a node weighs."""
+    """The weight of a node's heaviest class."""
     most = 0.0
     for k in range(n_classes):
         most = max(most, figures[1 + k])
@@ -73,20 +73,20 @@ def heaviest_class(figures, n_classes):
 
 @compiled
 def is_bounded(rules, work, n):
-    """Whether a list of n entries gets a first look: there is room for it only where that is of use."""
+    """Whether a list of n entries is bounded before it is searched: buffers exist only where that is of use."""
     shortest = SHORTEST_COUNTED if rules.is_counted else SHORTEST_WEIGHED
     return n >= shortest and n < MOST_ENTRIES and work.highs.shape[0] > 0
 
 
 @compiled
 def has_words(rules, n_rows, n):
-    """Whether all cuts of a list of n entries are looked at one by one: a few blocks would save less than they take."""
+    """Whether all cuts of a list of n entries are scored, without blocks: few blocks would save less than they cost."""
     return has_few_weighed(rules, n_rows) and n <= LONGEST_OF_WORDS and rules.criterion == GINI and not rules.needs_all
 
 
 @compiled
 def bound_from_blocks(problem, rules, work, entries, start, n, lefts, has_few, has_flags):
-    """Add up a list's blocks in `lefts`; what its best cut surely gains, times the node's weight."""
+    """Add up a list's blocks in `lefts`; returns a lower bound on its best cut's gain, times the node's weight."""
     if has_few:
         n_blocks = fill_lefts_of_few(entries, start, n, problem.shift, work.units, work.block_words, lefts)
     else:
@@ -100,7 +100,7 @@ def bound_from_blocks(problem, rules, work, entries, start, n, lefts, has_few, h
 
 @compiled
 def units_of_entries(problem, work, has_flags):
-    """By what of an entry its units are found, and where: by marks and class if these tell them, else by its row."""
+    """How `position_in` finds an entry's units, and their table: by flags and class if these are used, else by row."""
     if has_flags:
         return by_flags_and_class(problem.shift), work.kind_units
     return by_row(problem.shift), work.units
@@ -108,7 +108,7 @@ def units_of_entries(problem, work, has_flags):
 
 @compiled
 def weights_of_entries(problem, work, has_flags):
-    """The same for its weight."""
+    """How `position_in` finds an entry's weight, and the table of weights: by flags if these are used, else by row."""
     if has_flags:
         return by_flags(problem.shift), work.kind_weights
     return by_row(problem.shift), problem.weights
@@ -116,22 +116,22 @@ def weights_of_entries(problem, work, has_flags):
 
 @compiled
 def has_few_weighed(rules, n_rows):
-    """Whether a node has weights, and so few rows that all of them fit into one word in small units."""
+    """Whether a node's rows have weights and are so few that the sums of all of them fit into one word."""
     return not rules.is_counted and n_rows <= SHORT
 
 
 @compiled
 def unit_and_doubt(rules, work, known):
-    """How many units a weight of 1 has, and how many a gain may be wrong by where so many are known."""
+    """The units in a weight of 1, and by how many a gain may be wrong where `known` units are known."""
     by_floats = doubt_of_floats(known, rules.criterion)
     return (1.0, by_floats) if rules.is_counted else (work.scale[0], work.scale[1] + by_floats)
 
 
 @compiled
 def bound_closely(problem, rules, work, entries, start, n, lefts, bar, has_flags):
-    """After `look_at`: what the best cut of a list surely gains and what it gains at the most, times the node's weight.
+    """After `bound_from_blocks`: closer lower and upper bounds on the best cut's gain, times the node's weight.
 
-    Only what exceeds the bar is looked for.
+    Only blocks where a gain may exceed the bar are scored; NO_CUT twice if there are none.
     """
     n_blocks = n_blocks_of(n)
     undivided, known = score_undivided(lefts, n_blocks, rules.criterion)
@@ -162,16 +162,16 @@ def bound_closely(problem, rules, work, entries, start, n, lefts, bar, has_flags
 
 @compiled
 def bounds_of_gain(surely, possibly, undivided, least, unit, doubt):
-    """From the highest scores: what a list's best cut surely gains and what it gains at the most."""
+    """The lower and upper bound on the gain of a list's best cut, from its highest scores."""
     if possibly == 0.0 and least - doubt > SOME:
         return NO_CUT, NO_CUT
-    # What weighs less than half a unit gains less than the doubt.
+    # A side that weighs less than half a unit gains less than the doubt.
     return (surely - undivided - doubt) / unit, (max(possibly, undivided) - undivided + doubt) / unit
 
 
 @compiled
 def bound_all_cuts(problem, rules, work, entries, start, n):
-    """`look_at` and `look_closer` at once, where the list has words."""
+    """`bound_from_blocks` and `bound_closely` in one, for lists that need no blocks; see `has_words`."""
     t0, t1, t2 = fill_words(entries, start, n, problem.shift, work.units, work.block_words)
     known = t0 + t1 + t2
     undivided = ratio(t0 * t0 + t1 * t1 + t2 * t2, known)
@@ -183,10 +183,11 @@ def bound_all_cuts(problem, rules, work, entries, start, n):
 
 @compiled
 def bound_lists(problem, rules, work, lists, starts, lengths, at, has_flags):
-    """Look at all lists of a node, then closer at those that may have its best cut; what that surely gains, and where.
+    """Bound all drawn lists of a node; returns the largest lower bound on a gain, and its list, -1 if there is none.
 
-    `work.surely[i]` is what the best cut of list i surely gains, `work.possibly[i]` what it gains at the most, if that
-    counts. Where every list's best cut is needed all are searched anyway, and none is looked at closer.
+    `work.surely[i]` is a lower bound on the gain of list i's best cut, `work.possibly[i]` an upper one if that cut may
+    be the node's best. Lists that may have the best cut are bounded more closely, except where every list's best cut is
+    needed, since then all are searched anyway. All gains are times the node's weight.
     """
     most, first, n_lists = NO_CUT, -1, problem.lengths.shape[0]
     n_rows = lengths[at, n_lists]
@@ -226,7 +227,10 @@ def bound_lists(problem, rules, work, lists, starts, lengths, at, has_flags):
 
 @compiled
 def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar, has_flags):
-    """`scan_list` after `look_at`: only blocks are searched that a first look leaves."""
+    """The best cut of a bounded list above the bar: its gain times the node's weight, and its position; 0 for none.
+
+    `growth.kernels.lists.best_split.scan_list` after `bound_from_blocks`: only high blocks are searched.
+    """
     n_blocks, least = n_blocks_of(n), rules.min_leaf - TIE
     unit, doubt = unit_and_doubt(rules, work, score_undivided(lefts, n_blocks, rules.criterion)[1])
     n_high = flag_high(lefts, n_blocks, bar * unit - doubt, least * unit - doubt, rules.criterion, work.highs)
@@ -239,7 +243,7 @@ def scan_in_blocks(problem, rules, work, entries, start, n, lefts, totals, bar, 
 
 @compiled
 def scan_counts(problem, rules, work, entries, start, n, lefts, totals, n_high, bar):
-    """`scan_in_blocks` where every row counts one, once the high blocks are marked."""
+    """`scan_in_blocks` where every row counts one, given the high blocks."""
     whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, int64(0))
     least, tolerance = uint64(max(1.0, np.ceil(rules.min_leaf - TIE))), rules.tolerance * known
     given = entries, start, n, problem.shift, work.counts, work.left_counts, lefts, work.highs, n_high
@@ -257,7 +261,7 @@ def scan_counts(problem, rules, work, entries, start, n, lefts, totals, n_high, 
 
 @compiled
 def scan_weighed(problem, rules, work, entries, start, n, totals, n_high, bar, has_flags):
-    """`scan_in_blocks` where weights are added up, once the high blocks are marked."""
+    """`scan_in_blocks` where rows have weights, given the high blocks."""
     shift, least = problem.shift, rules.min_leaf - TIE
     by, weights = weights_of_entries(problem, work, has_flags)
     sum_to_high(entries, start, n, shift, by, weights, work.highs, n_high, work.blocks, totals)

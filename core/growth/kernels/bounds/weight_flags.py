@@ -1,16 +1,16 @@
-"""What a row weighs in a large node, told by its entry alone.
+"""The weight of a row in a large node, from flags in its list entry.
 
-Where all rows weigh the same at first, a row's weight in a node is that times the shares of the splits above which it
-came down both ways of. An entry has a mark for each of these splits, as far as there are bits for them:
+If all rows have the same weight at first, a row's weight in a node is that weight times the share of the branch taken
+at each split above that sent the row down both. An entry has a flag for each of these splits, as far as it has bits:
 
-    new value? | marks | class | row          so many marks fit: 31 - 2 - bits of the row
+    new value? | flags | class | row          31 - 2 - bits of the row are left for flags
 
-So weights are looked up in a table by the marks, which stays in the processor's cache; by the row they would be
-gathered from all over the memory, which takes two to four times as long in nodes of many rows. The table holds the same
+So weights are looked up by their flags in a table that stays in the processor's cache; by row they would be gathered
+from all over the memory, which takes two to four times as long in nodes of many rows. The table holds the same
 products in the same order: the same float64 as `weights[row]`.
 
-The path to a node is what an entry without marks weighs, then the share of each split that has a mark; it is empty
-where entries do not tell their weights.
+The path to a node is the weight of an entry without flags, then the share of each split that has a flag; it is empty
+where flags do not determine the weights.
 """
 
 from numba import int64, uint32, uint64
@@ -19,43 +19,43 @@ from core.compiler.compile import compiled
 from core.growth.kernels.bounds.block_sums import LANE, MIDDLING, block_length
 from core.splits.kernels.numeric import MOST_LANES
 
-CLASS_BITS = 2  # below the marks
+CLASS_BITS = 2  # below the flags
 MOST_FLAGS = 11
-MOST_KINDS = 1 << MOST_FLAGS  # of marks
+MOST_KINDS = 1 << MOST_FLAGS  # combinations of flags
 
 
 @compiled
 def flag_at(shift, n_path):
-    """The mark of the next split below a node with a path of that length; 0 where entries have no room for it."""
+    """The flag of a split of a node whose path has length `n_path`; 0 if entries have no bit for it."""
     position = shift + CLASS_BITS + n_path - 1
     return uint32(1) << uint32(position) if 0 < n_path <= MOST_FLAGS and position < 31 else uint32(0)
 
 
 @compiled
 def has_kinds(n_path, n):
-    """Whether a node of n rows, to which that path leads, is searched by marks: few rows are in the cache anyway."""
+    """Whether weights in a node of n rows are looked up by flags: with a path only, and few rows are cached anyway."""
     return n_path > 0 and n > MIDDLING
 
 
 @compiled
 def by_flags(shift):
-    """What of an entry are its marks; see `growth.kernels.bounds.block_sums.place_in`."""
+    """The first bit and the mask of an entry's flags, for `growth.kernels.bounds.block_sums.position_in`."""
     first = uint32(shift) + uint32(CLASS_BITS)
     return first, (uint32(1) << (uint32(31) - first)) - uint32(1)
 
 
 @compiled
 def by_flags_and_class(shift):
-    """What of an entry are its marks and its class."""
+    """The first bit and the mask of an entry's class and flags, for `growth.kernels.bounds.block_sums.position_in`."""
     return uint32(shift), (uint32(1) << (uint32(31) - uint32(shift))) - uint32(1)
 
 
 @compiled
 def fill_kinds(path, n_path, n, most, weights, units, scale):
-    """`weights[marks]`: what an entry with these marks weighs; `units[marks and class]`: as
-    `growth.kernels.bounds.block_sums.fill_units`.
+    """Fill `weights[flags]` with the weight of an entry with these flags, and `units[flags and class]` with its units.
 
-    Every one of the node's n rows may have been rounded by half a unit.
+    The units and `scale` are as in `growth.kernels.bounds.block_sums.fill_units`, except that the rounding error is
+    bounded: by half a unit for each of the node's n rows.
     """
     weights[0], n_kinds = path[0], 1
     for split in range(1, n_path):

@@ -1,1 +1,1 @@
-"""Many trees by kernels, from one table that is prepared once."""
+"""Growing many trees by kernels, from samples that are prepared once."""

@@ -1,7 +1,7 @@
-"""Many trees by compiled kernels, of samples of the same rows: columns are coded and sorted once for all of them.
+"""Growing many trees by kernels, on samples of the same rows: columns are coded and sorted once for all of them.
 
-One tree is one task, grown from start to end by one thread in that thread's own room. What trees share is only read:
-each takes its rows' entries from the sorted lists, in one pass that keeps their order.
+One tree is one task, grown from start to end by one thread in that thread's scratch buffers. What trees share is only
+read: each copies its rows' entries from the sorted lists, in one pass that keeps their order.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,9 +46,10 @@ from core.tree.tree import Tree
 
 @dataclass(frozen=True)
 class Shared:
-    """The samples of all trees as the kernels take them; `problem` has the lists of all rows.
+    """What all trees share: the samples in the form that kernels take; `problem` has the lists of all rows.
 
-    `numbers` are the columns where nodes can be finished by a kernel, and `ranked` is there where trees grow by ranks.
+    `numbers` are the columns if a kernel can finish the nodes, else None. `ranked` is None unless trees are grown by
+    ranks.
     """
 
     samples: Samples
@@ -62,7 +63,7 @@ class Shared:
 
 
 class Scratch:
-    """What a thread works in, one tree after the other; `apart` is where nodes of small subtrees are kept."""
+    """The scratch buffers of a thread, reused for tree after tree; `apart` stores the nodes of small subtrees."""
 
     def __init__(self, work: Any, progress: FloatArray, ranked: RankedRoom) -> None:
         self.work, self.progress, self.ranked = work, progress, ranked
@@ -81,11 +82,11 @@ def grow_many(
     threads: int = 1,
     watch: Watch = nobody,
 ) -> None:
-    """Grow these trees and hand each to `keep`, in any order and from any thread.
+    """Grow these trees and pass each to `keep`, in any order and from any thread.
 
-    `engine.compilable.can_grow_by_gains` has to say that the kernels can. `has_repeats` tells that rows may
-    weigh several times as much in a sample as in `samples`, `has_draws` that nodes draw columns. `watch` hears how much
-    is done several times a second, and may raise to end growth.
+    `engine.compilable.can_grow_by_gains` must hold. `has_repeats` says that rows may weigh several times as much in a
+    sample as in `samples`, `has_draws` that nodes draw columns. `watch` is called with the progress several times a
+    second, and may raise to end growth.
     """
     max_leaves, algorithm = algorithm.stopping.max_leaves, as_kernels_grow(algorithm)
     is_counting = not has_repeats and algorithm.missing is not MissingStrategy.SURROGATE
@@ -116,12 +117,12 @@ def grow_many(
             done.append(tree)
 
     def told() -> float:
-        """How much is done: sorting takes as long as a part of one tree."""
+        """The progress from 0 to 1; coding and sorting count as a part of one tree."""
         growing = float(progress[:, DONE].sum()) / float(samples.weights.sum())
         sorting = SORTING * float(progress[0, SORTED])
         return min(1.0, (CODING + sorting + (1 - CODING - SORTING) * min(len(done) + growing, len(trees))) / len(trees))
 
-    with ThreadPoolExecutor(threads) as pool:  # the kernels hold no lock, so this thread can say how far they are
+    with ThreadPoolExecutor(threads) as pool:  # kernels release the GIL, so this thread can report progress
         try:
             sharing = pool.submit(share)
             while not wait([sharing], POLL_SECONDS).done:
@@ -139,7 +140,7 @@ def grow_many(
 
 
 def grow_sample(shared: Shared, sample: TreeSample, scratch: Scratch) -> Tree | FinishedNodes:
-    """The tree of some of the rows, or its finished nodes; rows are named by their numbers among all."""
+    """Grow the tree of some of the rows, or its finished nodes; rows keep their numbers in `shared.samples`."""
     samples, algorithm, numbers = shared.samples, shared.algorithm, shared.numbers
     objective = objective_of(shared, sample)
     keeps_small = numbers is not None and sample.draw is not None
@@ -160,7 +161,7 @@ def grow_sample(shared: Shared, sample: TreeSample, scratch: Scratch) -> Tree | 
     apart = scratch.apart or node_buffers(2 * len(samples) if keeps_small else 0, len(figures))
     *nodes, _, splits, results, _ = grow_piece(problem, rules, scratch.work, root, figures, 0, scratch.progress, *apart)
     scratch.apart = splits, results
-    del problem  # its lists take a third of all memory, and nobody needs them any more
+    del problem  # its lists take a third of all memory and are no longer needed
     if scratch.progress[STOP]:
         raise GrowthEnded
     if numbers is not None:
@@ -170,7 +171,7 @@ def grow_sample(shared: Shared, sample: TreeSample, scratch: Scratch) -> Tree | 
 
 
 def objective_of(shared: Shared, sample: TreeSample) -> Objective:
-    """What the tree of some of the rows maximises."""
+    """What the tree of a sample maximises."""
     if shared.ranked is None:
         return objective_for(shared.algorithm, shared.samples.target.take(sample.rows), sample.weights)
     impurity = IMPURITIES[shared.algorithm.criterion.kind]
@@ -185,7 +186,7 @@ def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:
     numbering = np.zeros(len(shared.samples), dtype=np.uint32)
     numbering[rows] = np.arange(1, n_rows + 1)
     capacity = list_capacity(n_rows, has_missing)
-    # One entry more: what is not taken is written too, and then overwritten.
+    # One entry more: entries that are not taken are written too, and then overwritten.
     taken, n_taken = np.empty((len(lists), capacity + 1), dtype=np.uint32), np.zeros(len(lists), dtype=np.int64)
     distinct = np.zeros(len(lists), dtype=np.bool_)
     take_lists(lists, lengths, numbering, shift, taken, n_taken, distinct)
@@ -208,5 +209,5 @@ def problem_of_rows(shared: Shared, sample: TreeSample) -> tuple[Any, ...]:
         rows.astype(np.uint32),
         shift,
         np.ascontiguousarray(values[:, rows]) if values.size else values,
-        np.empty(0),  # rows weigh as often as they were drawn, which no entry tells
+        np.empty(0),  # no path: a row weighs as often as it was drawn, which its flags cannot tell
     )

@@ -1,4 +1,4 @@
-"""The sorted lists of some of the rows, from those of all: nothing is sorted again."""
+"""The sorted lists of some of the rows, taken from those of all rows without sorting again."""
 
 from numba import int64, uint32, uint64
 
@@ -7,10 +7,11 @@ from core.compiler.compile import compiled
 
 @compiled
 def take_lists(lists, lengths, numbering, shift, taken, taken_lengths, distinct):
-    """Fill `taken` with the entries of rows that have a new number, `numbering` being one more than that, else 0.
+    """Fill `taken` with the entries of the rows in a sample.
 
-    It has room for one entry more than are taken. An entry is new when any entry since the last one taken was new; the
-    first of a list never is.
+    `numbering[row]` is the new number of a row plus 1, or 0 if it is not taken. `taken` is long enough for one entry
+    more than are taken. A taken entry is flagged as a new value if any entry since the last one taken was; the first of
+    a list never is.
     """
     for i in range(lists.shape[0]):
         n, n_new = take_list(lists[i], uint64(lengths[i]), numbering, uint32(shift), taken[i])
@@ -19,7 +20,7 @@ def take_lists(lists, lengths, numbering, shift, taken, taken_lengths, distinct)
 
 @compiled
 def take_list(entries, n, numbering, shift, taken):
-    """The same for one list; how many were taken, and how many of them are new."""
+    """Filter one list as `take_lists` does; returns how many entries are taken, and how many of them have the flag."""
     mask, flag = (uint32(1) << shift) - uint32(1), uint32(1) << uint32(31)
     rest, is_new, n_new, to, i = ~(mask | flag), uint32(0), uint32(0), uint64(0), uint64(0)
     while i < n:

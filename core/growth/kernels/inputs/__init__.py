@@ -1,1 +1,1 @@
-"""Samples in the form that kernels take them: columns as sorted lists or codes."""
+"""The samples in the form that kernels take: columns as sorted lists or codes."""

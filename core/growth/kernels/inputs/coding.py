@@ -1,8 +1,8 @@
-"""In which form the kernels get each column: as a sorted list, or as a code for every row.
+"""Which form kernels get each column in: a sorted list, or a code for every row.
 
-Categories are coded, and so are columns that were cut before growth, by the interval, and columns of few distinct
-values, by the place among these; but where only some gaps are candidates, lists tell which. A candidate slot is a place
-in the order of the columns; one-hot, every level of a column has one.
+Columns of categories are coded, and so are columns cut before growth, by their interval, and columns of few distinct
+values, by the index of the value among these. But if only some gaps are candidates, ordered columns are lists, on which
+the gaps are chosen. A candidate slot is an index in the order of the columns; one-hot, every category has one.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from core.splits.candidates import midpoints
 from core.splits.split import Split, SplitKind
 from core.tables.table import Column
 
-FEW_VALUES, FEW_ROWS = 256, 4096  # codes of values are worth it for few values in more than a few rows
+FEW_VALUES, FEW_ROWS = 256, 4096  # a column of at most FEW_VALUES values is coded if it has more than FEW_ROWS rows
 MOST_LEVELS = 65_000
 
 
 @dataclass(frozen=True)
 class Coding:
-    """A column's codes, one more than the last level standing for a missing value; `values` by level, if it has any.
+    """A column's codes, where `n_levels` is a missing value; `values[code]` is the value if the codes are numbers.
 
     `cuts` are those found before growth.
     """
@@ -38,11 +38,11 @@ class Coding:
 
     @property
     def is_one_cut(self) -> bool:
-        """Whether there is one place to cut, between two levels."""
+        """Whether there is only one cut, between two codes."""
         return self.kind is SplitKind.THRESHOLD and self.n_levels == 2
 
     def thresholds(self, low: RowArray, high: RowArray) -> FloatArray:
-        """Where cuts between two levels each lie."""
+        """The thresholds of cuts between the codes `low` and `high`."""
         if self.values is None:
             return np.array(self.cuts)[low]
         return midpoints(self.values[low], self.values[high])
@@ -54,7 +54,7 @@ def is_codable(samples: Samples) -> bool:
 
 
 def coding_of(samples: Samples, algorithm: Algorithm, column: int, *, few_values: bool = True) -> Coding | None:
-    """The column as codes; None when it is to be a list. Numbers of few values are coded only if told to be."""
+    """The column as codes; None if it is to be a list. Columns of few numbers are coded only if `few_values` is set."""
     attribute, cells = samples.attributes.schema[column], samples.attributes.columns[column]
     if not attribute.has_order:
         kind = {
@@ -76,7 +76,7 @@ def coding_of(samples: Samples, algorithm: Algorithm, column: int, *, few_values
 
 
 def coding_of_few(values: FloatArray) -> Coding | None:
-    """The codes of a column of few distinct values: places among these; None when there are many."""
+    """The codes of a column of few distinct values, their indices in ascending order; None if there are too many."""
     from core.growth.kernels.inputs.few_values import few_values, renamed  # imports Numba
 
     distinct, codes = np.empty(FEW_VALUES), np.empty(len(values), dtype=np.uint16)
@@ -90,7 +90,7 @@ def coding_of_few(values: FloatArray) -> Coding | None:
 
 
 def with_missing(codes: Column | RowArray, is_missing: BoolArray, n_levels: int) -> NDArray[np.uint16]:
-    """The codes in two bytes, what is missing as one level more."""
+    """The codes as uint16, missing ones as `n_levels`."""
     return np.where(is_missing, n_levels, codes).astype(np.uint16)
 
 
@@ -103,13 +103,13 @@ def as_numbers(samples: Samples, column: int) -> FloatArray:
 
 
 def for_kernels(values: Any, kind: type[Any]) -> Any:
-    """The array as kernels take it: in one piece, in this machine's byte order, and writable, as they are compiled."""
+    """The array as compiled kernels expect it: contiguous, aligned, writable, and in this machine's byte order."""
     return np.require(values, kind, ["C_CONTIGUOUS", "WRITEABLE", "ALIGNED"])
 
 
 @dataclass(frozen=True)
 class NumberColumns:
-    """All columns as float64 that kernels read where they are; the arrays have to outlive the addresses."""
+    """Columns as float64 arrays that kernels read by their addresses; the arrays must outlive the addresses."""
 
     values: list[FloatArray]
 
@@ -119,6 +119,6 @@ class NumberColumns:
 
 
 def number_columns(samples: Samples, columns: Sequence[int] | None = None) -> NumberColumns:
-    """Columns of samples that have an order; all of them unless told."""
+    """The given columns of the samples, or all of them, as numbers; each has an order."""
     chosen = range(len(samples.attributes.schema)) if columns is None else columns
     return NumberColumns([as_numbers(samples, column) for column in chosen])

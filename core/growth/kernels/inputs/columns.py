@@ -1,4 +1,4 @@
-"""What the kernels get to know of samples: how they are weighed, each column as a list or codes, how many sums."""
+"""What kernels need to know of samples: how rows are weighted, which columns are lists or codes, how many sums."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,16 @@ from core.growth.samples import Samples
 from core.tables.progress import Watch, nobody, watched
 from core.tables.target import ClassTarget
 
-MOST_WHOLE = 2.0**31  # the sum of whole weights whose square is a whole number of 64 bits
+MOST_WHOLE = 2.0**31  # the square of a sum of whole weights below this fits into 64 bits
 
 
 @dataclass(frozen=True)
 class Weighing:
-    """What rows weigh: whether some go down several branches, whether all count one, and whether these are classes.
+    """How rows are weighted.
 
-    `is_whole` where weights are whole numbers, and stay so, whose squares are exact.
+    `has_missing`: some rows may go down several branches. `is_unit`: every row counts one. `is_counted`: every row
+    counts one, and classes are predicted. `is_whole`: weights are whole numbers and stay so, and the squares of their
+    sums are exact.
     """
 
     has_missing: bool
@@ -28,7 +30,7 @@ class Weighing:
 
 
 def weighing_of(samples: Samples, *, is_counting: bool = True) -> Weighing:
-    """How the samples are weighed; where nothing is to be counted, rows of weight 1 are weighed too."""
+    """How the samples are weighted; without `is_counting`, rows of weight 1 are treated like any others."""
     has_missing = samples.attributes.has_missing
     is_unit = is_counting and not has_missing and bool((samples.weights == 1).all())
     is_whole = not has_missing and bool((samples.weights == np.floor(samples.weights)).all())
@@ -38,9 +40,9 @@ def weighing_of(samples: Samples, *, is_counting: bool = True) -> Weighing:
 
 @dataclass(frozen=True)
 class Column:
-    """A column as the kernels get it: its first candidate slot, how many it has, and its codes unless it is a list.
+    """A column as the kernels get it: its first candidate slot, its number of slots, and its codes unless it is a list.
 
-    Codes of two levels may be bits.
+    With `is_bit`, its codes are stored as bits.
     """
 
     slot: int
@@ -52,7 +54,7 @@ class Column:
 def columns_of(
     samples: Samples, algorithm: Algorithm, weighing: Weighing, watch: Watch = nobody, *, has_draws: bool = False
 ) -> list[Column]:
-    """Every column, in order. Where nodes draw columns or look for surrogates, few values are no reason to code one."""
+    """Every column, in order. Few distinct values are no reason to code one if nodes draw columns or use surrogates."""
     columns: list[Column] = []
     few_values = not has_draws and algorithm.missing is not MissingStrategy.SURROGATE
     slot, is_corrected = 0, algorithm.criterion.numeric_correction is NumericCorrection.RELEASE8
@@ -67,14 +69,14 @@ def columns_of(
 
 
 def first_levels(columns: list[Column]) -> RowArray:
-    """Where the levels of each coded column start when all stand below each other, each with one more for missing."""
+    """Where the codes of each coded column start if they follow one another, each column with one more for missing."""
     return np.cumsum([0, *(each.coding.n_levels + 1 for each in columns if each.coding is not None)], dtype=np.int64)[
         :-1
     ]
 
 
 def classes_of(samples: Samples) -> CodeArray:
-    """Class codes; all 0 for numbers."""
+    """The class codes of the rows; all 0 for numbers."""
     target = samples.target
     if isinstance(target, ClassTarget):
         return for_kernels(target.codes, np.int32)
@@ -90,21 +92,21 @@ def numbers_of(samples: Samples) -> FloatArray:
 
 
 def n_classes_of(samples: Samples) -> int:
-    """How many classes there are; 1 for numbers."""
+    """The number of classes; 1 for numbers."""
     return len(samples.target.classes) if isinstance(samples.target, ClassTarget) else 1
 
 
 def n_sums_of(samples: Samples) -> int:
-    """How many sums a set of rows has: one for each class, or the moments of the numbers."""
+    """How many sums describe a set of rows: one for each class, or the moments of the numbers."""
     target = samples.target
     return len(target.classes) if isinstance(target, ClassTarget) else 1 + 2 * target.numbers.shape[1]
 
 
 def row_bits_of(samples: Samples) -> int:
-    """How many bits number the rows."""
+    """How many bits a row number takes."""
     return max(1, (len(samples) - 1).bit_length())
 
 
 def class_bits_of(samples: Samples) -> int:
-    """How many bits number the classes."""
+    """How many bits a class takes."""
     return max(1, n_classes_of(samples) - 1).bit_length()

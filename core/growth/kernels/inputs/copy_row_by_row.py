@@ -1,15 +1,15 @@
-"""The compiled twin of `row_by_row` for numbers."""
+"""Kernel of `growth.kernels.inputs.row_by_row` for columns of numbers."""
 
 from numba import uint64
 
 from core.compiler.compile import compiled, numbers_at
 
-BLOCK_ROWS = 64  # few enough to stay in a processor's first cache with all their columns
+BLOCK_ROWS = 64  # few enough for the first-level cache, with all their columns
 
 
 @compiled
 def put_row_by_row(addresses, n_rows, width, table):
-    """Put the columns at some addresses side by side, and 0 up to a width; whether any number is missing."""
+    """Copy the columns at `addresses` into a table, rows padded with 0 to `width`; returns whether any is missing."""
     n_columns, has_missing = len(addresses), False
     for start in range(0, n_rows, BLOCK_ROWS):
         end = min(start + BLOCK_ROWS, n_rows)

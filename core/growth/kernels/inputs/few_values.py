@@ -1,4 +1,4 @@
-"""The compiled twin of `np.unique(values, return_inverse=True)` for columns of few distinct values."""
+"""Kernel of `np.unique(values, return_inverse=True)` for columns of few distinct values, by a hash table."""
 
 import numpy as np
 from numba import int64, uint16, uint64
@@ -11,10 +11,10 @@ NOBODY = 65_535
 
 @making_arrays
 def few_values(values, bits, most, distinct, codes):
-    """Number the values in the order they are met: `distinct[code]` are these, missing values have the code `most`.
+    """Number the values in the order in which they first occur: fills `distinct[code]` and the `codes` of the rows.
 
-    `bits` is the same memory as `values`, read as whole numbers. Returns how many there are, or `most` + 1 when there
-    are more than that: then nothing is known.
+    Missing values have the code `most`. `bits` is the same memory as `values`, read as integers. Returns how many
+    values there are, or `most` + 1 if there are more than `most`; the codes are then incomplete.
     """
     slots = np.full(1 << SLOTS_BITS, uint16(NOBODY), np.uint16)
     n, last = int64(0), uint64((1 << SLOTS_BITS) - 1)
@@ -38,6 +38,6 @@ def few_values(values, bits, most, distinct, codes):
 
 @compiled
 def renamed(codes, names):
-    """Give every code its new name, in place."""
+    """Replace every code by `names[code]`, in place."""
     for row in range(codes.shape[0]):
         codes[row] = names[codes[row]]

@@ -1,4 +1,4 @@
-"""A table with its columns side by side, row by row: what a kernel needs of a row stands in few lines of memory."""
+"""Tables stored row by row: what a kernel needs of a row is in few cache lines."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,14 @@ from core.growth.kernels.inputs.copy_row_by_row import put_row_by_row
 from core.tables.table import Column
 
 BLOCK_ROWS = 1024
-LINE = 64  # bytes of memory that come together
+LINE = 64  # bytes of a cache line
 
 
 def row_by_row(columns: Sequence[Column], n_rows: int, width: int, kind: type) -> Any:
-    """The columns side by side, and 0 up to a width; some rows of all columns at a time, so that they stay near."""
+    """The columns as a table stored row by row, padded with 0 to `width`.
+
+    It is filled some rows at a time, in all columns, so that these stay in the cache.
+    """
     table: Any = in_lines((n_rows, width), kind)
     table[:, len(columns) :] = 0
     for start in range(0, n_rows if columns else 0, BLOCK_ROWS):
@@ -26,13 +29,13 @@ def row_by_row(columns: Sequence[Column], n_rows: int, width: int, kind: type) -
 
 
 def numbers_row_by_row(columns: NumberColumns, n_rows: int, width: int) -> tuple[FloatArray, bool]:
-    """The same of numbers, by a kernel, and whether any is missing."""
+    """Columns of numbers as a table stored row by row, padded with 0 to `width`; and whether any is missing."""
     table = in_lines((n_rows, width), np.float64).ravel()
     return table, bool(put_row_by_row(columns.addresses, n_rows, width, table))
 
 
 def in_lines(shape: tuple[int, int], kind: type) -> Any:
-    """An array that begins where a line of the processor's cache does, so that rows of whole lines touch no others."""
+    """An array that begins at a cache line of the processor, so that rows of whole lines touch no others."""
     n = shape[0] * shape[1]
     buffers: Any = np.empty(n + LINE, dtype=kind)
     start = -buffers.ctypes.data % LINE // buffers.itemsize

@@ -1,1 +1,1 @@
-"""One tree from sorted lists of rows."""
+"""Kernels that grow one tree from sorted lists of rows and coded columns."""

@@ -1,4 +1,7 @@
-"""The tree from the kernels' nodes: thresholds and figures by the definitions, so that both store the same bytes."""
+"""Building the tree from the kernels' nodes.
+
+Thresholds and figures are computed by the definition's formulas, so that both engines store the same bytes.
+"""
 
 from typing import Any
 
@@ -27,7 +30,7 @@ from core.tables.progress import Watch, nobody
 from core.tables.target import Task
 from core.tree.tree import LEAF, SPLIT_KINDS, Tree
 
-NODES_AT_ONCE = 1_000  # are dealt with before somebody hears of it
+NODES_AT_ONCE = 1_000  # between two calls of the watch
 
 
 def assembled(
@@ -42,15 +45,15 @@ def assembled(
     *,
     watch: Watch = nobody,
 ) -> Tree:
-    """The tree from the kernels' nodes: numbered depth first, with thresholds and figures by the definitions.
+    """Build the tree: number the kernels' nodes depth first, and compute thresholds and figures as the definition does.
 
-    The watch hears again and again that growth has ended, and may raise, while this takes long.
+    While this takes long, `watch` is called repeatedly with 1.0, since growth has ended; it may raise.
     """
     if has_small(samples, algorithm, columns):
         nodes, numbers = (links, figures, sums, levels), number_columns(samples)
         return finished_tree(samples, numbers, objective, criterion_of(algorithm), nodes)
     sizes, order = depth_first(links)
-    links, figures = links[order], figures[order]  # the tree's node i was grown as order[i]
+    links, figures = links[order], figures[order]  # node i of the tree is the kernels' node order[i]
     is_inner = links[:, kernels.SLOT] >= 0
     first_slots = np.array([column.slot for column in columns])
     column = np.where(is_inner, np.searchsorted(first_slots, links[:, kernels.SLOT], side="right") - 1, LEAF)
@@ -85,7 +88,7 @@ def assembled(
 def surrogates_of(
     samples: Samples, links: Any, sums: FloatArray, levels: NDArray[np.uint16], watch: Watch
 ) -> tuple[tuple[Surrogate, ...], ...]:
-    """The stand-ins of every node, as the kernels wrote them down."""
+    """The surrogates of every node, read from what the kernels stored in `sums` and `levels`."""
     found: list[tuple[Surrogate, ...]] = [()] * len(links)
     inner = np.flatnonzero(links[:, kernels.SLOT] >= 0)
     first_levels, begins = links[inner, kernels.LEVELS], end_of_branches(samples, links[inner]) + kernels.N_MORE
@@ -99,7 +102,7 @@ def surrogates_of(
 
 
 def surrogate_of(samples: Samples, told: list[float], levels: NDArray[np.uint16], first_level: int) -> Surrogate:
-    """A stand-in from what the kernels say of it; the levels of its node begin there."""
+    """The surrogate with the fields `told`; the branches by code of its node begin at `levels[first_level]`."""
     column, agreement, branches_at = int(told[kernels.STAND_IN]), told[kernels.AGREEMENT], told[kernels.BRANCHES_AT]
     if branches_at < 0:
         split = Split(column, SplitKind.THRESHOLD, 2, threshold=told[kernels.STAND_IN_THRESHOLD])
@@ -121,11 +124,11 @@ def split_figures(
     more: FloatArray,
     order: RowArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Gain and score of every split, as the definitions have them, NaN in leaves; every node's share."""
+    """Gain and score of every split as in the definition, NaN in leaves, and the share of every node."""
     gain, score, share = np.full(len(links), np.nan), np.full(len(links), np.nan), np.ones(len(links))
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
-    first_child = np.full(len(links), -1)  # as grown: a node's children stand next to each other
+    first_child = np.full(len(links), -1)  # in the kernels' numbering, where a node's children are adjacent
     is_first = (links[:, kernels.BRANCH] == 0) & (links[:, kernels.PARENT] >= 0)
     first_child[number[links[is_first, kernels.PARENT]]] = order[is_first]
     width = n_sums_of(samples)
@@ -156,20 +159,20 @@ def split_figures(
 
 
 def after_branches(samples: Samples, links: Any, sums: FloatArray) -> FloatArray:
-    """`[node, :]`: what the kernels say of a split beyond the figures of its branches; NaN in leaves."""
+    """`[node, :]`: the `N_MORE` fields that follow the branch figures of a split; NaN in leaves."""
     more, is_inner = np.full((len(links), kernels.N_MORE), np.nan), links[:, kernels.SLOT] >= 0
     more[is_inner] = sums[end_of_branches(samples, links[is_inner])[:, None] + np.arange(kernels.N_MORE)]
     return more
 
 
 def end_of_branches(samples: Samples, links: Any) -> RowArray:
-    """Where the figures of the branches end, of nodes that are split."""
+    """For nodes that are split, the index in `sums` after their branch figures."""
     ends: RowArray = links[:, kernels.SUMS] + links[:, kernels.N_BRANCHES] * (1 + n_sums_of(samples))
     return ends
 
 
 def node_values(figures: FloatArray, objective: Objective) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Class weights, or means and variances, and the impurity of every node; all 0 where there are no rows."""
+    """Class weights, or means and variances, and the impurity of every node; all 0 in a node without rows."""
     weight = figures[:, :1]
     if objective.task is Task.CLASSIFICATION:
         values = figures[:, 1:].copy()
@@ -184,7 +187,7 @@ def node_values(figures: FloatArray, objective: Objective) -> tuple[FloatArray, 
 
 
 def kinds_of(column: RowArray, columns: list[Column]) -> NDArray[np.int8]:
-    """The kind of every node's split, as a place in SPLIT_KINDS; `LEAF` in a leaf."""
+    """The kind of every node's split as an index into SPLIT_KINDS; `LEAF` in a leaf."""
     by_column = [
         SPLIT_KINDS.index(SplitKind.THRESHOLD if each.coding is None else each.coding.kind) for each in columns
     ]
@@ -194,7 +197,7 @@ def kinds_of(column: RowArray, columns: list[Column]) -> NDArray[np.int8]:
 def branches_of(
     columns: list[Column], column: RowArray, links: Any, levels: NDArray[np.uint16]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The branch of each declared category in every split by categories, and where those of each node start."""
+    """For splits by categories: where each node's branches start, and the branch of each declared category."""
     by_categories = (SplitKind.MULTIWAY, SplitKind.GROUPS, SplitKind.ONE_VS_REST)
     codings = [each.coding if each.coding and each.coding.kind in by_categories else None for each in columns]
     n_branches = np.array([*(coding.n_levels if coding else 0 for coding in codings), 0])[column]
@@ -212,7 +215,7 @@ def branches_of(
 def thresholds_of(
     samples: Samples, columns: list[Column], column: RowArray, links: Any, given: FloatArray
 ) -> FloatArray:
-    """The threshold of each cut: the one given, or else from the rows or the levels on both sides; NaN for no cut."""
+    """The threshold of each cut: the one given, else computed from the rows or codes on both sides; NaN for no cut."""
     thresholds = np.full(len(column), np.nan)
     for number, each in enumerate(columns):
         if each.coding is not None and each.coding.kind is not SplitKind.THRESHOLD:

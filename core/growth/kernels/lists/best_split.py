@@ -1,4 +1,4 @@
-"""The compiled twin of `dialects.best_split`: the best cut of every list, and the winner among all candidates."""
+"""Kernels of `growth.best_split`: the best cut of every list, and the winner among all candidates."""
 
 import numpy as np
 from numba import int64, uint32, uint64
@@ -38,12 +38,16 @@ from core.splits.kernels.numeric import (
     sum_blocks,
 )
 
-SURELY = 1e-3  # of a tie: what rounding takes of the largest gain there can be
+SURELY = 1e-3  # the part of a tie that rounding may take from the largest possible gain
 
 
 @compiled
 def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain):
-    """The best cut of one list by the criterion: its gain times the node's weight, and its place; 0 for none."""
+    """The best cut of a list, every gap a candidate: its gain times the node's weight, and its position; 0 for none.
+
+    `numeric.best_cut` by the scan for the criterion. Only cuts that gain more than `bar_gain`, in the same unit, are
+    searched for.
+    """
     if n < 2:
         return NO_CUT, uint64(0)
     n_outputs = problem.numbers.shape[1]
@@ -139,13 +143,14 @@ def scan_list(problem, rules, work, entries, start, n, figures, totals, bar_gain
 
 @compiled
 def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures, key, path, n_path):
-    """Every list's best cut, as a candidate in its slot; the largest gain found. The key names the node's draws.
+    """Find the best cut of every list, as a candidate in its slot; returns the largest gain.
 
-    The path to the node tells what entries with marks weigh; see `growth.kernels.bounds.weight_flags`.
+    `key` names the node's random draws. `path` tells what entries with flags weigh; see
+    `growth.kernels.bounds.weight_flags`.
 
-    Where only the best counts, a list is left as soon as it cannot have more than the best so far. So where lists get a
-    first look, all are looked at before, and the most promising one comes first; else the one that was best in the node
-    before, often the parent.
+    Where only the best candidate counts, a list is given up as soon as it cannot exceed the best so far. So in a node
+    of at most `MOST_AT_ONCE` rows, all lists that can be bounded are bounded first, and then the most promising one is
+    searched first; otherwise it is the one that was best in the node before, often the parent.
     """
     best, weight, first_pure, n_lists = NO_CUT, figures[0], work.gains.shape[0], problem.lengths.shape[0]
     strongest = strongest_list(problem, work.gains)
@@ -158,7 +163,7 @@ def search_lists(problem, rules, work, lists, rows, starts, lengths, at, figures
     if is_small:
         surely, first = bound_lists(problem, rules, work, lists, starts, lengths, at, has_flags)
         strongest = first if first >= 0 else strongest
-    most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # when children are pure
+    most = impurity_of(figures, rules, problem.numbers.shape[1]) - SURELY * rules.tolerance  # if children are pure
     for step in range(n_lists):
         i = strongest if step == 0 else step - int64(step <= strongest)
         slot = problem.list_slots[i]
@@ -224,7 +229,7 @@ def strongest_list(problem, gains):
 
 @compiled
 def figure_ratio(rules, work, slot, left, right, weight):
-    """A threshold's gain ratio, after `best_split.with_correction` if it is to pay for being chosen among many."""
+    """Set a threshold's gain ratio, with the correction of `best_split.with_correction` if the rules ask for it."""
     if rules.is_corrected:
         work.gains[slot] -= log2(work.n_allowed[slot]) / weight
         if work.gains[slot] <= TIE:
@@ -235,7 +240,7 @@ def figure_ratio(rules, work, slot, left, right, weight):
 
 @compiled
 def weigh_sides(problem, rules, entries, start, position, n, sums):
-    """The weight on each side of a cut; its class weights go to `sums`, those of the left first."""
+    """The weight on each side of a cut; fills `sums` with the class weights of the left side, then of the right."""
     row_mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
     left, right, weights, classes, n_classes = 0.0, 0.0, problem.weights, problem.classes, rules.n_classes
     for k in range(2 * n_classes):
@@ -253,7 +258,10 @@ def weigh_sides(problem, rules, entries, start, position, n, sums):
 
 @compiled
 def count_sides(problem, rules, work, entries, start, position, n):
-    """`weigh_sides` where rows count one: the entries of the shorter side, and what is left of the node's."""
+    """Fill `work.left` with the class counts of both sides of a cut; only the shorter side is counted.
+
+    The other is what remains of the node's counts. It is `weigh_sides` where rows count one.
+    """
     sums, n_classes, shift = work.left, rules.n_classes, uint32(problem.shift)
     mask = (uint32(1) << (uint32(31) - shift)) - uint32(1)
     is_left = 2 * int64(position - uint64(start)) <= n
@@ -269,7 +277,7 @@ def count_sides(problem, rules, work, entries, start, position, n):
 
 @compiled
 def winner(problem, rules, work, figures):
-    """The slot of the node's split, when every candidate stands in its own; -1 when there is none."""
+    """The slot of the node's split, once every slot has its candidate; -1 if there is none."""
     if rules.way == DISTANT_VALUES:
         ratios_of_categories(problem, rules, work, figures[0])
         return choose_in_sequence(work.gains, work.scores, rules.is_in_average)
@@ -281,7 +289,7 @@ def winner(problem, rules, work, figures):
 
 @compiled
 def correct_coded(problem, rules, work, weight):
-    """Let the thresholds between levels pay for being chosen among many."""
+    """Correct the gains of cuts in ordered coded columns for the number of cuts tried, and set their ratios."""
     for j in range(problem.codes.shape[1]):
         a = problem.coded[j]
         slot, first, n_levels = rules.coded_slots[a], rules.coded_starts[a], work.n_held[a]
@@ -299,7 +307,7 @@ def correct_coded(problem, rules, work, weight):
 
 @compiled
 def count_allowed_levels(weights, least):
-    """How many gaps between levels that the node holds leave enough weight on both sides when they are cut."""
+    """How many gaps between the codes that the node holds leave enough weight on both sides."""
     last, behind = weights.shape[0], 0.0
     while last > 0 and behind < least:
         last -= 1
@@ -313,7 +321,7 @@ def count_allowed_levels(weights, least):
 
 @compiled
 def weigh_costs(rules, gains, scores):
-    """`cost_gain`: gains weighed against what the attributes cost."""
+    """`cost_gain`: set the scores to the gains weighed against the costs of the attributes."""
     for slot in range(gains.shape[0]):
         if gains[slot] > NO_CUT and rules.cost_kind == TAN_SCHLIMMER:
             scores[slot] = max(gains[slot], 0.0) * max(gains[slot], 0.0) / rules.slot_costs[slot]
@@ -323,7 +331,7 @@ def weigh_costs(rules, gains, scores):
 
 @compiled
 def choose(gains, scores, rules, passes):
-    """The winner among the slots with a split: the first within a tie of the largest score that passes the filter."""
+    """The first slot within a tie of the largest score, among splits that pass the filter; -1 if there are none."""
     n, average = 0, 0.0
     for c in range(gains.shape[0]):
         if gains[c] > NO_CUT:
@@ -346,7 +354,7 @@ def choose(gains, scores, rules, passes):
 
 @compiled
 def first_best(values, kinds, kind, tolerance):
-    """The first place with that mark within a tolerance of the largest value so marked; -1 when there is none."""
+    """The first index c with `kinds[c] == kind` whose value is within the tolerance of their largest; -1 if none."""
     largest = NO_CUT
     for c in range(values.shape[0]):
         if kinds[c] == kind and values[c] > largest:

@@ -1,7 +1,7 @@
-"""Columns of two values: a bit for each row, 64 columns in a word, so that only set bits cost anything.
+"""Columns of two values as bits: one for each row, 64 columns in a word, so that only set bits cost time.
 
-The twin of `growth.kernels.lists.coded_columns` where every row counts one and no value is missing: whole numbers can
-be subtracted. A set bit stands for the higher value.
+They replace the tables of `growth.kernels.lists.coded_columns` where every row counts one and no value is missing.
+Counts can then be subtracted exactly, so only the higher value, a set bit, is counted.
 """
 
 from numba import int64, uint64
@@ -14,7 +14,7 @@ from core.splits.kernels.numeric import NO_CUT, information, score_of_sides, sco
 
 @compiled
 def count_bits(problem, rows, start, n, counts):
-    """`counts[column, :]`: how many of the node's rows have the higher value, by class."""
+    """Fill `counts[column, :]`: how many of the node's rows have the higher value, by class."""
     bits, classes = problem.bits, problem.classes
     for b in range(problem.bit_columns.shape[0]):
         for k in range(counts.shape[1]):
@@ -30,7 +30,7 @@ def count_bits(problem, rows, start, n, counts):
 
 @compiled
 def search_bits(problem, rules, work, figures, best):
-    """The cut between the two values of every column, as a candidate in its slot; the largest gain so far."""
+    """Score the one cut of every column, as a candidate in its slot; returns the largest gain so far."""
     totals, left, n_classes, n_codes = figures[1:], work.left, rules.n_classes, problem.codes.shape[1]
     whole, weight = score_of_whole(totals, rules.criterion, n_classes, int64(0))
     for b in range(problem.bit_columns.shape[0]):

@@ -1,11 +1,14 @@
-"""Coded columns: a node's sums by code, and the best split that each such table offers.
+"""Coded columns: a node's table of sums by code, and the best split of each column by its part of the table.
 
-`table[level, :]` are the sums of the node's rows with that level: class weights, or the moments of `NumberTarget`. All
-coded columns stand below each other, each with one level more for rows that do not know it. Once it is filled, only the
-levels that the node holds are in it, so that a small node costs what these cost:
+Each code has a row in the table; in names it is a `level`. `table[level, :]` are the sums of the node's rows with that
+code: class weights, or the moments of `NumberTarget`. The codes of all coded columns follow one another, each column
+with one more for missing values. Once filled, a column's part is reduced to the codes that the node holds, so that a
+small node costs no more than these:
 
-    declared   a b c d e f ?         filled   b e -         held   1 4        the one without weight, -, stands for
-    weights    0 3 0 0 5 0 1                  3 5 0 …  1                      all levels that the node does not hold
+    declared   a b c d e f ?         filled   b e -         held   1 4
+    weights    0 3 0 0 5 0 1                  3 5 0 …  1
+
+The code without weight, -, represents all codes that the node does not hold.
 """
 
 from numba import int64, uint32, uint64
@@ -38,23 +41,23 @@ from core.splits.kernels.numeric import (
     score_of_whole,
 )
 
-AHEAD = 16  # rows: so far further on codes are asked for
+AHEAD = 16  # how many rows ahead codes are prefetched
 ORDERED, MULTIWAY, GROUPS, ONE_VS_REST, ONE_HOT = 0, 1, 2, 3, 4  # how a coded column is split
 
 
 @compiled
 def coded_column(problem, j):
-    """The coded column that is meant by j: those with codes first, then those with bits."""
+    """The coded column with index j, where columns of codes come before columns of bits."""
     n_codes = problem.codes.shape[1]
     return problem.coded[j] if j < n_codes else problem.bit_columns[j - n_codes]
 
 
 @compiled
 def fill_table(problem, rules, work, counts, rows, start, n, figures):
-    """Sum up the node's rows by level, in row order, and move the levels that the node holds together.
+    """Add up the node's rows by code, in row order, and move the codes that the node holds to the front.
 
-    They stay in declared order; one without weight comes after them, which stands for all others if there are any.
-    `counts` are those of the node, where rows count one.
+    These stay in declared order. They are followed by a code without weight, which represents all others, if there are
+    any. `counts` are those of the node, for rows that count one.
     """
     table, weights = work.table, work.level_weights
     if not rules.is_counted:
@@ -77,9 +80,9 @@ def fill_table(problem, rules, work, counts, rows, start, n, figures):
 
 @compiled
 def hold_counts(counts, first, held, table, weights):
-    """Fill the table and the weights with the levels of a column that rows count for, and name these; how many.
+    """Fill a column's part of the table, its weights and `held` with the codes that the node holds; returns how many.
 
-    The weight of rows that do not know the column stays after all levels that are declared.
+    The weight of rows with a missing value stays where it is, after the declared codes.
     """
     for level in range(first, first + held.shape[0] + 1):
         weights[level] = 0.0
@@ -95,7 +98,10 @@ def hold_counts(counts, first, held, table, weights):
 
 @compiled
 def hold_sums(table, first, held, weights, criterion):
-    """The same where the table has the sums of all levels."""
+    """Reduce a column's part of the table, which has the sums of all codes, to those the node holds; returns how many.
+
+    Fills its weights and `held`. The weight of rows with a missing value stays where it is, after the declared codes.
+    """
     n_parts = 1 if criterion == SQUARED else table.shape[1]
     for level in range(first, first + held.shape[0] + 1):
         weights[level] = 0.0
@@ -110,7 +116,10 @@ def hold_sums(table, first, held, weights, criterion):
 
 @compiled
 def list_held(weights, first, held):
-    """Name the levels that have weight, in declared order, and move their weights together; how many."""
+    """Fill `held` with the codes that have weight, in declared order, and move their weights to the front.
+
+    Returns how many these are.
+    """
     n = uint64(0)
     for level in range(held.shape[0]):
         weight = weights[first + level]
@@ -121,9 +130,9 @@ def list_held(weights, first, held):
 
 @compiled
 def count_levels(problem, rows, start, n, counts):
-    """How many of the node's rows each class has by level: small numbers, so that more of them stay in the cache.
+    """Count the node's rows by class and code, in small integers, so that more of the counts stay in the cache.
 
-    The codes of rows further on are asked for meanwhile: a node's rows stand far from each other.
+    The codes of later rows are prefetched, since a node's rows are far apart in memory.
     """
     codes, classes, n_coded = problem.codes, problem.classes, problem.codes.shape[1]
     first, bytes_a_row = uint64(codes.ctypes.data), uint64(codes.itemsize * n_coded)
@@ -142,10 +151,10 @@ def count_levels(problem, rows, start, n, counts):
 
 @compiled
 def count_children(problem, rules, work, rows, start, n, n_kept, at):
-    """Turn a node's counts, in place `at`, into those of its bigger child, the smaller one's in the place after it.
+    """Turn a node's counts, at index `at`, into those of its bigger child; the smaller one's follow at `at + 1`.
 
-    The bigger one has the first `n_kept` of the node's rows. Whole numbers can be subtracted, so that only the others
-    have to be counted. Whether it was done: not where there is no room, or where rows do not count one.
+    The bigger child has the first `n_kept` of the node's rows. Whole numbers can be subtracted exactly, so only the
+    other rows are counted. Returns 1 if that was done, 0 if the buffer is full or rows do not count one.
     """
     if not rules.is_counted or at + 1 >= work.level_counts.shape[0]:
         return 0
@@ -159,7 +168,7 @@ def count_children(problem, rules, work, rows, start, n, n_kept, at):
 
 @compiled
 def has_codes_below(problem, rules, n_rows, list_rows):
-    """Whether a child of so many rows will be searched by codes: in few rows, codes with an order become lists."""
+    """Whether a child of `n_rows` rows will be searched by codes: in few rows, ordered codes become lists."""
     for j in range(problem.codes.shape[1]):
         if n_rows > list_rows or rules.coded_kinds[problem.coded[j]] != ORDERED:
             return True
@@ -168,7 +177,7 @@ def has_codes_below(problem, rules, n_rows, list_rows):
 
 @compiled
 def clear_levels(problem, rules, table):
-    """Nothing yet in any level of the coded columns."""
+    """Set the table to 0 for all codes of the coded columns."""
     for j in range(problem.codes.shape[1]):
         a = problem.coded[j]
         for level in range(rules.coded_starts[a], rules.coded_starts[a] + rules.coded_levels[a] + 1):
@@ -178,7 +187,7 @@ def clear_levels(problem, rules, table):
 
 @compiled
 def sum_levels(problem, rules, rows, start, n, figures, table):
-    """The sums of each level, in row order: class weights, or moments about the node's centres."""
+    """Add up the rows of each code, in row order: class weights, or moments about the node's centres."""
     codes, weights, classes, numbers = problem.codes, problem.weights, problem.classes, problem.numbers
     n_coded, m, is_squared = codes.shape[1], numbers.shape[1], rules.criterion == SQUARED
     clear_levels(problem, rules, table)
@@ -201,10 +210,11 @@ def sum_levels(problem, rules, rows, start, n, figures, table):
 
 @compiled
 def search_tables(problem, rules, work, spent, at, figures, best):
-    """Every coded column's best split, as a candidate in its slot; `best` is the largest gain of the lists.
+    """Find every coded column's best split, as a candidate in its slot; `best` is the largest gain so far.
 
-    Where only the best counts, columns in groups are searched in the order of what they can gain at the most, until
-    that is too little; the bound of one is made tighter before it is searched, and then others may come first.
+    Where only the best candidate counts, columns split into two groups are searched in the order of an upper bound on
+    their gain, until that is too small. A bound is tightened before its column is searched, and others may then come
+    first.
     """
     n_coded, bounds, is_tight = problem.codes.shape[1], work.bounds, work.is_tight
     for j in range(n_coded):
@@ -231,7 +241,7 @@ def search_tables(problem, rules, work, spent, at, figures, best):
 
 @compiled
 def largest_two(bounds, n):
-    """The place of the largest of n bounds, -1 when there are none, and the next largest bound."""
+    """The index of the largest of n bounds, -1 if there is none, and the second largest bound."""
     first, others = -1, NO_CUT
     for j in range(n):
         if bounds[j] > NO_CUT:
@@ -245,7 +255,7 @@ def largest_two(bounds, n):
 
 @compiled
 def clear_candidates(rules, work, a):
-    """Nothing yet in the slots of a coded column."""
+    """Remove the candidates from the slots of a coded column."""
     slot = rules.coded_slots[a]
     for s in range(slot, slot + (rules.coded_levels[a] if rules.coded_kinds[a] == ONE_HOT else 1)):
         work.gains[s], work.scores[s] = NO_CUT, NO_CUT
@@ -253,7 +263,7 @@ def clear_candidates(rules, work, a):
 
 @compiled
 def levels_of(problem, rules, work, j):
-    """The sums and weights of the levels of a column that the node holds, and the weight of all."""
+    """The sums and weights of the codes of column j that the node holds, and their total weight."""
     a = problem.coded[j]
     first, n_levels = rules.coded_starts[a], work.n_held[a]
     levels, weights = work.table[first : first + n_levels], work.level_weights[first : first + n_levels]
@@ -265,9 +275,9 @@ def levels_of(problem, rules, work, j):
 
 @compiled
 def search_table(problem, rules, work, figures, j, best, floor):
-    """The best split of coded column j: the largest gain so far, and what two groups of it gain at the most.
+    """Find the best split of coded column j; returns the largest gain so far, and a bound on the gain of two groups.
 
-    Groups that cannot gain as much as the floor are given up.
+    Two groups that cannot gain as much as the floor are not searched for.
     """
     a = problem.coded[j]
     slot, kind, first, n_levels = rules.coded_slots[a], rules.coded_kinds[a], rules.coded_starts[a], work.n_held[a]
@@ -313,14 +323,14 @@ def search_table(problem, rules, work, figures, j, best, floor):
 
 @compiled
 def keep(work, slot, j, low, high, gain, intrinsic):
-    """A candidate of coded column j; its score is the gain over the intrinsic value, which is 1 unless that counts."""
+    """Store a candidate of coded column j; `intrinsic` is its intrinsic value, or 1 if gain ratios are not compared."""
     work.gains[slot], work.scores[slot] = gain, gain / intrinsic if intrinsic > 0.0 else gain
     work.details[slot, 0], work.details[slot, 1], work.details[slot, 2], work.details[slot, 3] = j, low, high, 1
 
 
 @compiled
 def is_first(kind, level, low, is_in_first):
-    """Whether a level goes to the first of two groups, of which `low` is the last or the only level if that is so."""
+    """Whether a code goes down the first branch; `low` is the last (ordered) or the only one (one-hot) that does."""
     if kind == ORDERED:
         return level <= low
     return level == low if kind == ONE_HOT else is_in_first[level]
@@ -328,7 +338,7 @@ def is_first(kind, level, low, is_in_first):
 
 @compiled
 def gain_by_shares(work, kind, levels, weights, low, is_in_first, known):
-    """The information gain of the split on the known rows, as `gain_of_sides` has it."""
+    """The information gain of a split on the known rows, computed from shares as in `gain_of_sides`."""
     n_classes, sums, gain, left = levels.shape[1], work.left, 0.0, 0.0
     for k in range(2 * n_classes):
         sums[k] = 0.0
@@ -348,9 +358,9 @@ def gain_by_shares(work, kind, levels, weights, low, is_in_first, known):
 
 @compiled
 def best_division(rules, work, kind, levels, weights, floor, is_in_first):
-    """The best two groups, or the best level against the rest, in `is_in_first`; its gain, and a bound of that.
+    """Fill `is_in_first` with the best two groups, or the best code against the rest; returns the gain and its bound.
 
-    Groups that cannot gain as much as the floor are given up.
+    Two groups that cannot gain as much as the floor are not searched for.
     """
     criterion, tolerance, min_leaf, min_category = rules.criterion, rules.tolerance, rules.min_leaf, rules.min_category
     space = work.space
@@ -362,7 +372,7 @@ def best_division(rules, work, kind, levels, weights, floor, is_in_first):
 
 @compiled
 def information_of_levels(weights, known):
-    """The intrinsic value of one branch for each level, in bits."""
+    """The intrinsic value of a split with one branch for each code, in bits."""
     total = 0.0
     for v in range(weights.shape[0]):
         if weights[v] > 0.0:
@@ -372,9 +382,9 @@ def information_of_levels(weights, known):
 
 @compiled
 def scan_levels(problem, rules, work, levels, weights, n_levels, known):
-    """The best cut between levels with an order: its gain on the known rows, the levels on both sides, the left weight.
+    """The best cut between ordered codes: its gain on the known rows, the codes on both sides, and the left weight.
 
-    The twin of `numeric.best_cut`, sums by value being given. Cut i is after the level in place i.
+    It is `numeric.best_cut` on sums by value. Cut i comes after the code at index i.
     """
     totals, candidates, n_outputs = work.before, work.space.candidates, problem.numbers.shape[1]
     n = n_levels if weights[n_levels - 1] > 0.0 else n_levels - 1
@@ -405,8 +415,9 @@ def scan_levels(problem, rules, work, levels, weights, n_levels, known):
 
 @compiled
 def score_cuts(rules, levels, totals, known, n, n_outputs, left, candidates):
-    """The scores of the first n cuts between levels as `splits.kernels.numeric` has them, in GAINS; by Gini class by
-    class.
+    """Fill row GAINS of `candidates` with the scores of the first n cuts, which are those of `splits.kernels.numeric`.
+
+    Gini is added up class by class.
     """
     width = levels.shape[1]
     for i in range(n):
@@ -436,7 +447,7 @@ def score_cuts(rules, levels, totals, known, n, n_outputs, left, candidates):
 
 @compiled
 def branches_of_levels(problem, rules, work, slot):
-    """Fill `work.branch_of[level]` by the split chosen for a coded column; how many branches there are."""
+    """Fill `work.branch_of[level]` by the split chosen for a coded column; returns how many branches there are."""
     j, low = work.details[slot, 0], work.details[slot, 1]
     a = coded_column(problem, j)
     kind, n_levels, first = rules.coded_kinds[a], rules.coded_levels[a], rules.coded_starts[a]
@@ -444,7 +455,7 @@ def branches_of_levels(problem, rules, work, slot):
     if kind in (GROUPS, ONE_VS_REST):
         last = work.n_held[a] - 1
         for v in range(n_levels):
-            branch_of[v] = not is_in_first[last]  # which stands for the levels that the node does not hold
+            branch_of[v] = not is_in_first[last]  # it represents the codes that the node does not hold
         for i in range(last + 1):
             if work.level_weights[first + i] > 0.0:
                 branch_of[work.held[first + i]] = not is_in_first[i]
@@ -457,7 +468,10 @@ def branches_of_levels(problem, rules, work, slot):
 
 @compiled
 def take_branches(problem, rules, work, j, n_branches, rows, start, n):
-    """Mark each row of the node with the branch it goes down, or with all, by its level in column j."""
+    """Set the side of each row of the node, and its branch if there are more than two, by its code in column j.
+
+    Rows with a missing value go down all branches.
+    """
     n_codes, branch_of, side_of, side, branch = (
         problem.codes.shape[1],
         work.branch_of,
@@ -482,7 +496,7 @@ def take_branches(problem, rules, work, j, n_branches, rows, start, n):
 
 @compiled
 def count_left(problem, rules, work, j):
-    """How many rows go down the first branch by the levels of column j, where rows count one; of each class too."""
+    """How many rows go down the first branch by column j, where rows count one; fills `work.left_counts` by class."""
     left_counts, n_codes, n_left = work.left_counts, problem.codes.shape[1], 0
     for k in range(rules.n_classes):
         left_counts[k] = 0
@@ -499,8 +513,9 @@ def count_left(problem, rules, work, j):
 
 @compiled
 def counted_levels(problem, rules, work, j, n_branches, out, at):
-    """`growth.kernels.node.split_rows.branch_figures` of a branch for each level of column j, where rows count one: its
-    table.
+    """`growth.kernels.node.split_rows.branch_figures` of a multiway split by column j, where rows count one.
+
+    Nothing is added up: the figures are the column's part of the table.
     """
     a = problem.coded[j]
     first, n_classes = rules.coded_starts[a], rules.n_classes

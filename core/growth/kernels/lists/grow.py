@@ -1,17 +1,17 @@
-"""The compiled twin of `grow.Grower.grow_depth_first`: a whole subtree in one call.
+"""Kernel of `grow.Grower.grow_depth_first`: grows a whole subtree in one call.
 
-A column with an order is a sorted list (see `splits.kernels.numeric`), of which every node owns a piece; a column of
-categories, or of few values, is a code for each row, from which a node makes a table of sums by code (see
-`growth.kernels.lists.coded_columns`). The list of a node's rows is in row order. The smaller child of a binary split is
+A column with an order is a sorted list (see `splits.kernels.numeric`), and every node owns a segment of it. A column of
+categories, or of few values, is a code for each row, from which a node fills a table of sums by code (see
+`growth.kernels.lists.coded_columns`). A node's list of rows is in row order. The smaller child of a binary split is
 grown first and the bigger one waits, so that few nodes wait at any time:
 
     lists      [ … | bigger child | smaller child | free ]
 
-Both fit into the parent's piece, unless rows go both ways; above the node that is being grown all is free.
+Both children fit into the parent's segment, unless rows go both ways. Everything behind the node being grown is free.
 
-`weights[row]` is a row's weight in the node being grown. Rows that go down several branches have their weight in each
-child put aside until it is that child's turn. A child that is a leaf is known to be one before the lists are divided,
-and gets no piece of them.
+`weights[row]` is a row's weight in the node being grown. If rows go down several branches, their weights in each child
+are saved until it is that child's turn. A child that is a leaf is recognised before the lists are split, and gets no
+segment of them.
 """
 
 import numpy as np
@@ -89,10 +89,9 @@ from core.growth.kernels.small.scratch import MOST_SMALL
 from core.splits.kernels.candidates import AT_RANDOM, DISTANT_VALUES
 from core.splits.kernels.numeric import NO_CUT
 
-DONE, STOP = 0, 1  # places in `progress`
-# A piece is a node to be grown: its number, its depth, what its draws are named by, how many rows it has, whether it is
-# more than a leaf; then where its part of each list starts and of the rows, how long each is, and which columns are
-# spent.
+DONE, STOP = 0, 1  # indices in `progress`
+# A piece describes a node to be grown: its number, depth, random key and number of rows, and whether it may be split;
+# then where its segment of each list and of the rows starts, how long each is, and which coded columns are spent.
 AT_NODE, AT_DEPTH, AT_KEY, AT_SIZE, IS_OPEN, POSITIONS = range(6)
 
 
@@ -100,15 +99,15 @@ AT_NODE, AT_DEPTH, AT_KEY, AT_SIZE, IS_OPEN, POSITIONS = range(6)
 def grow_subtree(
     problem, rules, work, piece, root_figures, first_counts, has_counts, few_rows, progress, splits, results, n_small
 ):
-    """All nodes of a piece of the problem, parents before children.
+    """Grow the subtree of the node that `piece` describes, parents before children.
 
-    The counts by level of the node that waits in place i are `work.level_counts[first_counts + i]`, if it has any.
+    `work.level_counts[first_counts + i]` are the counts by code of the i-th node on the stack, if it has any.
 
-    Returns for each node its links (`PARENT` … `LEVELS`; for a cut in a list the original rows on both sides of it
-    stand for the threshold) and its figures; then the branch figures and the branches of levels that the links point
-    to; then the pieces that were left for later, because they have no more than `few_rows` rows; then the nodes of
-    small subtrees, after the `n_small` that there were. `progress[DONE]` grows by the weight of every leaf; a
-    `progress[STOP]` that is not 0 ends growth.
+    Returns for each node its links (`PARENT` … `LEVELS`; for a cut in a list, the original rows on both sides instead
+    of the threshold) and its figures; then the branch figures and the branches by code that the links point to; then
+    the pieces left for later because they have at most `few_rows` rows; then the nodes of small subtrees, appended to
+    the `n_small` given, and how many these are now. `progress[DONE]` grows by the weight of every leaf; growth ends
+    when `progress[STOP]` is not 0.
     """
     n_lists, n_coded, m = problem.lengths.shape[0], problem.codes.shape[1], problem.numbers.shape[1]
     n_figures = 1 + 4 * m if rules.criterion == SQUARED else 1 + rules.n_classes
@@ -135,7 +134,7 @@ def grow_subtree(
     mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
     while waiting > 0 and progress[STOP] == 0.0:
         waiting -= 1
-        here = waiting  # its place is free once its children are made: read what is needed before
+        here = waiting  # its children reuse this index: read what is needed before they are made
         node, node_depth = infos[here, NODE], infos[here, DEPTH]
         aside = infos[here, ASIDE]
         for i in range(aside, aside + infos[here, N_ASIDE]):
@@ -147,7 +146,7 @@ def grow_subtree(
             note_piece(pieces[n_pieces], node, node_depth, key, starts[here], lengths[here], spent[here])
             n_pieces += 1
             continue
-        # Where pieces are left for later, they stay as they are.
+        # Only if no pieces are left for later: those need the row numbers of this problem.
         if few_rows == 0 and rules.has_small and n_rows <= MOST_SMALL and is_of_lists(problem):
             links[node, IS_CODED], links[node, LOW] = IS_SMALL, n_small
             splits, results, n_small = grow_small(
@@ -428,9 +427,10 @@ def grow_subtree(
 
 @compiled
 def go_on(path, n_path, n_unknown, flag, n_children, share, below):
-    """Write down the path to a child, by whose share the rows without the value are weighed; how long it is.
+    """Write the path to a child to `below`, ending with `share` if rows lack the value; returns its length.
 
-    Where these got no mark, it ends: `divide_in_two` gives none where one child only gets lists.
+    Paths are those of `growth.kernels.bounds.weight_flags`. A path is empty if these rows got no flag: `divide_in_two`
+    sets none where only one child gets lists.
     """
     if n_unknown > 0 and (flag == uint32(0) or n_children < 2):
         return int64(0)
@@ -443,7 +443,7 @@ def go_on(path, n_path, n_unknown, flag, n_children, share, below):
 
 @compiled
 def note_piece(piece, node, depth, key, starts, lengths, spent):
-    """Write down what there is to know of a node that is to be grown."""
+    """Fill `piece` with what describes a node to be grown."""
     n = starts.shape[0]
     piece[AT_NODE], piece[AT_DEPTH], piece[AT_KEY], piece[AT_SIZE] = node, depth, int64(key), lengths[n - 1]
     piece[IS_OPEN] = 1
@@ -455,7 +455,7 @@ def note_piece(piece, node, depth, key, starts, lengths, spent):
 
 @compiled
 def take_piece(piece, starts, lengths, spent):
-    """Read where the node stands, and which columns are spent."""
+    """Read from `piece` the node's segments and which columns are spent."""
     n = starts.shape[0]
     for c in range(n):
         starts[c], lengths[c] = piece[POSITIONS + c], piece[POSITIONS + n + c]
@@ -465,8 +465,8 @@ def take_piece(piece, starts, lengths, spent):
 
 @making_arrays
 def whole_piece(problem, depth, key, spent):
-    """A node that has all rows of the problem."""
-    n_lists, node = problem.lengths.shape[0], int64(0)  # no literal: this would be compiled once more
+    """The piece of a node that has all rows of the problem."""
+    n_lists, node = problem.lengths.shape[0], int64(0)  # a literal would have callees compiled again
     starts, lengths = np.zeros(n_lists + 1, np.int64), np.empty(n_lists + 1, np.int64)
     for c in range(n_lists):
         lengths[c] = problem.lengths[c]
@@ -478,13 +478,16 @@ def whole_piece(problem, depth, key, spent):
 
 @compiled
 def graft(tree, sizes, node, below):
-    """Put the nodes of a subtree into a tree that has room for them after its own; the first takes a leaf's place."""
+    """Copy a subtree into a tree: its root replaces the leaf `node`, its other nodes follow those of the tree.
+
+    The arrays of the tree are long enough; `sizes` are its numbers of nodes, sums and levels.
+    """
     links, figures, sums, levels = tree
     n_nodes, n_sums, n_levels = sizes
     links_below, figures_below, sums_below, levels_below = below
     for i in range(links_below.shape[0]):
         to = node if i == 0 else n_nodes + i - 1
-        for j in range(2 if i == 0 else 0, N_LINKS):  # where the root stands is known here
+        for j in range(2 if i == 0 else 0, N_LINKS):  # the root keeps the leaf's parent and branch
             links[to, j] = links_below[i, j]
         if i > 0:
             parent = links_below[i, PARENT]
@@ -501,9 +504,12 @@ def graft(tree, sizes, node, below):
 
 @making_arrays
 def root_piece(problem_fields, rules_fields, work_fields):
-    """The root, and its figures. Structs are made here: to make them, Python would have to compile."""
+    """The piece of the root, and its figures.
+
+    The structs are built in the kernel: building them in Python would need the compiler.
+    """
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
-    m, first, depth = problem.numbers.shape[1], int64(0), int64(0)  # no literals
+    m, first, depth = problem.numbers.shape[1], int64(0), int64(0)  # no literals, as in `whole_piece`
     figures = np.zeros(1 + 4 * m if rules.criterion == SQUARED else 1 + rules.n_classes)
     is_pure = node_figures(
         problem, rules, problem.rows, first, problem.n_rows, work.side, 1.0, work.left_counts, figures
@@ -515,9 +521,9 @@ def root_piece(problem_fields, rules_fields, work_fields):
 
 @making_arrays
 def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_rows, progress, splits, results):
-    """`grow_subtree` for Python; pieces that share no rows may be grown by different threads at the same time."""
+    """`grow_subtree` for callers in Python; several threads may grow pieces at the same time if these share no rows."""
     problem, rules, work = Problem(*problem_fields), Rules(*rules_fields), Work(*work_fields)
-    nothing = int64(0)  # no literal: this would be compiled once more
+    nothing = int64(0)  # a literal would have callees compiled again
     return grow_subtree(
         problem, rules, work, piece, figures, nothing, nothing, few_rows, progress, splits, results, nothing
     )
@@ -525,10 +531,10 @@ def grow_piece(problem_fields, rules_fields, work_fields, piece, figures, few_ro
 
 @making_arrays
 def depth_first(links):
-    """The size of every subtree, and which node was grown as which: parents before children, in branch order."""
+    """Order the nodes depth first, children by branch; returns subtree sizes and old node numbers in that order."""
     n_nodes = links.shape[0]
     sizes, before = np.ones(n_nodes, np.int32), np.zeros(n_nodes, np.int64)
-    for node in range(n_nodes - 1, 0, -1):  # children stand after their parent, next to each other in branch order
+    for node in range(n_nodes - 1, 0, -1):  # children follow their parent, adjacent and in branch order
         sizes[links[node, PARENT]] += sizes[node]
     for node in range(1, n_nodes):
         if links[node, BRANCH] > 0:

@@ -1,8 +1,8 @@
-"""Growing by compiled kernels: the same tree as `grow`.
+"""Growing a tree by compiled kernels: the same tree as `grow`.
 
-The kernels say which rows stand on both sides of each cut, or which levels go down which branch, and add up every
-node's sums in row order; `growth.kernels.lists.assemble` computes thresholds and figures from those, by the same
-formulas as in the definition, so that both store the same bytes.
+The kernels find which rows are on both sides of each cut, or which codes go down which branch, and add up every node's
+sums in row order. From these, `growth.kernels.lists.assemble` computes thresholds and figures by the definition's
+formulas, so that both engines store the same bytes.
 """
 
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -31,7 +31,7 @@ from core.tables.progress import Watch, nobody, part_of
 from core.tree.tree import Tree
 
 POLL_SECONDS = 0.25
-CODING, SORTING = 0.05, 0.15  # the parts of the work that these take, about
+CODING, SORTING = 0.05, 0.15  # the parts of the work that these take, roughly
 
 
 def grow_fast(
@@ -43,13 +43,13 @@ def grow_fast(
     threads: int = 1,
     watch: Watch = nobody,
 ) -> Tree:
-    """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
+    """Grow the full tree; `watch` is called with the progress several times a second, and may raise to end growth."""
     max_leaves, algorithm = algorithm.stopping.max_leaves, as_kernels_grow(algorithm)
     weighing = weighing_of(samples, is_counting=algorithm.missing is not MissingStrategy.SURROGATE)
     columns = columns_of(samples, algorithm, weighing, part_of(watch, 0.0, CODING))
     objective = objective_of(algorithm, samples)
     progress, whole = np.zeros((threads, 3)), float(samples.weights.sum())
-    with ThreadPoolExecutor(1) as pool:  # the kernels hold no lock, so this thread can say how far they are
+    with ThreadPoolExecutor(1) as pool:  # kernels release the GIL: this thread reports progress
         growing = pool.submit(grown, samples, algorithm, objective, columns, weighing, seed, draw, threads, progress)
         try:
             while not wait([growing], POLL_SECONDS).done:
@@ -74,30 +74,34 @@ def grown(
     threads: int,
     progress: FloatArray,
 ) -> tuple[Any, ...]:
-    """The kernels' nodes; see `grown_nodes`. `progress` has a row for each thread."""
+    """Prepare the samples and grow all nodes with `grown_nodes`; `progress` has a row for each thread."""
     problem = problem_of(samples, algorithm, columns, weighing, threads, progress[0])
     rules = rules_of(samples, algorithm, objective, columns, weighing, seed, draw)
-    n_growing = 1 if weighing.has_missing else threads  # copies would have to be kept until their turn
+    # With missing values one thread grows all: others would need the weights of copies, saved for each node.
+    n_growing = 1 if weighing.has_missing else threads
     works = [work_for(samples, algorithm, columns, weighing) for _ in range(n_growing)]
     return grown_nodes(problem, rules, works, progress[:n_growing])
 
 
 def as_kernels_grow(algorithm: Algorithm) -> Algorithm:
-    """The algorithm with what the kernels do not know said in their terms; they grow all leaves that there may be."""
+    """The algorithm in options that the kernels know: a leaf limit becomes a depth limit, `release8` plain limits.
+
+    The caller reduces the tree to the leaf limit with `best_first`.
+    """
     if algorithm.stopping.max_leaves is not None:
         algorithm = without_leaf_limit(algorithm, algorithm.stopping.max_leaves)
     return in_release8(algorithm) if algorithm.dialect is Dialect.RELEASE8 else algorithm
 
 
 def without_leaf_limit(algorithm: Algorithm, max_leaves: int) -> Algorithm:
-    """The algorithm that grows every node which a tree of so many leaves may have."""
+    """The algorithm that grows every node which a tree of at most `max_leaves` leaves may have."""
     stopping = algorithm.stopping
     depth = deepest_needed(max_leaves, stopping.max_depth)
     return replace(algorithm, stopping=replace(stopping, max_leaves=None, max_depth=depth))
 
 
 def in_release8(algorithm: Algorithm) -> Algorithm:
-    """The parts that the dialect knows, and its limits with its own tolerance instead of that of ties."""
+    """The algorithm with the options that `release8` has, its tolerance taking the place of TIE in the limits."""
     stopping = algorithm.stopping
     m, tolerance = stopping.min_samples_leaf, TOLERANCE - TIE
     min_split = max(stopping.min_samples_split, 2 * m - tolerance)

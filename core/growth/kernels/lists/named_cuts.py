@@ -1,6 +1,6 @@
-"""The compiled twin of `numeric.best_cut` for named candidates: places are named, scored, and the best is chosen.
+"""Kernel of `numeric.best_cut` where only some gaps are candidates: it finds them, scores them and picks the best.
 
-The scores are those of `splits.kernels.numeric`. Every way to choose is one pass over the list, and scoring is another.
+The scores are those of `splits.kernels.numeric`. Candidates are found in one pass over the list and scored in another.
 """
 
 from numba import int64, uint32, uint64
@@ -30,15 +30,15 @@ from core.splits.kernels.numeric import NO_CUT, last_position, score_of_moments,
 
 @compiled
 def best_position(problem, rules, work, i, entries, start, n, figures, key):
-    """The best named cut of list i: its gain times the node's weight, and its place; 0 for none.
+    """The best candidate cut of list i: its gain times the node's weight, and its position; 0 for none.
 
-    `work` keeps for its slot the threshold, if that is no midpoint, and how many cuts left enough on both sides.
+    Stores for its slot the threshold if that is not a midpoint, and how many cuts leave enough weight on both sides.
     """
     none = uint64(0)
     if n < 2:
         return NO_CUT, none
     slot, totals, n_outputs = problem.list_slots[i], work.totals[i], problem.numbers.shape[1]
-    if problem.has_missing:  # what is left of a difference may be too rough for small weights
+    if problem.has_missing:  # totals that are differences may be too inexact for small weights
         sum_list(problem, rules, entries, start, n, figures, totals)
     whole, known = score_of_whole(totals, rules.criterion, rules.n_classes, n_outputs)
     least = rules.min_leaf - TIE
@@ -69,7 +69,7 @@ def best_position(problem, rules, work, i, entries, start, n, figures, key):
 
 @compiled
 def allowed_positions(problem, entries, start, n, least):
-    """From which place on, and before which, a cut leaves enough weight on both sides."""
+    """The first position at which a cut leaves enough weight on both sides, and the position after the last."""
     row_mask = (uint32(1) << uint32(problem.shift)) - uint32(1)
     first = first_position(entries, start, n, row_mask, problem.weights, least)
     last = last_position(entries, start, n, row_mask, problem.weights, least)
@@ -78,14 +78,14 @@ def allowed_positions(problem, entries, start, n, least):
 
 @compiled
 def count_allowed(problem, rules, entries, start, n):
-    """How many gaps of a list leave enough weight on both sides when they are cut."""
+    """How many gaps of a list leave enough weight on both sides."""
     first, after = allowed_positions(problem, entries, start, n, rules.min_leaf - TIE)
     return n_gaps(entries, first, after)
 
 
 @compiled
 def name_positions(problem, rules, work, i, entries, start, n, first, after, key):
-    """`best_split.way_to_choose`: fill `work.gaps` with the candidates of list i; how many."""
+    """`best_split.way_to_choose`: fill `work.gaps` with the candidates of list i; returns how many there are."""
     shift, gaps, thresholds = problem.shift, work.gaps, work.gap_thresholds
     if rules.way == CLASS_CHANGES:
         return midpoints_at_changes(entries, start, n, shift, gaps)
@@ -101,7 +101,7 @@ def name_positions(problem, rules, work, i, entries, start, n, first, after, key
 
 @compiled
 def score_positions(problem, rules, work, entries, start, begin, end, totals, figures):
-    """Fill `work.gap_scores` from `begin` to `end`; each step moves the entries between two places to the left."""
+    """Fill `work.gap_scores` from `begin` to `end`; from cut to cut, the entries between them move to the left side."""
     gaps, scores, left, shift = work.gaps, work.gap_scores, work.left, problem.shift
     if rules.criterion == SQUARED:
         centres = figures[1 : 1 + problem.numbers.shape[1]]
@@ -132,7 +132,7 @@ def score_positions(problem, rules, work, entries, start, begin, end, totals, fi
 
 @compiled
 def score_by_counts(entries, start, shift, positions, begin, end, totals, left, logs, unit, scores):
-    """Unweighted classes by entropy, as in `scan_counts_entropy`: n log2 n is looked up as a whole number."""
+    """Scores of unweighted classes by entropy, as in `scan_counts_entropy`: n log2 n is looked up as an integer."""
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     sum_left, sum_right, n_left, n = int64(0), int64(0), int64(0), int64(0)
     for k in range(totals.shape[0]):
@@ -154,7 +154,7 @@ def score_by_counts(entries, start, shift, positions, begin, end, totals, left, 
 
 @compiled
 def score_by_weights(entries, start, shift, positions, begin, end, weights, is_unit, totals, left, criterion, scores):
-    """Weighted classes by any criterion of classes; the right side is the whole less the left."""
+    """Scores of weighted classes by any criterion of classes; the right side is the whole less the left."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     passed, whole = 0.0, 0.0
@@ -174,7 +174,7 @@ def score_by_weights(entries, start, shift, positions, begin, end, weights, is_u
 
 @compiled
 def score_by_numbers(entries, start, shift, positions, begin, end, weights, numbers, centres, totals, left, scores):
-    """Numbers: `totals` and `left` hold the weight, then the sum of each centred output."""
+    """Scores of numbers; `totals` and `left` hold the weight, then the sum of each centred output."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     n_outputs = numbers.shape[1]
     for j in range(1 + n_outputs):
@@ -193,7 +193,7 @@ def score_by_numbers(entries, start, shift, positions, begin, end, weights, numb
 
 @compiled
 def sum_list(problem, rules, entries, start, n, figures, totals):
-    """What a list holds: weights by class, or the weight and the sum of each centred output."""
+    """Fill `totals` with the sums of a list: weights by class, or the weight and the sum of each centred output."""
     weights, numbers, shift = problem.weights, problem.numbers, uint32(problem.shift)
     row_mask = (uint32(1) << shift) - uint32(1)
     mask = (uint32(1) << uint32(31 - problem.shift)) - uint32(1)

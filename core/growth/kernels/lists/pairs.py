@@ -1,4 +1,7 @@
-"""A number to predict where rows have weights: what a scan needs of a row stands side by side, for one look at it."""
+"""Scans for one number to predict, with weighted rows.
+
+What a scan needs of a row is stored as a pair, so that one memory access fetches it.
+"""
 
 from numba import uint32, uint64
 
@@ -9,7 +12,7 @@ from core.splits.kernels.numeric import NO_CUT, just_below, ratio
 
 @compiled
 def fill_pairs(problem, rows, start, n, centre, pairs):
-    """`pairs[row]`: the weight of each row of a node, and that times its centred number."""
+    """Fill `pairs[row]` for the rows of a node: the weight, and the weight times the centred number."""
     weights, numbers = problem.weights, problem.numbers
     for i in range(start, start + n):
         row = rows[i]
@@ -18,7 +21,7 @@ def fill_pairs(problem, rows, start, n, centre, pairs):
 
 @compiled
 def scan_pairs(entries, start, n, shift, whole, whole_sum, pairs, least, tolerance, bar):
-    """`splits.kernels.numeric.scan_numbers` after `fill_pairs`, one entry after the other."""
+    """`splits.kernels.numeric.scan_numbers` on the pairs of `fill_pairs`, entry by entry instead of in blocks."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     last, behind = uint64(start + n), 0.0
     while last > uint64(start) and behind < least:

@@ -27,7 +27,7 @@ from core.growth.samples import Samples
 from core.splits.kernels import candidates as ways
 from core.tables.target import Task
 
-SORTED = 2  # a place in `progress`, after those of the kernels: the part of the lists that is sorted
+SORTED = 2  # an index in `progress`, after those of the kernels: the part of the lists that is sorted
 
 
 def problem_of(
@@ -62,7 +62,7 @@ def problem_of(
         lengths,
         distinct,
         np.array([columns[column].slot for column in listed], dtype=np.int64),
-        np.arange(capacity, dtype=np.uint32),  # of which only the first n_rows are rows
+        np.arange(capacity, dtype=np.uint32),  # only the first n_rows are rows
         n_rows,
         classes_of(samples),
         numbers_of(samples),
@@ -73,7 +73,7 @@ def problem_of(
         np.array(in_codes, dtype=np.int64),
         bits,
         np.array(in_bits, dtype=np.int64),
-        np.empty(0, dtype=np.uint32),  # rows have their own numbers
+        np.empty(0, dtype=np.uint32),  # no `origin`: rows keep their numbers
         row_bits_of(samples),
         values_of(samples, algorithm, listed),
         path_of(samples, algorithm, weighing),
@@ -81,8 +81,9 @@ def problem_of(
 
 
 def path_of(samples: Samples, algorithm: Algorithm, weighing: Weighing) -> FloatArray:
-    """What every row weighs, if entries are to tell it by marks; else nothing. See
-    `growth.kernels.bounds.weight_flags`.
+    """The weight that all rows have, if flags in the entries can tell weights; else empty.
+
+    See `growth.kernels.bounds.weight_flags`.
     """
     has_flags = (
         weighing.has_missing and is_bounded(samples, algorithm) and bool((samples.weights == samples.weights[0]).all())
@@ -91,18 +92,18 @@ def path_of(samples: Samples, algorithm: Algorithm, weighing: Weighing) -> Float
 
 
 def weights_of(samples: Samples, weighing: Weighing) -> FloatArray:
-    """What the rows weigh; a copy where the kernels change it."""
+    """The weights of the rows; a copy if the kernels change them."""
     weights: FloatArray = for_kernels(samples.weights, np.float64)
     return weights.copy() if weighing.has_missing else weights
 
 
 def set_bits(words: NDArray[np.uint64], position: int, flags: NDArray[Any]) -> None:
-    """Set that bit of every row whose mark is 1."""
+    """Set bit `position` in the words of every row whose flag is 1."""
     words[:, position // 64] |= flags.astype(np.uint64) << np.uint64(position % 64)
 
 
 def values_of(samples: Samples, algorithm: Algorithm, listed: list[int]) -> FloatArray:
-    """`[list, row]`: the values of columns that are lists, if cuts are chosen by them or surrogates looked for."""
+    """`[list, row]`: the values of columns that are lists; empty unless cuts are chosen by value or surrogates used."""
     by_way = way_of(algorithm)[0] in (ways.EQUAL_WIDTH, ways.AT_RANDOM, ways.DISTANT_VALUES)
     if not listed or not (by_way or algorithm.missing is MissingStrategy.SURROGATE):
         return np.empty((0, 0))
@@ -112,7 +113,7 @@ def values_of(samples: Samples, algorithm: Algorithm, listed: list[int]) -> Floa
 def fill_lists(
     samples: Samples, listed: list[int], lists: Any, threads: int, progress: FloatArray
 ) -> tuple[RowArray, BoolArray]:
-    """`fill_list` for each of these columns, several side by side: how many values are known, whether all differ."""
+    """`fill_list` for each of these columns, in parallel: how many values are known, and whether all are distinct."""
     lengths, distinct = np.zeros(len(listed), dtype=np.int64), np.zeros(len(listed), dtype=np.bool_)
     classes, class_bits, row_bits = classes_of(samples), class_bits_of(samples), row_bits_of(samples)
     pairs = Pool(np.empty((2, len(samples)), dtype=np.uint64) for _ in range(threads))
@@ -136,15 +137,15 @@ def fill_lists(
 def fill_list(
     values: FloatArray, classes: CodeArray, class_bits: int, row_bits: int, buffers: Any, entries: Any
 ) -> tuple[int, bool]:
-    """Write a column's sorted list; how many values are known, and whether all are distinct.
+    """Write a column's sorted list; returns how many values are known, and whether all are distinct.
 
-    Where too many values are so close that their keys are the same, the values are sorted themselves.
+    If too many values are so close that their keys are equal, the values themselves are sorted instead.
     """
     n = int(sortable_keys(values, values.view(np.uint64), classes, class_bits, row_bits, buffers[0]))
     counts = np.empty((MOST_DIGITS, 1 << DIGIT), dtype=np.uint32)
     keys = sort_keys(buffers[0, :n], buffers[1, :n], row_bits + class_bits, counts)
     if not settle_runs(keys, values, class_bits, row_bits, np.uint64((1 << (row_bits + class_bits)) - 1)):
         rows = np.argsort(values, kind="stable")[: len(keys)].astype(np.uint64)
-        keys[:] = (rows << np.uint64(class_bits)) | classes[rows].astype(np.uint64)  # without upper bits
+        keys[:] = (rows << np.uint64(class_bits)) | classes[rows].astype(np.uint64)  # without bits of the value
     n_new = list_entries(keys, values, class_bits, row_bits, entries)
     return len(keys), bool(n_new + 1 == len(keys))

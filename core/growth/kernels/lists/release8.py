@@ -1,7 +1,7 @@
-"""The compiled twin of `release8`: C4.5 as programmed.
+"""Kernels of `release8`: C4.5 as programmed.
 
-Its node limit of 2m and its m for categories are among the limits of the rules, which carry its tolerance; so they need
-no code of their own.
+Its node limit of 2m and its m for categories need no code here: they are limits of the rules, in which its tolerance is
+included.
 """
 
 from numba import uint32
@@ -16,13 +16,13 @@ from core.splits.kernels.numeric import NO_CUT, information_of
 
 @compiled
 def least_side(least, known, n_classes):
-    """What both sides of a threshold must hold: m, or a tenth of the known weight for each class up to 25."""
+    """The least weight on each side of a threshold: m or, if larger, min(25, a tenth of the known weight per class)."""
     return max(least, min(25.0, 0.1 * known / n_classes) - TOLERANCE)
 
 
 @compiled
 def distant_values(entries, first, after, shift, values, positions):
-    """The places from the first on, and before `after`, between values that are not near enough to be one."""
+    """Fill `positions` with the cuts in [first, after) between values that differ enough; returns how many."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     n = 0
     for i in range(first, after):
@@ -36,7 +36,7 @@ def distant_values(entries, first, after, shift, values, positions):
 
 @compiled
 def first_largest(scores, whole, weight):
-    """`release8.first_largest` for gains of (score - whole) / weight; -1 when no gain is large enough."""
+    """`release8.first_largest` for gains of (score - whole) / weight; -1 if no gain is large enough."""
     best, largest = -1, 0.0
     for position in range(scores.shape[0]):
         gain = (scores[position] - whole) / weight
@@ -47,7 +47,7 @@ def first_largest(scores, whole, weight):
 
 @compiled
 def figures_of_threshold(rules, work, slot, left, right, weight):
-    """`release8.figures` of a threshold: its corrected gain and its ratio; no candidate when too little is gained."""
+    """`release8.figures` of a threshold: its corrected gain and its ratio, or no candidate if it gains too little."""
     if rules.is_corrected:
         work.gains[slot] -= log2(work.n_allowed[slot]) / weight
     if work.gains[slot] < TOLERANCE:
@@ -62,7 +62,7 @@ def figures_of_threshold(rules, work, slot, left, right, weight):
 
 @compiled
 def ratios_of_categories(problem, rules, work, weight):
-    """The ratios of multiway splits: the last level, which stands for a missing value, is one more branch."""
+    """Set the gain ratios of multiway splits; missing values, which are the last code, count as one more branch."""
     for j in range(problem.codes.shape[1]):
         a = problem.coded[j]
         slot, first = rules.coded_slots[a], rules.coded_starts[a]
@@ -93,7 +93,7 @@ def choose_in_sequence(gains, scores, is_in_average):
 
 @compiled
 def missing_weight(weights, rows, start, n, side):
-    """The weight of the node's rows that do not know the value, in row order."""
+    """The weight of the node's rows whose value is missing, added up in row order."""
     missing = 0.0
     for i in range(start, start + n):
         if side[rows[i]] == BOTH:

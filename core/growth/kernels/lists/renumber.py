@@ -1,4 +1,4 @@
-"""A node's samples as a problem of their own: side by side, what is known of them stays in the processor's cache."""
+"""A node's samples as a problem of their own: in compact arrays they stay in the processor's cache."""
 
 import numpy as np
 from numba import int64, uint32, uint64
@@ -9,15 +9,15 @@ from core.criteria.kernels.impurity import SQUARED
 from core.growth.kernels.lists.coded_columns import ORDERED
 from core.growth.kernels.node.state import Problem, original_row
 
-CACHED_FLAGS, CACHED_WEIGHTS = 262_144, 65_536  # rows of which a byte each, or weights, stay in the cache anyway
-LIST_ROWS = 512  # in subtrees of so few rows lists of few values are quicker than tables
+CACHED_FLAGS, CACHED_WEIGHTS = 262_144, 65_536  # up to that many rows, a byte or a weight of each stays in the cache
+LIST_ROWS = 512  # in subtrees of at most this many rows, lists of few values are faster than tables
 
 
 @compiled
 def is_worth_renumbering(n_rows, problem, rules):
-    """Whether a node's rows are few among those numbered: side by side their weights and marks stay in the cache.
+    """Whether to renumber a node's rows: few rows of a large problem, or few enough to turn ordered codes into lists.
 
-    Or so few that codes with an order are to become lists.
+    The weights and flags of few rows stay in the cache once their numbers follow one another.
     """
     n, n_cached = problem.classes.shape[0], CACHED_FLAGS if rules.is_counted else CACHED_WEIGHTS
     return (n_rows * 8 <= n and n > n_cached) or (n_rows <= LIST_ROWS < n and has_ordered_codes(problem, rules))
@@ -25,7 +25,7 @@ def is_worth_renumbering(n_rows, problem, rules):
 
 @compiled
 def has_ordered_codes(problem, rules):
-    """Whether a coded column has an order."""
+    """Whether any coded column has an order."""
     n = 0
     for j in range(problem.codes.shape[1]):
         n += rules.coded_kinds[problem.coded[j]] == ORDERED
@@ -40,9 +40,10 @@ def is_of_lists(problem):
 
 @making_arrays
 def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering, path):
-    """The samples of a node as a problem of its own, its rows numbered from 0 in row order.
+    """The samples of a node as a problem of their own, with rows numbered from 0 in row order.
 
-    When they are few, coded columns with an order become lists. Fewer rows need fewer bits and leave more for marks.
+    If they are few, ordered coded columns become lists. Fewer rows need fewer bits of an entry, which leaves more for
+    flags.
     """
     n_lists, n_coded = problem.lengths.shape[0], problem.codes.shape[1]
     n_rows, first = lengths[at, n_lists], starts[at, n_lists]
@@ -128,7 +129,7 @@ def renumbered(problem, rules, lists, rows, starts, lengths, at, numbering, path
 
 @compiled
 def bits_of(n_rows):
-    """How many bits number so many rows."""
+    """How many bits it takes to number the rows."""
     bits = 1
     while (1 << bits) < n_rows:
         bits += 1
@@ -137,7 +138,7 @@ def bits_of(n_rows):
 
 @compiled
 def renumber_list(entries, start, n, shift, new_shift, numbering, renumbered_entries):
-    """Copy a piece of a list, its rows numbered anew, with that many bits; how many of its values are new."""
+    """Copy a segment of a list with new row numbers of `new_shift` bits; returns how many of its values are new."""
     n_new, first, old, new = uint64(0), uint64(start), uint32(shift), uint32(new_shift)
     mask, flag = (uint32(1) << old) - uint32(1), uint32(1) << uint32(31)
     for i in range(uint64(n)):
@@ -150,10 +151,10 @@ def renumber_list(entries, start, n, shift, new_shift, numbering, renumbered_ent
 
 @making_arrays
 def fill_lists_of_codes(problem, rules, columns, rows, first, n_rows, classes, missing, at, shift, lists, lengths):
-    """The sorted lists of coded columns, from list `at` on, rows counted from 0; rows that do not know one are noted.
+    """Fill the sorted lists of coded columns, from list `at` on, rows counted from 0, and the bits of `missing`.
 
-    Row by row, since the codes of a row stand side by side. `ends[begins[c] + level]` is where the entries of a level
-    of column c start, then where the next one stands.
+    It goes row by row, since the codes of a row are adjacent in memory. `ends[begins[c] + level]` is first where the
+    entries of a code of column c start, then where the next of them goes.
     """
     codes, n, shift = problem.codes, columns.shape[0], uint32(shift)
     begins, unknown, n_ends = np.empty(n, np.int64), np.empty(n, np.int64), 0

@@ -1,7 +1,7 @@
-"""The compiled twin of `routing.divided`: which way the rows go that lack the value of a split.
+"""Kernels of `routing.divided`: which branch a row goes down if its value for the split is missing.
 
-They stand in `unknown`, in row order, with both sides marked. What a strategy decides is marked in `side`, and in
-`branch` where there are more than two; who still goes down every branch stays in `unknown`.
+Such rows are in `unknown`, in row order, and their `side` is `BOTH`. If a strategy sends a row down one branch, that is
+stored in `side`, and in `branch` if there are more than two. Rows that still go down every branch stay in `unknown`.
 """
 
 import numpy as np
@@ -15,14 +15,15 @@ from core.growth.kernels.lists.surrogates import NOWHERE
 from core.growth.kernels.node.split_list import LEFT, RIGHT
 from core.growth.kernels.node.state import original_row
 
-COPIED, DRAWN, FOLLOWING = 0, 1, 2  # what becomes of such rows: `MissingStrategy`, as far as growth looks at it
+COPIED, DRAWN, FOLLOWING = 0, 1, 2  # what happens to such rows: a `MissingStrategy`, as far as growth depends on it
 
 
 @compiled
 def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
-    """Rows that would go down every branch, but should not: those whose parts weigh too little go the heavier way.
+    """`fractional_weights.without_light_copies`: rows whose copies would be too light go down the heavier branch only.
 
-    A part that rounds to nothing is no part: with two branches the row then goes one way. How many are left.
+    With two branches, a row also goes one way if the weight of a copy rounds to 0. Returns how many rows are still
+    copied.
     """
     smallest, heavier = 1.0, heavier_branch(shares, n_branches)
     for b in range(n_branches):
@@ -47,7 +48,7 @@ def settle_copies(problem, rules, unknown, n, side, branch, shares, n_branches):
 
 @compiled
 def draw_branches(problem, unknown, n, side, branch, shares, n_branches, key):
-    """`distribution.drawn_branches`: each row goes whole down one branch; the key names the node's draws."""
+    """`distribution.drawn_branches`: each row goes whole down a randomly drawn branch; `key` is the node's."""
     last = n_branches - 1
     while shares[last] <= 0.0:
         last -= 1
@@ -63,7 +64,7 @@ def draw_branches(problem, unknown, n, side, branch, shares, n_branches, key):
 
 @compiled
 def follow_surrogates(problem, rules, work, n_ranked, n):
-    """`surrogates.followed`: each row goes where the first stand-in says that it knows, else the heavier way."""
+    """`surrogates.followed`: each row goes where its first known surrogate says, else down the heavier branch."""
     n_lists, heavier, two = problem.lengths.shape[0], heavier_branch(work.shares, 2), int64(2)
     for i in range(n):
         row, to = work.unknown[i], int64(-1)
@@ -97,7 +98,7 @@ def heavier_branch(shares, n_branches):
 
 @compiled
 def send(row, to, side, branch, n_branches):
-    """Mark that a row goes down one branch."""
+    """Record that a row goes down the branch `to`."""
     side[row] = LEFT if to == 0 else RIGHT
     if n_branches > 2:
         branch[row] = to

@@ -1,4 +1,4 @@
-"""The algorithm as the kernels take it: numbers, codes of choices, and tables of what would be computed often."""
+"""The algorithm as the kernels take it: numbers, constants for options, and lookup tables of costly functions."""
 
 import math
 from typing import Any
@@ -52,7 +52,8 @@ def rules_of(
 ) -> tuple[Any, ...]:
     """The algorithm in the kernels' terms: the fields of their `Rules`.
 
-    `keeps_small` where small subtrees are to be kept apart, if `has_small` allows it.
+    With `keeps_small`, the nodes of small subtrees are stored apart from the others; the caller checks `has_small`
+    first.
     """
     n_rows, stopping = len(samples), algorithm.stopping
     criterion = criterion_of(algorithm)
@@ -109,7 +110,7 @@ def rules_of(
 
 
 def strategy_of(algorithm: Algorithm) -> int:
-    """What becomes of rows without the value of a split, in the kernels' terms."""
+    """What happens to rows without the value of a split, as a constant of `growth.kernels.lists.routing`."""
     return {
         MissingStrategy.DISTRIBUTION: missing_ways.DRAWN,
         MissingStrategy.SURROGATE: missing_ways.FOLLOWING,
@@ -117,7 +118,7 @@ def strategy_of(algorithm: Algorithm) -> int:
 
 
 def criterion_of(algorithm: Algorithm) -> int:
-    """What scans look at, in the kernels' terms."""
+    """The criterion that scans maximise, as a constant of `criteria.kernels.impurity`."""
     return {
         CriterionKind.GINI: impurity_kernels.GINI,
         CriterionKind.INFORMATION_GAIN: impurity_kernels.ENTROPY,
@@ -128,12 +129,12 @@ def criterion_of(algorithm: Algorithm) -> int:
 
 
 def is_ratio(algorithm: Algorithm) -> bool:
-    """Whether attributes are compared by the gain in proportion to the intrinsic value."""
+    """Whether attributes are compared by gain ratio."""
     return algorithm.criterion.kind is CriterionKind.GAIN_RATIO
 
 
 def filter_of(algorithm: Algorithm) -> int:
-    """Among which candidates the criterion may choose, in the kernels' terms."""
+    """Which candidates the criterion may choose from, as a constant of `growth.kernels.node.state`."""
     return {
         GainFilter.ABOVE_AVERAGE: state.ABOVE_AVERAGE,
         GainFilter.BETTER_HALF: state.BETTER_HALF,
@@ -141,14 +142,14 @@ def filter_of(algorithm: Algorithm) -> int:
 
 
 def draw_of(columns: list[Column], draw: ColumnDraw | None) -> tuple[Any, ...]:
-    """The columns that nodes may ask, how many each draws (0 for all), and by column which coded one it is, or -1."""
+    """The columns that nodes may test, how many each draws (0 for all), and each column's coded index, or -1."""
     is_coded = np.array([column.coding is not None for column in columns])
     every = np.arange(len(columns)) if draw is None else np.array(draw.columns, dtype=np.int64)
     return every, 0 if draw is None else draw.n_drawn, np.where(is_coded, np.cumsum(is_coded) - 1, -1)
 
 
 def way_of(algorithm: Algorithm) -> tuple[int, int]:
-    """Which cuts of a list are candidates, in the kernels' terms, and how many bins or draws there are."""
+    """Which cuts of a list are candidates, as a constant of `splits.kernels.candidates`, and how many bins or draws."""
     if algorithm.dialect is Dialect.RELEASE8:
         return ways.DISTANT_VALUES, 0
     if algorithm.numeric.is_found_before_growth:
@@ -163,7 +164,7 @@ def way_of(algorithm: Algorithm) -> tuple[int, int]:
 
 
 def is_bounded(samples: Samples, algorithm: Algorithm) -> bool:
-    """Whether lists get a first look before they are searched."""
+    """Whether the gains of lists are bounded before the lists are searched; see `growth.kernels.bounds`."""
     return (
         criterion_of(algorithm) in (GINI, ENTROPY)
         and n_classes_of(samples) <= MOST_LANES
@@ -172,11 +173,11 @@ def is_bounded(samples: Samples, algorithm: Algorithm) -> bool:
 
 
 def has_small(samples: Samples, algorithm: Algorithm, columns: list[Column]) -> bool:
-    """Whether subtrees of few rows can be grown by `growth.kernels.small.grow`: every column a list and every gap a
-    candidate.
+    """Whether `growth.kernels.small.grow` can grow subtrees of few rows.
 
-    By Gini of few classes, or for one number; what follows from sums, `criteria.kernels.impurity` then finds as NumPy
-    does. Rows without the value of a split are copied.
+    Every column must be a list, every gap a candidate, and attributes have no costs. The criterion must be Gini of few
+    classes or squared error of one number, for which `criteria.kernels.impurity` derives the same figures from sums as
+    NumPy. Rows without the value of a split must be copied.
     """
     target, kinds = samples.target, (CriterionKind.GINI, CriterionKind.SQUARED_ERROR)
     is_plain = algorithm.criterion.kind in kinds and algorithm.attribute_costs is None
@@ -189,15 +190,15 @@ def has_small(samples: Samples, algorithm: Algorithm, columns: list[Column]) -> 
 
 
 def columns_in_average(samples: Samples, algorithm: Algorithm) -> list[bool]:
-    """The gains of which columns the dialect takes the average of."""
+    """For each column, whether its gain counts in the average gain; only in `release8`."""
     columns = range(len(samples.attributes.schema))
     return [algorithm.dialect is Dialect.RELEASE8 and counts_in_average(samples, column) for column in columns]
 
 
 def tables_of(n: int, criterion: int) -> tuple[Any, ...]:
-    """What scans of counted classes look up, by the criterion for counts up to n: reciprocals, logarithms, their units.
+    """Lookup tables for scans that count classes: reciprocals for Gini, n log2 n for entropy, for counts up to n.
 
-    A few of the logarithms are kept in a finer unit.
+    The logarithms of small counts are also tabulated in a finer unit. Both units follow the tables.
     """
     large_unit = 2.0 ** (60 - math.ceil(log2(max(2, n) * log2(max(2, n)) + 1)))
     n_logarithms = n if criterion == impurity_kernels.ENTROPY else 1
@@ -211,16 +212,14 @@ def tables_of(n: int, criterion: int) -> tuple[Any, ...]:
 
 
 def reciprocal_table(n: int) -> FloatArray:
-    """1/n for whole numbers up to n; 0 for 0. Long ones are made in their own place: memory is short here."""
+    """1/n for whole numbers up to n; 0 for 0. Computed in place, since a long table needs much memory."""
     table = np.arange(n + 1, dtype=np.float64)
     np.divide(1.0, table[1:], out=table[1:])
     return table
 
 
 def times_log2_table(n: int, unit: float) -> NDArray[np.int64]:
-    """n log2 n for whole numbers up to n, as whole numbers of 1/unit."""
-    from core.splits.kernels.numeric import fill_times_log2
-
+    """n log2 n for whole numbers up to n, as integers in units of 1/unit."""
     table = np.zeros(n + 1, dtype=np.int64)
-    fill_times_log2(table, unit)
+    scans.fill_times_log2(table, unit)
     return table

@@ -1,4 +1,4 @@
-"""The room that a thread's kernels work in."""
+"""The scratch buffers of a thread."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ from core.splits.kernels.categorical import space_for
 from core.splits.kernels.numeric import BLOCK
 from core.tables.target import ClassTarget
 
-MOST_COUNTS = 4_000_000  # kept for waiting nodes
+MOST_COUNTS = 4_000_000  # counts that are kept for waiting nodes
 
 
 def work_for(
     samples: Samples, algorithm: Algorithm, columns: list[Column], weighing: Weighing, *, has_draws: bool = False
 ) -> tuple[Any, ...]:
-    """Room for the kernels to work in: the fields of their `Work`."""
+    """The scratch buffers of one thread: the fields of the kernels' `Work`."""
     n_rows, n_slots = len(samples), sum(column.n_slots for column in columns)
     n_lists, n_classes, n_sums = len(columns), n_classes_of(samples), n_sums_of(samples)
     n_levels = [column.coding.n_levels for column in columns if column.coding is not None]
@@ -106,7 +106,7 @@ def work_for(
 
 
 def surrogate_buffers(algorithm: Algorithm, n_rows: int, n_columns: int, n_levels: int) -> tuple[Any, ...]:
-    """Room for the rows of a node by value, for the levels of all coded columns, and for what each column says."""
+    """Buffers for a node's rows by value, for the codes of all coded columns, and for the surrogate of each column."""
     if algorithm.missing is not MissingStrategy.SURROGATE:
         n_rows, n_columns, n_levels = 0, 0, 0
     return (
@@ -122,16 +122,17 @@ def surrogate_buffers(algorithm: Algorithm, n_rows: int, n_columns: int, n_level
 
 
 def has_pairs(samples: Samples, weighing: Weighing) -> bool:
-    """Whether the weights and numbers of rows are looked at together: where there is one number, and weights differ."""
+    """Whether a row's weight and number are stored as a pair: where one number is predicted and weights differ."""
     target = samples.target
     return not isinstance(target, ClassTarget) and target.numbers.shape[1] == 1 and not weighing.is_unit
 
 
 def ways_of_rows() -> FloatArray:
-    """Factors for `compiler.eight_lanes.plus_products`: what of a row's weight is added to which of eight sums.
+    """Factors for `compiler.eight_lanes.plus_products`: how much of a row's weight is added to each of eight sums.
 
-    Eight for each way that rows go (left 1, right 2, both 3) and class: the branch's weight, then its classes', left
-    first. A row that goes both ways adds nothing, until its shares are filled in.
+    There are eight for each way that rows go (left 1, right 2, both 3) and class: the branch's weight, then the weights
+    of its classes, for the left branch and then the right one. A row that goes both ways adds nothing until its shares
+    are filled in.
     """
     ways = in_lines((4, 4, 2, 4))
     for branch in range(2):
@@ -142,9 +143,10 @@ def ways_of_rows() -> FloatArray:
 
 
 def counts_for(weighing: Weighing, n_rows: int, n_classes: int, n_levels: int) -> tuple[int, int, int]:
-    """Room for the counts of waiting nodes, by class and level: as many as wait in a binary tree, unless all are large.
+    """The shape of the counts kept for waiting nodes, by class and code.
 
-    The smaller child is grown first, so that each has at most half the rows of the one below it.
+    There is one table for each node that can wait in a binary tree, but fewer if that were more than `MOST_COUNTS`
+    counts. The smaller child is grown first, so the number of rows is at least halved with every node that waits.
     """
     if not weighing.is_counted:
         return 1, 0, 0
@@ -152,7 +154,7 @@ def counts_for(weighing: Weighing, n_rows: int, n_classes: int, n_levels: int) -
 
 
 def most_positions(samples: Samples, algorithm: Algorithm) -> tuple[int, int]:
-    """How many cuts of a list are named at once at the most, and how many thresholds that are no midpoints."""
+    """The largest number of a list's cuts that are named at once, and of thresholds that are not midpoints."""
     way, n_parts = way_of(algorithm)
     if way == ways.EVERY_GAP:
         return 0, 0

@@ -1,7 +1,7 @@
-"""The compiled twin of `surrogates.find_surrogates`: which other columns imitate the split of a node best.
+"""Kernels of `surrogates.find_surrogates`: which other columns imitate the split of a node best.
 
-`groups[g]` are the rows of the g-th distinct value that know both columns: what of them goes to the first branch and to
-the second, what all from there on send each way, and the value.
+`groups[g]` describes the rows with the g-th distinct value that know both columns: the weight that goes to the first
+branch, and to the second; the same two weights of all groups from this one on; and the value.
 """
 
 import numpy as np
@@ -22,16 +22,16 @@ from core.missing.surrogates import MOST_SURROGATES
 from core.splits.kernels.unsorted import midpoint
 
 FIRST, SECOND, FIRST_ON, SECOND_ON, VALUE, N_OF_GROUP = range(6)
-NOT_KEPT = 0.0  # the agreement of what does no better than the majority
+NOT_KEPT = 0.0  # the agreement of a surrogate that is no better than the majority
 NOWHERE = 2  # the branch of a category that no row has
 
 
 @compiled
 def find_surrogates(problem, rules, work, lists, rows, starts, lengths, here, primary):
-    """Rank the columns that stand in for the split of a node on column `primary`, whose rows have sides; how many.
+    """Rank the surrogates for a split on column `primary`, once its rows have sides; returns how many there are.
 
-    `work.ranked` are the lists, or the coded columns after them, with a threshold, direction and agreement each; of
-    coded columns `work.stand_in_branches` are the branches.
+    `work.ranked` are indices of lists, or of coded columns counted after the lists. Each has a threshold, a direction
+    and an agreement; the branches of coded columns are in `work.stand_in_branches`.
     """
     n_lists, n_coded, agreements = problem.lengths.shape[0], problem.codes.shape[1], work.agreements
     for i in range(n_lists):
@@ -62,7 +62,7 @@ def find_surrogates(problem, rules, work, lists, rows, starts, lengths, here, pr
 
 @compiled
 def rank(problem, rules, work, n):
-    """The best of n stand-ins first, ties to the earlier column; how many are kept."""
+    """Fill `work.ranked` with the best of n surrogates, best first, ties to the earlier column; returns how many."""
     n_ranked = 0
     while n_ranked < MOST_SURROGATES:
         best = next_best(problem, rules, work.agreements, n)
@@ -76,10 +76,9 @@ def rank(problem, rules, work, n):
 
 @compiled
 def note_surrogates(problem, rules, work, n_ranked, sums, at, levels, first_level, n_levels):
-    """Write down the stand-ins of a node, see `growth.kernels.node.state`, and the branches of those by category after
-    its levels.
+    """Write the surrogates of a node to `sums`, laid out as in `growth.kernels.node.state`; returns the new `n_levels`.
 
-    How many levels there are then.
+    The branches of surrogates by category are appended to `levels`.
     """
     n_lists = problem.lengths.shape[0]
     sums[at] = n_ranked
@@ -99,7 +98,7 @@ def note_surrogates(problem, rules, work, n_ranked, sums, at, levels, first_leve
 
 @compiled
 def column_of(problem, rules, stand_in):
-    """The column that a stand-in asks for."""
+    """The column that a surrogate tests."""
     n_lists = problem.lengths.shape[0]
     if stand_in < n_lists:
         return rules.slot_columns[problem.list_slots[stand_in]]
@@ -108,7 +107,7 @@ def column_of(problem, rules, stand_in):
 
 @compiled
 def next_best(problem, rules, agreements, n):
-    """The earliest column whose agreement is within a tie of the largest; -1 when none is kept."""
+    """The surrogate within a tie of the largest agreement whose column is the earliest; -1 if none is left."""
     highest, best = NOT_KEPT, int64(-1)
     for i in range(n):
         highest = max(highest, agreements[i])
@@ -121,7 +120,7 @@ def next_best(problem, rules, agreements, n):
 
 @compiled
 def sum_sides(problem, rows, start, n, side, level_sides):
-    """`level_sides[level, :]`: what the rows of each level send each way, in row order; levels of all coded columns."""
+    """Fill `level_sides[level, :]`: the weight that each code of all columns sends to either branch, in row order."""
     codes, weights = problem.codes, problem.weights
     for level in range(level_sides.shape[0]):
         level_sides[level, FIRST], level_sides[level, SECOND] = 0.0, 0.0
@@ -135,7 +134,7 @@ def sum_sides(problem, rows, start, n, side, level_sides):
 
 @compiled
 def group_by_value(entries, start, n, shift, side, weights, values, groups):
-    """Add up the rows of a sorted list by value, and equal ones in row order; how many values there are."""
+    """Add up the rows of a sorted list by value, equal ones in row order; returns how many values there are."""
     mask, flag = (uint32(1) << uint32(shift)) - uint32(1), uint32(1) << uint32(31)
     n_groups, is_new = int64(0), True
     for i in range(start, start + n):
@@ -182,7 +181,7 @@ def best_threshold(groups, n):
 
 @compiled
 def best_sides(sides, branch_of):
-    """`surrogates.best_sides` of categories that send `sides[level, :]` each way: its agreement; fills the branches."""
+    """`surrogates.best_sides` of codes that send `sides[level, :]` each way: the agreement; fills `branch_of`."""
     first, second, agreeing = 0.0, 0.0, 0.0
     for level in range(sides.shape[0]):
         left, right = sides[level, FIRST], sides[level, SECOND]

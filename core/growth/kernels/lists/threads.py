@@ -1,4 +1,4 @@
-"""The kernels at work in several threads."""
+"""Growing one tree in several threads."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -16,15 +16,15 @@ from core.growth.kernels.node.kept import node_buffers
 
 Item = TypeVar("Item")
 
-PIECES = 8  # nodes with at most this part of the rows are grown by one thread
+PIECES = 8  # one thread grows a node with at most 1/PIECES of the rows, and its subtree
 
 
 class GrowthEnded(Exception):
-    """Nobody waits for this tree any more."""
+    """Growth was stopped because the tree is no longer wanted."""
 
 
 class Pool(Generic[Item]):
-    """Scratch memory for threads: whoever takes an item gives it back, whatever happens."""
+    """Scratch buffers that threads borrow and always give back, also after an exception."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._free: SimpleQueue[Item] = SimpleQueue()
@@ -33,7 +33,7 @@ class Pool(Generic[Item]):
 
     @contextmanager
     def one(self) -> Iterator[Item]:
-        """One that nobody else has meanwhile."""
+        """Borrow an item; no other thread has it meanwhile."""
         item = self._free.get()
         try:
             yield item
@@ -44,15 +44,15 @@ class Pool(Generic[Item]):
 def grown_nodes(
     problem: tuple[Any, ...], rules: tuple[Any, ...], works: list[tuple[Any, ...]], progress: FloatArray
 ) -> tuple[Any, ...]:
-    """The kernels' nodes: links, figures, branch figures, branches of levels.
+    """Grow all nodes: their links, figures, branch figures and branches by code.
 
-    By as many threads as there is room to work in. Of several, each grows one node of many rows and leaves its children
-    to whoever is free, the longest first; nodes of few rows are grown with all that is below them. Nodes that wait
-    share no rows, so nothing depends on who is first.
+    There is a thread for each of `works`. If there are several, a thread splits a node of many rows and leaves its
+    children to whichever thread is free, the largest child first; a node of few rows is grown with its whole subtree.
+    Waiting nodes share no rows, so the result does not depend on their order.
     """
     root, root_figures = kernels.root_piece(problem, rules, works[0])
     n_rows, scratches = int(root[kernels.AT_SIZE]), Pool(zip(works, progress, strict=True))
-    apart = node_buffers(0, len(root_figures))  # nothing is kept apart where no columns are drawn
+    apart = node_buffers(0, len(root_figures))  # empty: only trees of a forest store small subtrees apart
 
     def subtree(piece: RowArray, figures: FloatArray) -> tuple[Any, ...]:
         size = int(piece[kernels.AT_SIZE])
@@ -81,7 +81,7 @@ def grown_nodes(
 
 
 def in_one_tree(subtrees: list[tuple[int, tuple[Any, ...]]]) -> tuple[Any, ...]:
-    """`growth.kernels.lists.grow.graft` for all of them, each with the node it grows from; the first is the root's."""
+    """Join subtrees with `growth.kernels.lists.grow.graft`; each comes with the node that it replaces."""
     if len(subtrees) == 1:
         return subtrees[0][1]
     parts = [[subtree[part] for _, subtree in subtrees] for part in range(4)]

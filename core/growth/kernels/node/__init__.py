@@ -1,1 +1,1 @@
-"""What all growers share: the sums of a node, whether it is a leaf, rows to children, drawn columns."""
+"""Kernels that all growers share: sums of a node, whether it is a leaf, splitting its rows and lists, column draws."""

@@ -1,6 +1,6 @@
-"""The sums of both branches of a split where a number is predicted, row by row and without a look where each row goes.
+"""The sums of both branches of a split where a number is predicted, added row by row without a conditional jump.
 
-A row adds nothing to the other branch, and a sum plus nothing is the same to the last bit.
+To the branch that it does not go down a row adds 0, which leaves a sum unchanged to the last bit.
 """
 
 from core.compiler.compile import compiled
@@ -8,13 +8,13 @@ from core.compiler.compile import compiled
 
 @compiled
 def no_branches():
-    """Of both branches the weight, the sums of centred numbers and of their squares, and the sum of numbers."""
+    """Sums of 0: of both branches the weight, the sums of centred numbers and of their squares, the sum of numbers."""
     return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 
 
 @compiled
 def with_row(both, to, weight, number, centre):
-    """The same with one row more, that goes to the first branch, 0, or to the second."""
+    """The sums of both branches with one more row, which goes down branch `to`, 0 or 1."""
     weight_0, weight_1, moment_0, moment_1, square_0, square_1, sum_0, sum_1 = both
     off, second = number - centre, weight * to
     first = weight - second
@@ -32,7 +32,7 @@ def with_row(both, to, weight, number, centre):
 
 @compiled
 def put_branches(both, sums, centres):
-    """Write them down as `growth.kernels.node.split_rows.branch_figures` does, and the sums of numbers apart."""
+    """Store both branches as `growth.kernels.node.split_rows.branch_figures` does, and sums of numbers in `centres`."""
     weight_0, weight_1, moment_0, moment_1, square_0, square_1, sum_0, sum_1 = both
     sums[0], sums[1], centres[0], centres[1] = weight_0, weight_1, sum_0, sum_1
     sums[2], sums[3], sums[4] = weight_0, moment_0, square_0

@@ -1,6 +1,6 @@
-"""The compiled twin of `column_draw`: which columns a node searches.
+"""The compiled twin of `growth.column_draw`: which columns a node searches.
 
-`work.order` has all places of columns in ascending order, but for the time of a draw: what was drawn is taken back.
+`work.order` holds the indices of `open_columns` in ascending order, except during a draw, which is undone afterwards.
 """
 
 from numba import int64, uint64
@@ -12,7 +12,7 @@ from core.compiler.compile import compiled
 
 @compiled
 def draw_columns(rules, work, spent, key):
-    """Mark in `work.is_drawn` what the node searches first; how many columns have had their turn."""
+    """Flag in `work.is_drawn` the slots that the node searches first; returns how many columns had their turn."""
     n_columns, n_drawn, turn = rules.open_columns.shape[0], 0, 0
     if rules.n_drawn == 0:
         return n_columns
@@ -27,7 +27,7 @@ def draw_columns(rules, work, spent, key):
 
 @compiled
 def draw_another(rules, work, spent, key, turn):
-    """Mark the next column that is not spent, and no other; how many have had their turn, and whether there was one."""
+    """Flag only the next column that is not spent; returns how many had their turn, and whether there was one."""
     for slot in range(work.is_drawn.shape[0]):
         work.is_drawn[slot] = False
     is_flagged, for_columns = 0, key_of(key, FOR_COLUMNS)
@@ -39,7 +39,7 @@ def draw_another(rules, work, spent, key, turn):
 
 @compiled
 def flag_next(rules, work, spent, for_columns, turn):
-    """Draw the column whose turn it is and mark its slots, unless it is spent: 1 if it is not."""
+    """Draw the column whose turn it is and flag its slots unless it is spent; returns 1 if flagged, else 0."""
     column = draw_next(rules, work.order, work.taken, for_columns, turn)
     coded = rules.coded_of_column[column]
     if coded >= 0 and spent[coded]:
@@ -51,7 +51,7 @@ def flag_next(rules, work, spent, for_columns, turn):
 
 @compiled
 def draw_next(rules, order, taken, for_columns, turn):
-    """`column_draw.column_order`, one step: the column whose turn it is."""
+    """The column whose turn it is: one step of `column_draw.column_order`."""
     n_left = rules.open_columns.shape[0] - turn
     taken[turn] = turn
     if n_left > 1:
@@ -64,7 +64,7 @@ def draw_next(rules, order, taken, for_columns, turn):
 
 @compiled
 def take_back(order, taken, n_turns):
-    """Put what so many turns have drawn in its place again."""
+    """Undo the swaps of the first `n_turns` draws in `order`."""
     for turn in range(n_turns - 1, -1, -1):
         other = taken[turn]
         order[turn], order[other] = order[other], order[turn]
@@ -72,7 +72,7 @@ def take_back(order, taken, n_turns):
 
 @compiled
 def first_of_best(drawn, gains, n_found, most, tolerance):
-    """Of the cuts within a tie of the best, the one of the first column; -1 when there is none."""
+    """The index of the cut within a tie of the best whose column comes first; -1 if there is none."""
     winner = -1
     for c in range(n_found):
         if gains[c] >= most - tolerance and (winner < 0 or drawn[c] < drawn[winner]):

@@ -1,6 +1,6 @@
-"""The compiled twin of `growth.kernels.lists.assemble.assembled` for trees of cuts whose small subtrees are kept apart.
+"""The compiled twin of `growth.kernels.lists.assemble.assembled` for trees of cuts with small subtrees stored apart.
 
-Nodes are numbered depth first; those of small subtrees stand so already, and are copied one subtree at a time.
+Nodes are numbered depth first; those of small subtrees already are, and are copied one subtree at a time.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ midpoint = compiled(candidates.midpoint)
 
 @compiled
 def count_nodes(links):
-    """How many nodes there are with those that are kept apart."""
+    """The number of nodes, including those stored apart."""
     n = 0
     for node in range(links.shape[0]):
         n += links[node, HIGH] if links[node, IS_CODED] == IS_SMALL else 1
@@ -31,8 +31,8 @@ def count_nodes(links):
 def finish_nodes(links, figures, sums, splits, results, criterion, n_classes, addresses, n_rows, whole, parts, numbers):
     """Fill the fields of a tree.
 
-    whole    `[node, :]` size and column, -1 in a leaf
-    parts    by node: threshold, gain, share, weight, and of numbers impurity and variance
+    whole    `[node, :]` size of the subtree, and column or -1 in a leaf
+    parts    arrays by node: threshold, gain, share, weight, and where a number is predicted impurity and variance
     numbers  `[node, :]` class weights, or the mean
     """
     sizes, positions = sizes_and_positions(links)
@@ -68,13 +68,13 @@ def finish_nodes(links, figures, sums, splits, results, criterion, n_classes, ad
 
 @making_arrays
 def sizes_and_positions(links):
-    """How many nodes the subtree of each has, with those kept apart, and its number depth first."""
+    """The size of every node's subtree, including nodes stored apart, and the node's depth-first number."""
     n = links.shape[0]
     sizes, positions, before = np.ones(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for node in range(n):
         if links[node, IS_CODED] == IS_SMALL:
             sizes[node] = links[node, HIGH]
-    for node in range(n - 1, 0, -1):  # children stand after their parent, next to each other in branch order
+    for node in range(n - 1, 0, -1):  # children follow their parent, next to each other in branch order
         sizes[links[node, PARENT]] += sizes[node]
     for node in range(1, n):
         if links[node, BRANCH] > 0:
@@ -85,7 +85,7 @@ def sizes_and_positions(links):
 
 @making_arrays
 def put_thresholds(whole, sides, addresses, n_rows, thresholds):
-    """The threshold of each cut, from the rows on both sides; column by column, of which one stays in the cache."""
+    """The threshold of each cut, from the rows on both sides; column by column, so that one stays in the cache."""
     n, n_columns = whole.shape[0], addresses.shape[0]
     starts, order = np.zeros(n_columns + 2, np.int64), np.empty(n, np.int32)
     for node in range(n):
@@ -107,7 +107,7 @@ def put_thresholds(whole, sides, addresses, n_rows, thresholds):
 
 @compiled
 def put_figures(row, criterion, n_classes, to, parts, numbers):
-    """The figures of a node, as `growth.kernels.lists.assemble.node_values` has them."""
+    """Store the figures of a node, as `growth.kernels.lists.assemble.node_values` computes them."""
     weight = row[FIGURES]
     _, gains, shares, weights, impurities, variances = parts
     gains[to], shares[to], weights[to] = row[GAIN], row[SHARE], weight
@@ -124,7 +124,7 @@ def put_figures(row, criterion, n_classes, to, parts, numbers):
 
 @compiled
 def what_follows(whole, parts, numbers):
-    """Whether the weight of every node is the sum of its numbers, and each share the part of the parent's weight."""
+    """Whether each node's weight is the sum of its numbers, and each share the node's part of its parent's weight."""
     share, weight = parts[2], parts[3]
     is_sum, is_part = True, share[0] == 1.0
     for node in range(whole.shape[0]):

@@ -1,4 +1,4 @@
-"""The nodes of a tree of cuts put together by a kernel: for a tree of its own, or as a forest keeps them."""
+"""The nodes of a tree of cuts, assembled by a kernel: as a `Tree`, or as a forest keeps them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ from core.tree.tree import LEAF, SPLIT_KINDS, Tree
 
 
 def finished_nodes(samples: Samples, columns: NumberColumns, criterion: int, nodes: Any, apart: Any) -> FinishedNodes:
-    """What a forest keeps of the kernels' nodes, and of those that they keep apart."""
+    """What a forest keeps of the kernels' nodes; `apart` holds those of small subtrees."""
     whole, parts, numbers = finished_by_kernels(samples, columns, criterion, nodes, apart, kept_in=in_pages)
     is_sum, is_part = what_follows(whole, parts, numbers)
     size, column = whole.T
@@ -37,7 +37,7 @@ def finished_nodes(samples: Samples, columns: NumberColumns, criterion: int, nod
 
 
 def finished_tree(samples: Samples, columns: NumberColumns, objective: Objective, criterion: int, nodes: Any) -> Tree:
-    """The tree of the kernels' nodes, none of which were kept apart."""
+    """The tree of the kernels' nodes, where none are stored apart."""
     apart = node_buffers(0, nodes[1].shape[1])
     whole, parts, numbers = finished_by_kernels(samples, columns, criterion, nodes, apart)
     threshold, gain, share, weight, impurity, variance = parts
@@ -73,7 +73,7 @@ def finished_by_kernels(
 ) -> Any:
     """The nodes depth first: `whole`, `parts` and `numbers` of `growth.kernels.node.finish.finish_nodes`.
 
-    `kept_in` makes the arrays that a forest keeps of every tree.
+    `kept_in` allocates the arrays that a forest keeps of every tree.
     """
     (links, figures, sums, _), (splits, results), target = nodes, apart, samples.target
     n_classes = len(target.classes) if isinstance(target, ClassTarget) else 1
@@ -99,5 +99,5 @@ def finished_by_kernels(
 
 
 def kind_of(column: Any) -> Any:
-    """The kind of the split of every node: all are cuts."""
+    """The kind of every node's split: a threshold, or `LEAF` in a leaf."""
     return np.where(column >= 0, SPLIT_KINDS.index(SplitKind.THRESHOLD), LEAF).astype(np.int8)

@@ -1,6 +1,6 @@
 """The best cut of a column in a node of few rows; the first within a tie, as in `splits.kernels.numeric`.
 
-Whether a cut may be better than the best is told without a division, which takes longer than all the rest.
+Cuts that cannot exceed the best are skipped without dividing, which takes longer than all the rest.
 """
 
 from numba import int64
@@ -8,22 +8,22 @@ from numba import int64
 from core.compiler.compile import compiled
 from core.splits.kernels.numeric import NO_CUT, just_below, ratio, rounding, score_of_sides
 
-NEARLY = 1e-14  # what rounding may take of a product
+NEARLY = 1e-14  # the part of a product that rounding may take
 
 
 @compiled
 def may_exceed(best, part_left, part_right, left, right):
-    """False only where part_left / left + part_right / right cannot exceed the best."""
+    """False only where part_left / left + part_right / right cannot exceed `best`; needs no division."""
     enough = best * left * right
     return right <= 0.0 or part_left * right + part_right * left > enough - abs(enough) * NEARLY
 
 
 @compiled
 def best_of_counts(work, value, n, n_classes, totals, least, tolerance):
-    """The best cut by Gini where weights are whole: its gain times the weight, and its place; 0 for none.
+    """The best cut by Gini where weights are whole: its gain times the weight, and its position; 0 for none.
 
-    `work.ordered` are the rows in the order of the column, of which `totals` are the class weights. Whole numbers are
-    exact: squares are kept on the way.
+    `work.ordered` holds the rows sorted by the column, and `totals` their class weights. Whole numbers are exact, so
+    the sums of squares are updated from row to row.
     """
     ordered, classes, weights, left = work.ordered, work.row_classes, work.row_weights, work.left
     whole, squares, bar = 0.0, 0.0, NO_CUT
@@ -62,10 +62,12 @@ def best_of_counts(work, value, n, n_classes, totals, least, tolerance):
 
 @compiled
 def best_of_weights(work, value, n, criterion, n_classes, totals, least, tolerance):
-    """The same for any weights: the right side is the whole less the left.
+    """The best cut by Gini for any weights: its gain times the weight, and its position; 0 for none.
 
-    Squares are kept on the way here too, and tell nearly always that a cut is no better; else they are summed anew. The
-    criterion is Gini, but no literal, for which other kernels would be compiled once more.
+    `work.ordered` holds the rows sorted by the column, and `totals` their class weights; the right side is the whole
+    minus the left. Sums of squares are updated from row to row and nearly always show that a cut is no better than the
+    best; otherwise they are summed anew. `criterion` is Gini, but passed as no literal, since other kernels would be
+    compiled once more for one.
     """
     ordered, classes, weights, left = work.ordered, work.row_classes, work.row_weights, work.left
     whole, squares, bar, last = 0.0, 0.0, NO_CUT, last_cut(work, n, least)
@@ -105,7 +107,10 @@ def best_of_weights(work, value, n, criterion, n_classes, totals, least, toleran
 
 @compiled
 def best_of_numbers(work, value, n, centre, totals, least, tolerance):
-    """The same for a number to predict: `totals` are the weight and the sum of the centred numbers."""
+    """The best cut where a number is predicted: its gain times the weight, and its position; 0 for none.
+
+    `work.ordered` holds the rows sorted by the column; `totals` are their weight and the sum of the centred numbers.
+    """
     ordered, numbers, weights = work.ordered, work.row_numbers, work.row_weights
     whole, whole_sum, bar, last = totals[0], totals[1], NO_CUT, last_cut(work, n, least)
     undivided, tie = whole_sum * whole_sum / whole, tolerance * whole
@@ -135,7 +140,7 @@ def best_of_numbers(work, value, n, centre, totals, least, tolerance):
 
 @compiled
 def last_cut(work, n, least):
-    """The last place with enough weight behind it, added up from the end: a difference would not be exact."""
+    """The last position with `least` weight behind it, added up from the end: a difference would not be exact."""
     ordered, weights, behind, j = work.ordered, work.row_weights, 0.0, n
     while j > 0 and behind < least:
         j -= 1

@@ -1,4 +1,4 @@
-"""How sorted lists of rows are divided between the children of a node.
+"""Splitting sorted lists of rows between the children of a node.
 
 The twin of `fractional_weights.send_down` for lists: a row whose value is known goes to one child, one whose value is
 missing to every child. Every list stays sorted, so nothing is sorted below the root.
@@ -9,15 +9,15 @@ from numba import int64, uint32, uint64
 from core.compiler.compile import compiled
 
 LEFT, RIGHT, BOTH = 1, 2, 3  # a bit for each child that a row goes to
-EVERY = 65535  # the branch of a row that goes down all of them
+EVERY = 65535  # the branch of a row that goes down every branch
 
 
 @compiled
 def divide_list(entries, start, n, shift, side, keeper, other, is_distinct, flags):
-    """Send each entry to the child that keeps this memory, to the other one, or to both; how many each got.
+    """Send each entry to the keeper, which keeps this memory, to the other child, or to both; how many each got.
 
-    An entry is new in a child when any entry since the child's last one was new; the first of a list never is. Those
-    that go both ways get the mark `marks[BOTH]`; the other `marks` are 0.
+    An entry is new in a child if any entry since the child's last one was new; the first of a list never is. Entries
+    that go both ways get the flag `flags[BOTH]`; the other `flags` are 0.
     """
     flag, begin, nothing = uint32(1) << uint32(31), uint64(start), uint64(0)
     if keeper == 0:
@@ -33,10 +33,11 @@ def divide_list(entries, start, n, shift, side, keeper, other, is_distinct, flag
 
 @compiled
 def divide(entries, start, n, shift, side, left, to_left, right, to_right, is_distinct, flags):
-    """The division of a list between left and right: where both pieces end.
+    """Split a list between left and right; returns where both segments end.
 
-    Each is written from its place on; one of them may overwrite what was read. Marks are looked up by where an entry
-    goes, and the compiler knows where there are none. To compute an entry's mark took a tenth more than to look it up.
+    Each is written from its position on; one of them may overwrite what was read. Flags are looked up by where an entry
+    goes, and None tells the compiler that there are none. Computing an entry's flag took a tenth longer than looking it
+    up.
     """
     if is_distinct and flags[BOTH]:
         return divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, flags)
@@ -49,7 +50,7 @@ def divide(entries, start, n, shift, side, left, to_left, right, to_right, is_di
 
 @compiled
 def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, flags):
-    """`divide` where every value is new: entries stay as they are."""
+    """`divide` where all values are distinct: every entry keeps its new-value bit."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     i, end = uint64(start), uint64(start + n)
     while i < end:
@@ -67,7 +68,7 @@ def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_rig
 
 @compiled
 def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, flags):
-    """`divide` for any list."""
+    """`divide` where values may repeat: each child's new-value bits are derived anew."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag = uint32(1) << uint32(31)
     new_left, new_right = uint32(0), uint32(0)
@@ -86,7 +87,7 @@ def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_rig
         right[to_right] = body | new_right
         to_left += uint64(goes_left)
         to_right += uint64(goes_right)
-        new_left &= goes_left - uint32(1)  # all ones when it did not go there
+        new_left &= goes_left - uint32(1)  # all ones if it did not go there
         new_right &= goes_right - uint32(1)
         i += uint64(1)
     return to_left, to_right
@@ -94,7 +95,7 @@ def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_rig
 
 @compiled
 def keep_in_list(entries, start, n, shift, side, child, is_distinct):
-    """Keep only the entries that go to one child, as `divide_list` would; how many."""
+    """Keep only the entries that go to one child, as `divide_list` would; returns their number."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag, bit = uint32(1) << uint32(31), uint32(child)
     is_new = uint32(0)
@@ -122,8 +123,8 @@ def keep_in_list(entries, start, n, shift, side, child, is_distinct):
 def divide_list_by_branch(entries, start, n, shift, branch, n_branches, positions, shares, weights, other):
     """Send each entry to its branch, or to `EVERY` branch in which it keeps some weight.
 
-    Branch b writes from `places[0, b]` on, which moves along; it gets nothing where that is negative. `places[1, b]`
-    is how many new values there were at its last entry, -1 before the first.
+    Branch b writes from `positions[0, b]` on, which moves along; it gets nothing where that is negative.
+    `positions[1, b]` is the number of new values up to its last entry, -1 before the first.
     """
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag = uint32(1) << uint32(31)
@@ -147,9 +148,9 @@ def divide_list_by_branch(entries, start, n, shift, branch, n_branches, position
 
 @compiled
 def divide_known_by_branch(entries, start, n, shift, branch, positions, other):
-    """`divide_list_by_branch` where every row goes down one branch, without a branch in the loop.
+    """`divide_list_by_branch` where every row goes down one branch, without a conditional jump in the loop.
 
-    `places[3, b]` is 1 where branch b gets its entries, else 0: then it writes to one place again and again.
+    `positions[3, b]` is 1 if branch b gets its entries, else 0: then it writes to one position again and again.
     """
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag = uint32(1) << uint32(31)
@@ -167,7 +168,7 @@ def divide_known_by_branch(entries, start, n, shift, branch, positions, other):
 
 @compiled
 def divide_distinct_by_branch(entries, start, n, shift, branch, positions, other):
-    """`divide_known_by_branch` where every value is new: entries stay as they are, also the first of a branch."""
+    """`divide_known_by_branch` where all values are distinct: entries stay as they are, also the first of a branch."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     at, step = positions[0], positions[3]
     i, end = uint64(start), uint64(start + n)

@@ -1,4 +1,4 @@
-"""The division of a node: who goes where, what that adds up to, and the children's pieces of the lists.
+"""Splitting a node: where each row goes, the sums of the branches, and the children's segments of the lists.
 
 The compiled twin of `fractional_weights.send_down`.
 """
@@ -22,14 +22,14 @@ from core.growth.kernels.node.split_list import (
 from core.growth.kernels.node.state import DEPTH, NODE
 from core.growth.kernels.node.sums import is_leaf, is_one_class, node_figures
 
-MOST_SUMMED = 3  # classes whose sums in two branches, and these branches' weights, are eight numbers
+MOST_SUMMED = 3  # classes: with their sums in two branches and the branches' weights, eight numbers
 
 
 @compiled
 def take_sides(problem, entries, list_start, position, list_n, rows, start, n, side, left_counts, is_counted):
-    """Mark each row of the node with the child it goes to: by the cut, or to both where the value is missing.
+    """Set `side` of each row of the node: the child it goes to by the cut, or both where the value is missing.
 
-    Counts the classes on the left on the way where that is of use.
+    Where rows are counted, also fills `left_counts` with the classes on the left.
     """
     shift = uint32(problem.shift)
     mask = (uint32(1) << shift) - uint32(1)
@@ -50,9 +50,9 @@ def take_sides(problem, entries, list_start, position, list_n, rows, start, n, s
 
 @compiled
 def branch_figures(problem, rules, work, rows, start, n, n_branches, figures, out, at):
-    """From `out[at]` on: the known weight of each branch, then its sums, added up in row order.
+    """Fill `out` from `at` on: the known weight of each branch, then its sums, added up in row order.
 
-    Fills `work.unknown` with the rows that go down every branch; how many.
+    Fills `work.unknown` with the rows that go down every branch, and returns their number.
     """
     weights, classes, numbers = problem.weights, problem.classes, problem.numbers
     side, branch, unknown = work.side, work.branch, work.unknown
@@ -86,7 +86,7 @@ def branch_figures(problem, rules, work, rows, start, n, n_branches, figures, ou
 
 @compiled
 def class_weights_of_two(problem, work, rows, start, n, n_classes, out, at):
-    """`branch_figures` of two branches by class, without a branch in the loop: who goes where is hard to foresee.
+    """`branch_figures` of two branches by class, without a conditional jump: where a row goes is hard to predict.
 
     To a branch that it does not go down, or not alone, a row adds nothing: x + 0 is x.
     """
@@ -115,7 +115,7 @@ def class_weights_of_two(problem, work, rows, start, n, n_classes, out, at):
 
 @compiled
 def few_class_weights_of_two(problem, work, rows, start, n, n_classes, out, at):
-    """`class_weights_of_two` for up to three classes, whose sums in both branches stand in eight lanes."""
+    """`class_weights_of_two` for up to three classes, whose sums in both branches fit into eight lanes."""
     weights, classes, side, unknown, ways = problem.weights, problem.classes, work.side, work.unknown, work.known_ways
     sums, n_unknown = no_sums(), uint64(0)
     i, end = uint64(start), uint64(start + n)
@@ -133,15 +133,16 @@ def few_class_weights_of_two(problem, work, rows, start, n, n_classes, out, at):
 
 @compiled
 def way_of(to, k):
-    """Where the eight factors of a row of class k stand that goes that way: see
-    `growth.kernels.lists.scratch.ways_of_rows`.
+    """The index of the eight factors of a row of class k that goes that way.
+
+    See `growth.kernels.lists.scratch.ways_of_rows`.
     """
     return ((uint64(to) << uint64(2)) | uint64(k)) << uint64(3)
 
 
 @compiled
 def take_sums(sums, out, weight_at, at, n_classes, branch):
-    """Write down a branch's weight and the weights of its classes."""
+    """Store a branch's weight and its class weights, from eight lanes."""
     lane = 4 * branch
     out[weight_at] = sum_in_lane(sums, lane)
     for k in range(n_classes):
@@ -163,7 +164,7 @@ def counted_branches(counts, left_counts, out, at):
 
 @compiled
 def copy_figures(sums, at, n_branches, b, n_classes, figures):
-    """The figures of a child all of whose rows are known: those of its branch."""
+    """The figures of a child whose rows all have a known value: those of its branch."""
     figures[0] = sums[at + b]
     for k in range(n_classes):
         figures[1 + k] = sums[at + n_branches + b * n_classes + k]
@@ -171,7 +172,7 @@ def copy_figures(sums, at, n_branches, b, n_classes, figures):
 
 @compiled
 def put_aside(problem, copied, n, share, aside_rows, aside_weights, at):
-    """Keep what the rows that go down every branch weigh in one of them, if anything; how many."""
+    """Store the rows that go down every branch with their weights in one, where above 0; returns their number."""
     kept, weights = 0, problem.weights
     for i in range(n):
         weight = weights[copied[i]] * share
@@ -183,7 +184,7 @@ def put_aside(problem, copied, n, share, aside_rows, aside_weights, at):
 
 @compiled
 def divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figures):
-    """`divide_piece` for rows, and `node_figures` of both children in the same pass; how many each got.
+    """Split a node's rows and sum the `node_figures` of both children in the same pass; how many each got.
 
     To the figures of the child that it does not go to, a row adds nothing: x + 0 is x.
     """
@@ -218,7 +219,7 @@ def divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figur
 
 @compiled
 def divide_rows_of_few(problem, work, rows, start, n, keeper, kept_figures, moved_figures):
-    """`divide_rows` for up to three classes, whose sums in both children stand in eight lanes."""
+    """`divide_rows` for up to three classes, whose sums in both children fit into eight lanes."""
     weights, classes, side, spare, ways = problem.weights, problem.classes, work.side, work.spare, work.ways
     stays, goes, n_classes = uint64(keeper), uint64(1 - keeper), kept_figures.shape[0] - 1
     for k in range(n_classes):
@@ -243,7 +244,7 @@ def divide_rows_of_few(problem, work, rows, start, n, keeper, kept_figures, move
 
 @compiled
 def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is_known, is_summed, depth, figures):
-    """The figures of a child whose rows are in place, unless summed before; whether it is to be split any further."""
+    """Sum the figures of a child whose rows are in place, unless done before; returns whether it is split further."""
     m = problem.numbers.shape[1]
     if n == 0:
         for j in range(figures.shape[0]):
@@ -261,7 +262,7 @@ def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is
 
 @compiled
 def divide_piece(problem, work, entries, start, n, keeper, is_distinct, flag):
-    """Divide a piece of a list; how many entries each child got."""
+    """Split a node's segment of a list between its children; returns how many entries each got, the keeper first."""
     work.flags[BOTH] = flag
     kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, work.flags)
     copy_entries(work.spare, int64(0), moved, entries, start + kept)
@@ -270,7 +271,7 @@ def divide_piece(problem, work, entries, start, n, keeper, is_distinct, flag):
 
 @compiled
 def copy_entries(source, begin, end, entries, position):
-    """Copy what was written elsewhere first to its place; that may be further down in the same list."""
+    """Copy `source[begin:end]` to `entries` from `position` on, which may be a lower index of the same list."""
     first, to = uint64(begin), uint64(position)
     for i in range(uint64(end - begin)):
         entries[to + i] = source[first + i]
@@ -280,10 +281,10 @@ def copy_entries(source, begin, end, entries, position):
 def divide_in_two(
     problem, rules, work, stack, lists, rows, here, depth, first_node, figures, sums, at, is_known, keeper, flag
 ):
-    """Give both children their rows and, unless they are leaves, their pieces of the lists; how many wait then.
+    """Give both children their rows and, unless they are leaves, their segments of the lists; how many nodes wait then.
 
-    The keeper, which has more rows, stays in the parent's place and waits longer. Entries that go to both get the mark
-    only where both get any.
+    The keeper, which has more rows, stays in the parent's memory and waits longer. Entries that go to both children get
+    the flag only where both get any.
     """
     starts, lengths, infos, spent = stack
     n_lists, side, mover = problem.lengths.shape[0], work.side, 1 - keeper
@@ -327,7 +328,10 @@ def divide_in_two(
 def divide_by_branch(
     problem, rules, work, stack, lists, rows, here, depth, first_node, n_branches, figures, sums, at, is_known
 ):
-    """The same for a multiway split; its coded column has nothing more to tell below."""
+    """Give a multiway split's children their rows and, unless leaves, their list segments; how many nodes wait then.
+
+    Below, the split's coded column is spent.
+    """
     starts, lengths, infos, spent = stack
     n_lists, positions = problem.lengths.shape[0], work.positions
     start, n = starts[here, n_lists], lengths[here, n_lists]
@@ -382,7 +386,7 @@ def divide_by_branch(
         list_start, list_n = work.parent_starts[c], work.parent_lengths[c]
         if problem.has_missing:
             begin, nowhere = place_branches(problem, work, lists[c], list_start, list_n, n_branches), -1
-        else:  # as many as there are rows
+        else:  # every list has an entry for each row
             begin, nowhere = 0, work.spare.shape[0] - 1
         position = begin
         for b in range(n_branches):
@@ -419,9 +423,9 @@ def divide_by_branch(
 
 @compiled
 def place_branches(problem, work, entries, start, n, n_branches):
-    """Where each branch's entries are written first, one branch after the other, and how many; the first place.
+    """Set where each branch's entries are written, one branch after the other, and how many; the first position.
 
-    In the spare room, or above the parent's where there may be more of them than its rows.
+    They go to the spare buffer, or above the parent's segment where copies may make them more than its rows.
     """
     positions, branch, weights, shares = work.positions, work.branch, problem.weights, work.shares
     row_mask = (uint32(1) << uint32(problem.shift)) - uint32(1)

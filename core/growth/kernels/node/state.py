@@ -1,16 +1,16 @@
-"""What the kernels of growth hand on to each other: the samples of a subtree, the rules, and room to work in."""
+"""Data that the kernels of growth share: the samples of a subtree, the rules, and scratch buffers."""
 
 from core.compiler.compile import Struct, StructType, compiled, define, structure
 
-NODE, DEPTH, ASIDE, N_ASIDE, HAS_COUNTS, N_PATH = range(6)  # columns of what is known of a waiting node
+NODE, DEPTH, ASIDE, N_ASIDE, HAS_COUNTS, N_PATH = range(6)  # columns of the infos of waiting nodes
 N_INFOS = 6
 PARENT, BRANCH, SLOT, IS_CODED, LOW, HIGH, IS_COMPLETE, N_BRANCHES, SUMS, LEVELS, KEY = range(11)  # columns of links
 N_LINKS = 11
-IS_SMALL = -1  # in the place of `IS_CODED`: the nodes from here on are kept apart, LOW is the first, HIGH how many
-# What stands after the figures of a split's branches: its threshold where that is no midpoint, how many cuts it was the
-# best of, and the weight of rows without the value; each only if the rules look at it. Then, if they look for them, how
-# many surrogates there are, and of each its column, threshold and direction, its agreement, and where its branches are
-# among the node's levels (-1 where it has a threshold).
+IS_SMALL = -1  # a value of `IS_CODED`: the subtree's nodes are stored apart, LOW is the first, HIGH their number
+# What follows the figures of a split's branches: its threshold where that is no midpoint, how many cuts it was the best
+# of, and the weight of rows whose value is missing; each only if the rules use it. Then, if they use surrogates, the
+# number of these, and of each its column, threshold and direction, its agreement, and where its branches are among the
+# node's levels (-1 where it has a threshold).
 THRESHOLD, N_ALLOWED, MISSING, N_MORE = 0, 1, 2, 3
 STAND_IN, STAND_IN_THRESHOLD, IS_REVERSED, AGREEMENT, BRANCHES_AT, N_OF_SURROGATE = range(6)
 ABOVE_AVERAGE, BETTER_HALF, NO_FILTER = 0, 1, 2
@@ -20,48 +20,50 @@ NO_COSTS, TAN_SCHLIMMER, NUNEZ = 0, 1, 2
 class Problem(Struct):
     """The samples of a subtree, its rows numbered from 0 in row order.
 
-    `origin` are their numbers in the whole table, left out where these are the same. `lists[i, : lengths[i]]` is the
-    sorted list of the column with candidate slot `list_slots[i]`; `distinct[i]` says that all its values differ. Where
-    numbers are predicted, `missing[row]` has a bit for each list the row is not in. `codes[row, j]` is a level of the
-    coded column `coded[j]`, counted through all of them; bit b of `bits[row]` belongs to `bit_columns[b]`. `values[i,
-    row]` is the value in list i, only there if the rules look at it. `path` is the path to the subtree's root, see
-    `growth.kernels.bounds.weight_flags`. Lists and rows are used up, and weights where values are missing.
+    `origin` holds their numbers in the whole table, and is empty where these are the same. `lists[i, : lengths[i]]` is
+    the sorted list of the column with candidate slot `list_slots[i]`; `distinct[i]` says that all its values differ.
+    Where numbers are predicted, `missing[row]` has a bit for each list that lacks the row. `codes[row, j]` is the
+    row's code in the coded column `coded[j]`, numbered through all of these; bit b of `bits[row]` belongs to
+    `bit_columns[b]`. `values[i, row]` is the value in list i, present only if the rules use it. `path` is the path to
+    the subtree's root, see `growth.kernels.bounds.weight_flags`. Growth overwrites lists and rows, and weights where
+    values are missing.
     """
 
 
 class Rules(Struct):
     """How to grow: the criterion, limits, and tables that replace divisions and logarithms of whole numbers.
 
-    A slot is the place of a candidate in the order of the columns. Coded column j has its slot, what its split is like,
-    how many levels it has, and where they start in the table of sums. `way` says which cuts of a list are candidates,
-    `n_parts` how many bins or draws, `is_corrected` whether a threshold's gain pays for the choice. A node draws
-    `n_drawn` of the `open_columns`; 0 for all. Weights are whole numbers where `is_whole`. `strategy` says what
-    becomes of rows without the value of a split, see `growth.kernels.lists.routing`.
+    A slot is the index of a candidate in the order of the columns. Each coded column has its slot, its kind of split,
+    its number of levels (codes), and where these start in the table of sums: `coded_slots`, `coded_kinds`,
+    `coded_levels` and `coded_starts`. `way` says which cuts of a list are candidates, `n_parts` how many bins or random
+    cuts there are, `is_corrected` whether a threshold's gain is reduced for being chosen among many. A node draws
+    `n_drawn` of the `open_columns`; 0 means all. If `is_whole`, weights are whole numbers. `strategy` says what becomes
+    of rows whose value for a split is missing, see `growth.kernels.lists.routing`.
     """
 
 
 class Work(Struct):
-    """Room that nodes use one after the other; nothing in it outlives a node but the counts of those that wait.
+    """Scratch buffers that nodes use one after the other; only the counts of waiting nodes outlive a node.
 
-    In a subtree of few rows, numbered from 0, `place[list, row]` is where a row stands in a list, `value` how many
-    distinct values come before, and `by_place` the row in a place; `list_of` is the list of a column. `small_rows` are
-    those of waiting nodes, with their weights there.
+    In a subtree of few rows, numbered from 0, `position[list, row]` is the position of a row in a list, `value` the
+    number of distinct values before it, and `by_position` the row at a position; `list_of` is the list of a column.
+    `small_rows` are the rows of waiting nodes, and `small_weights` their weights there.
     """
 
 
 @structure
 class ProblemType(StructType):
-    """What kernels know of a `Problem`."""
+    """The compiler's type of a `Problem`."""
 
 
 @structure
 class RulesType(StructType):
-    """What kernels know of `Rules`."""
+    """The compiler's type of `Rules`."""
 
 
 @structure
 class WorkType(StructType):
-    """What kernels know of `Work`."""
+    """The compiler's type of `Work`."""
 
 
 define(
@@ -98,5 +100,5 @@ define(
 
 @compiled
 def original_row(problem, row):
-    """The row's number in the whole table."""
+    """A row's number in the whole table."""
     return problem.origin[row] if problem.origin.shape[0] > 0 else row

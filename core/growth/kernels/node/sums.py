@@ -1,4 +1,4 @@
-"""The sums of a node, whether it is a leaf, and what of its sums each list knows."""
+"""The sums of a node, whether it is a leaf, and the sums of its rows in each list."""
 
 from numba import uint64
 
@@ -8,21 +8,22 @@ from core.compiler.compile import compiled, lowest_bit
 from core.criteria.kernels.impurity import ENTROPY, GINI, SQUARED
 from core.growth.kernels.node.split_list import BOTH
 
-ROUNDING = 1e-6  # of a sum of very many weights, far more than what the order makes of it
+ROUNDING = 1e-6  # of a sum of very many weights: far more than its order can change it by
 
 
 @compiled
 def weight_in_child(weights, row, side, share):
-    """What a row weighs in a child; one that comes down every branch has that share of its weight."""
+    """A row's weight in a child: that share of its weight if it goes down every branch, else all of it."""
     return weights[row] * share if share < 1.0 and side[row] >= BOTH else weights[row]
 
 
 @compiled
 def node_figures(problem, rules, rows, start, n, side, share, counts, figures):
-    """Weight and sums of a node, added up in row order; rows that come down every branch have that share of theirs.
+    """Fill `figures` with a node's weight and sums, added up in row order; returns whether all targets are equal.
 
-    Classes: the weight, then each class's. Numbers: the weight, then for all outputs the centres, both moments about
-    them, and the sums of squares about the means. Returns whether all targets are equal.
+    For classes: the weight, then each class's weight. For numbers: the weight, then for all outputs the centres, the
+    first and second moments about them, and the sums of squares about the means. Rows that go down every branch count
+    with `share` of their weight.
     """
     weights, classes, numbers = problem.weights, problem.classes, problem.numbers
     weight = 0.0
@@ -80,7 +81,7 @@ def node_figures(problem, rules, rows, start, n, side, share, counts, figures):
 
 @compiled
 def impurity_of(figures, rules, n_outputs):
-    """The node's impurity, to be compared with its limit."""
+    """The impurity of a node: entropy, Gini value, error rate, or the variance summed over the outputs."""
     weight = figures[0]
     result, most = 0.0, 0.0
     if rules.criterion == SQUARED:
@@ -105,7 +106,7 @@ def impurity_of(figures, rules, n_outputs):
 
 @compiled
 def is_leaf(figures, is_pure, depth, rules, n_outputs):
-    """`stopping.is_terminal`, or nothing left to tell apart, or no split that leaves enough in two branches."""
+    """Whether a node is a leaf: by `stopping.is_terminal`, or pure, or too light for two branches."""
     return (
         is_pure
         or is_too_light(figures[0], rules.min_leaf)
@@ -117,7 +118,7 @@ def is_leaf(figures, is_pure, depth, rules, n_outputs):
 
 @compiled
 def is_too_light(weight, min_leaf):
-    """Whether no two branches can both hold enough, in whatever order their weights were added up."""
+    """Whether no two branches can both hold `min_leaf`, in whatever order their weights are added up."""
     return weight * (1.0 + ROUNDING) < 2.0 * (min_leaf - TIE)
 
 
@@ -132,9 +133,9 @@ def is_one_class(figures, n_classes):
 
 @compiled
 def known_totals(problem, rules, rows, start, n, figures, totals):
-    """`totals[i, :]`: the sums of the node's rows that are in list i: those of the node less those of the others.
+    """Fill `totals[i, :]` with the sums of the node's rows in list i: the node's minus those of rows missing there.
 
-    Where classes have missing values, `sum_blocks` fills them.
+    For classes these are the node's sums; where values are missing, `splits.kernels.numeric.sum_blocks` replaces them.
     """
     n_lists, n_outputs = problem.lengths.shape[0], problem.numbers.shape[1]
     if rules.criterion != SQUARED:

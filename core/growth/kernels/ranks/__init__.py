@@ -1,1 +1,1 @@
-"""Trees of a forest without missing values: rows are compared by rank."""
+"""Growing trees of a forest without missing values: rows are compared by rank."""

@@ -1,15 +1,15 @@
-"""The best cut of a column in a node of many rows: ranks go into buckets, and few buckets are put in order.
+"""The best cut of a column in a node of many rows: ranks go into buckets, and few buckets are sorted.
 
     key        low ........................................ high
     bucket       0       1       2       3       4       5          each with its sums, and those before it
 
-A key is a rank without its last bits, if it has more than 16, and the keys of a row in all columns stand side by side.
-Where no other row looked at has a row's key, the bits left out are of no interest.
+A key is a rank without its last bits, if it has more than 16, and the keys of a row in all columns are adjacent. The
+bits left out matter only where rows of high buckets have the same key.
 
-Scores are convex in the sums of the left side. So no cut in a bucket exceeds the largest at the corners of the box that
-these sums move in, and where that is no more than a cut between two buckets has, or the best of another column, the
-bucket is passed over. Rows of the others are sorted and looked at one by one, as in `splits.kernels.numeric`. Weights
-are whole numbers of at least 1.
+Scores are convex in the sums of the left side. So no cut in a bucket exceeds the highest score at the corners of the
+box that these sums move in. Where that is no more than the score of a cut between two buckets, or of the best of
+another column, the bucket is skipped. Rows of the other buckets, the high ones, are sorted and scanned one by one, as
+in `splits.kernels.numeric`. Weights are whole numbers of at least 1.
 """
 
 from numba import int64, types, uint32, uint64
@@ -22,18 +22,18 @@ from core.growth.kernels.node.scan_few import may_exceed
 from core.growth.kernels.ranks.state import LANES, MOST_BUCKETS, MOST_COUNTED
 from core.splits.kernels.numeric import NO_CUT, just_below
 
-WEIGHT, ABOVE, BELOW = range(3)  # lanes where a number is predicted; else the weight of each class
-SIZE = LANES - 1  # the lane of all weight
+WEIGHT, ABOVE, BELOW = range(3)  # lanes where a number is predicted; else each class has one for its weight
+SIZE = LANES - 1  # the lane of the whole weight
 ROWS_A_BUCKET = 16
-DOUBT = 1e-9  # of a score: far more than rounding makes of it
-NEARLY = 1.0 - 1e-14  # what rounding leaves of a product, or more
-VAST = 1e299  # what makes every score a tie with the first
+DOUBT = 1e-9  # of a score: far more than its rounding error
+NEARLY = 1.0 - 1e-14  # what rounding leaves of a product, at least
+VAST = 1e299  # a tolerance that makes every score a tie with the first
 GAPS = (301, 132, 57, 23, 10, 4, 1)  # Ciura 2001
 
 
 @compiled
 def bound_from_buckets(bag, rules, c, begin, n, weight, share, least):
-    """Put the rows of a node into the buckets of the c-th column looked at; the best score between two of them."""
+    """Sum the rows of a node in the buckets of the c-th drawn column; returns the best score between two buckets."""
     low, high = extremes(bag.keys[c], n)
     bag.n_buckets[c] = 0
     if low == high and bag.fine_bits[bag.keyed[c]] == 0:
@@ -52,7 +52,10 @@ def bound_from_buckets(bag, rules, c, begin, n, weight, share, least):
 
 @compiled
 def bound_closely(bag, rules, c, begin, n, weight, share, least, tie, bar):
-    """After `look_at`: the best cut above a bar, by its score, and the rank from which on rows go right; 0 for none."""
+    """After `bound_from_buckets`: the score of the best cut above a bar, and the rank where it cuts, 0 for none.
+
+    Rows go right from that rank on.
+    """
     n_buckets = bag.n_buckets[c]
     n_high = flag_high(bag, rules, bag.sums[c], bag.before[c], n_buckets, weight, share, least, bar)
     if n_high == 0:
@@ -63,7 +66,7 @@ def bound_closely(bag, rules, c, begin, n, weight, share, least, tie, bar):
 
 @compiled
 def fill_keys(bag, n_keyed, begin, n):
-    """`keys[c, i]`: the key of each row of a node in each column looked at, four at once; a row has all next to it."""
+    """Fill `keys[c, i]` with the keys of a node's rows in the drawn columns, four at once, as a row's are adjacent."""
     ranks, rows, keyed, last, first = bag.ranks, bag.rows, bag.keyed, n_keyed - 1, uint64(begin)
     for c in range(0, n_keyed, 4):
         d, e, f = min(c + 1, last), min(c + 2, last), min(c + 3, last)
@@ -85,7 +88,7 @@ def extremes(keys, n):
 
 @compiled
 def rank_of(bag, column, key, row):
-    """The rank of a row that has a key."""
+    """The rank of a row, given its key."""
     bits = uint32(bag.fine_bits[column])
     return uint32(key) << bits | uint32(bag.fine[column, row]) if bits else uint32(key)
 
@@ -98,7 +101,7 @@ def bucket_of(key, low, scale):
 
 @compiled
 def fill_numbers(bag, sums, keys, ids, begin, n, low, scale, n_buckets):
-    """Add up every bucket: what its rows weigh, and of their parts of the sum those above 0 and those below."""
+    """Add up every bucket: the weight of its rows, and their parts of the sum, those above 0 and those below apart."""
     weights, parts, first = bag.weights, bag.parts, uint64(begin)
     sums[:n_buckets] = 0.0
     flat = sums.reshape(sums.size)
@@ -110,7 +113,7 @@ def fill_numbers(bag, sums, keys, ids, begin, n, low, scale, n_buckets):
 
 @compiled
 def fill_classes(bag, sums, keys, ids, begin, n, low, scale, n_buckets):
-    """Add up every bucket: what the rows of each class weigh."""
+    """Add up every bucket: the weight of each class."""
     weights, classes, first = bag.weights, bag.classes, uint64(begin)
     sums[:n_buckets] = 0.0
     for i in range(uint64(n)):
@@ -121,9 +124,9 @@ def fill_classes(bag, sums, keys, ids, begin, n, low, scale, n_buckets):
 
 @compiled
 def score_of_number(moved, passed, share, weight):
-    """What a cut gains, both sides having weight; the node's sum has that share for each weight.
+    """The gain of a cut with weight on both sides: (S_L - L S / W)^2 / (L R).
 
-    (S_L - L S / W)^2 / (L R)
+    `share` is S / W, the node's sum divided by its weight.
     """
     off = moved - share * passed
     return off * off / (passed * (weight - passed))
@@ -131,7 +134,7 @@ def score_of_number(moved, passed, share, weight):
 
 @compiled
 def score_of_classes(left, totals, passed, right, n_classes):
-    """sum_k L_k^2 / L + sum_k R_k^2 / R; a side without weight counts nothing."""
+    """sum_k L_k^2 / L + sum_k R_k^2 / R; a right side without weight adds 0."""
     squares_left, squares_right = 0.0, 0.0
     for k in range(n_classes):
         behind = totals[k] - left[k]
@@ -142,7 +145,7 @@ def score_of_classes(left, totals, passed, right, n_classes):
 
 @compiled
 def best_between(bag, rules, sums, before, n_buckets, weight, share, least):
-    """Fill `before` with the sums before each bucket, and `SIZE` in both; the best score of a cut between two."""
+    """Fill `before` with the sums before each bucket, and `SIZE` in both arrays; the best score between two buckets."""
     totals, n_classes, best, passed = bag.totals, rules.n_classes, NO_CUT, 0.0
     before[0] = 0.0
     for bucket in range(n_buckets):
@@ -172,7 +175,7 @@ def best_between(bag, rules, sums, before, n_buckets, weight, share, least):
 
 @compiled
 def flag_high(bag, rules, sums, before, n_buckets, weight, share, least, bar):
-    """Mark the buckets that may have a cut above the bar; how many."""
+    """Flag in `bag.is_high` the buckets that may have a cut above the bar; returns their number."""
     is_high, n_high = bag.is_high, 0
     for bucket in range(n_buckets):
         left, here, bound = before[bucket], sums[bucket], NO_CUT
@@ -188,7 +191,7 @@ def flag_high(bag, rules, sums, before, n_buckets, weight, share, least, bar):
 
 @compiled
 def bound_of_numbers(left, here, weight, share, least):
-    """What no cut in a bucket exceeds."""
+    """An upper bound on the score of a cut in a bucket, where a number is predicted."""
     first, last = max(left[SIZE], least), min(left[SIZE] + here[SIZE], weight - least)
     if first > last:
         return NO_CUT
@@ -201,13 +204,16 @@ def bound_of_numbers(left, here, weight, share, least):
 
 @compiled
 def farthest(lowest, highest, middle):
-    """The one of two sums that is farther from what would gain nothing."""
+    """The one of two sums that is farther from `middle`, which would gain nothing."""
     return highest if highest - middle > middle - lowest else lowest
 
 
 @compiled
 def bound_of_classes(left, here, totals, weight, n_classes):
-    """The same by Gini: of up to three classes all corners, of more what `splits.kernels.numeric` says of a block."""
+    """An upper bound on the score of a cut in a bucket, by Gini.
+
+    Up to three classes: the highest corner. More classes: the bound of `splits.kernels.numeric` on a block.
+    """
     gone, size = left[SIZE], here[SIZE]
     rest, behind = weight - gone, weight - gone - size
     if gone <= 0.0 or behind <= 0.0:
@@ -228,7 +234,7 @@ def bound_of_classes(left, here, totals, weight, n_classes):
 
 @compiled
 def highest_corner(left, here, totals, weight, n_classes):
-    """The largest score where of each class all or nothing of a bucket is on the left."""
+    """The highest score where of each class all or nothing of a bucket is on the left."""
     most = 0.0
     for corner in range(1 << n_classes):
         passed, squares_left, squares_right = 0.0, 0.0, 0.0
@@ -244,9 +250,9 @@ def highest_corner(left, here, totals, weight, n_classes):
 
 @compiled
 def pick(bag, c, begin, n, n_buckets):
-    """Fill `picked` with the rows of marked buckets, in the order of the c-th column looked at.
+    """Fill `picked` with the rows of high buckets, sorted by the c-th drawn column.
 
-    `ends[bucket]` is where those of a bucket end. `picked_ranks[row]` is a row's rank, or the smallest with its key.
+    `ends[bucket]` is where the rows of a bucket end. `picked_ranks[row]` is a row's rank, or the smallest with its key.
     """
     ids, keys, column = bag.ids[c], bag.keys[c], bag.keyed[c]
     n_fine = uint32(bag.fine_bits[column])
@@ -280,7 +286,7 @@ def pick(bag, c, begin, n, n_buckets):
 
 @compiled
 def sort_bucket(bag, start, end):
-    """Put the rows of a bucket in the order of their ranks."""
+    """Sort the rows of a bucket by rank: few by counting those before each."""
     if end - start > MOST_COUNTED:
         sort_by_gaps(bag.picked, bag.picked_ranks, start, end)
         return
@@ -300,13 +306,13 @@ def sort_bucket(bag, start, end):
 
 @in_lanes(types.uint64)
 def are_less(labels, label):
-    """Which of eight labels are less than one."""
+    """Which of eight labels are less than `label`, as bits."""
     return (label > labels(0)).as_bits()
 
 
 @compiled
 def sort_by_gaps(picked, ranks, start, end):
-    """The same of many rows (Shell 1959)."""
+    """Sort many rows of a bucket by rank (Shell 1959)."""
     for gap in GAPS:
         if gap > 1 and 3 * gap > end - start:
             continue
@@ -321,7 +327,7 @@ def sort_by_gaps(picked, ranks, start, end):
 
 @compiled
 def settle_ties(bag, column, begin, start, end):
-    """Put rows of a bucket that have the same key in the order of their ranks; those of other keys stand in order."""
+    """Sort the rows of a bucket that share a key by rank; different keys are in order already."""
     picked, ranks, rows, n_fine = bag.picked, bag.picked_ranks, bag.rows, uint32(bag.fine_bits[column])
     last = picked[start]
     for position in range(start + 1, end):
@@ -338,7 +344,7 @@ def settle_ties(bag, column, begin, start, end):
 
 @compiled
 def best_of_picked(bag, rules, before, begin, n_buckets, weight, share, least, tie, bar):
-    """The first cut within a tie of the best above the bar, of the buckets that were picked: its score and its rank."""
+    """The first cut of the picked rows within a tie of the best above the bar: its score and rank, 0 for none."""
     chosen, cut, ranks = NO_CUT, uint32(0), bag.picked_ranks
     for _ in range(2):
         start, state = int64(0), (bar, NO_CUT, uint32(0), False)
@@ -363,7 +369,7 @@ def best_of_picked(bag, rules, before, begin, n_buckets, weight, share, least, t
 
 @compiled
 def with_score(state, score, rank, tie):
-    """What is known after a score above the best: that, the chosen one and its rank, and whether there is doubt."""
+    """The state after a score above the best: the best, the chosen score and its rank, and whether it is unclear."""
     best, chosen, cut, is_unclear = state
     if score - tie > chosen:
         return score, score, rank, is_unclear or best >= score - tie
@@ -372,7 +378,7 @@ def with_score(state, score, rank, tie):
 
 @compiled
 def scan_numbers(bag, ranks, begin, start, end, left, weight, share, least, tie, state):
-    """Go through the rows of a bucket, of a number to predict."""
+    """Scan the sorted rows of a bucket where a number is predicted; returns the state after them."""
     picked, weights, parts = bag.picked, bag.weights, bag.parts
     passed, moved, before = left[SIZE], left[1], ranks[picked[start]] + uint32(1)
     for position in range(start, end):
@@ -390,7 +396,7 @@ def scan_numbers(bag, ranks, begin, start, end, left, weight, share, least, tie,
 
 @compiled
 def scan_classes(bag, ranks, begin, start, end, before_bucket, weight, least, tie, n_classes, state):
-    """The same of classes."""
+    """Scan the sorted rows of a bucket by Gini; returns the state after them."""
     picked, weights, classes, left, totals = bag.picked, bag.weights, bag.classes, bag.left, bag.totals
     passed, before, squares_left, squares_right = before_bucket[SIZE], ranks[picked[start]] + uint32(1), 0.0, 0.0
     for k in range(n_classes):

@@ -1,14 +1,14 @@
-"""The best cuts of up to four columns at once, in a node of few rows whose numbers are predicted.
+"""The best cuts of up to four columns at once, in a node of few rows where a number is predicted.
 
     column    A B C D
-    slot 0    b a d d          Every row is put into a slot of each column: how many of the node's rows come before it.
-         1    a d b a          Then one pass over the slots moves a row of each column to the left, four side by side.
+    slot 0    b a d d          Each row goes into one slot per column: the number of the node's rows before it.
+         1    a d b a          Then one pass over the slots moves a row of each column to the left, in four lanes.
          2    d b a b
 
-Rows of equal value share a slot, and slots after it are empty. Of many rows a slot is the key itself, which takes no
-counting, and more slots are empty.
+Rows of equal value share a slot, and the slots after it are empty. In a node of many rows a slot is the key itself,
+which takes no counting, and more slots are empty.
 
-With W and S, the weight and the sum of all rows, and L and M those of the left side, what a cut gains is
+With W and S, the weight and the sum of all rows, and L and M those of the left side, the gain of a cut is
 
     gain = (M - L S / W)^2 / (L (W - L))
 """
@@ -25,12 +25,12 @@ from core.growth.kernels.node.column_draw import draw_next, first_of_best, take_
 from core.growth.kernels.ranks.state import KEYS_APART
 from core.splits.kernels.numeric import NO_CUT
 
-FEW = 96  # rows whose slots are counted
+FEW = 96  # rows: up to here slots are found by counting
 
 
 @stepping
 def with_slot(sums, weights, parts, slot, whole, share, least):
-    """Move the rows of a slot to the left: its sums, the best gain and its slot, and the best of all the others."""
+    """Move the rows of a slot to the left; its weight and sum, the best gain, its slot, and the best of all others."""
     passed, moved, best, chosen, other = sums
     passed, moved = passed + weights(0), moved + parts(0)
     right, off = whole - passed, moved - share * passed
@@ -43,7 +43,10 @@ def with_slot(sums, weights, parts, slot, whole, share, least):
 
 @compiled
 def best_of_drawn_numbers(bag, rules, key, first, begin, n, n_keys, figure):
-    """The cut to make of a node of a subtree with so many keys, as its place in `bag.cuts`; -1 when there is none."""
+    """The best cut of the columns that a node draws, as its index in `bag.cuts`; -1 if there is none.
+
+    `n_keys` is the number of keys in the subtree, whose rows begin at `first`.
+    """
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
     most, least, n_slots = NO_CUT, max(rules.min_leaf - TIE, 1.0), n if n <= FEW else n_keys
     while turn < n_columns and (turn < rules.n_drawn or n_found == 0):
@@ -64,14 +67,14 @@ def best_of_drawn_numbers(bag, rules, key, first, begin, n, n_keys, figure):
 
 @compiled
 def keys_at(bag, column, first):
-    """The address of what orders the rows of a subtree in a column, a byte each: equal values have the same."""
+    """The address of a subtree's keys in a column, one byte per row: they compare as the values do."""
     keys = bag.position if bag.distinct[column] else bag.value
     return uint64(keys.ctypes.data) + uint64(column) * uint64(keys.shape[1]) + uint64(first)
 
 
 @compiled
 def take_keys(bag, n_keyed, first, begin, n):
-    """Put the keys of a node's rows next to each other, column by column; the last one again where there are fewer."""
+    """Copy the keys of a node's rows to `lane_keys`, column by column; the last of fewer than four is repeated."""
     rows, keys, keyed, last = bag.small_rows, bag.lane_keys, bag.keyed, n_keyed - 1
     one, two = keys_at(bag, keyed[0], first), keys_at(bag, keyed[min(1, last)], first)
     three, four = keys_at(bag, keyed[min(2, last)], first), keys_at(bag, keyed[last], first)
@@ -83,7 +86,7 @@ def take_keys(bag, n_keyed, first, begin, n):
 
 @compiled
 def are_distinct(bag, n_keyed):
-    """Whether no two rows have the same value in a column looked at."""
+    """Whether all values differ in each of the columns searched together."""
     is_distinct = True
     for c in range(n_keyed):
         is_distinct &= bag.distinct[bag.keyed[c]]
@@ -92,7 +95,7 @@ def are_distinct(bag, n_keyed):
 
 @compiled
 def set_slots(bag, first, begin, n, centre):
-    """`fill_slots` by counting, where every slot gets just one row."""
+    """`fill_slots` by counting, where every slot gets exactly one row."""
     rows, keys, weights, parts = bag.small_rows, bag.lane_keys, bag.slot_weights, bag.slot_parts
     address, n_full = uint64(keys.ctypes.data), (n - 1) // BYTES_AT_ONCE
     among = ~uint64(0) >> uint64(64 - (n - n_full * BYTES_AT_ONCE))
@@ -108,7 +111,7 @@ def set_slots(bag, first, begin, n, centre):
 
 @compiled
 def n_below(keys, key, n_full, among):
-    """How many of a node's keys in a column are below one: of so many full blocks, and of the last one among these."""
+    """How many of a node's keys in a column are below `key`: in `n_full` blocks, and under a mask in the last one."""
     below = n_bits(below_mask(keys + uint64(n_full * BYTES_AT_ONCE), key) & among)
     for block in range(n_full):
         below += n_bits(below_mask(keys + uint64(block * BYTES_AT_ONCE), key))
@@ -117,7 +120,7 @@ def n_below(keys, key, n_full, among):
 
 @compiled
 def fill_slots(bag, first, begin, n, n_slots, centre):
-    """Add every row to its slot of each column, what it weighs and its part of the sum of centred numbers."""
+    """Add every row's weight, and its part of the sum of centred numbers, to its slot of each column."""
     rows, keys, weights, parts = bag.small_rows, bag.lane_keys, bag.slot_weights, bag.slot_parts
     weights[: FOUR_LANES * n_slots], parts[: FOUR_LANES * n_slots] = 0.0, 0.0
     n_full, is_counted = (n - 1) // BYTES_AT_ONCE, n_slots == n
@@ -139,7 +142,7 @@ def fill_slots(bag, first, begin, n, n_slots, centre):
 
 @compiled
 def search_slots(bag, n_keyed, first, n_slots, figure, least, tolerance, n_found, most):
-    """Note the best cut of each column that is at least a tie with the best so far; how many there are, and that."""
+    """Store each column's best cut if at least a tie with the best gain so far; how many are stored, and that gain."""
     weights, parts, whole, share = bag.slot_weights, bag.slot_parts, figure[0], figure[2] / figure[0]
     sums = four_times(0.0), four_times(0.0), four_times(NO_CUT), four_times(-1.0), four_times(NO_CUT)
     for slot in range(n_slots - 1):
@@ -160,7 +163,7 @@ def search_slots(bag, n_keyed, first, n_slots, figure, least, tolerance, n_found
 
 @compiled
 def first_slot(weights, parts, c, whole, share, least, enough):
-    """The first slot of a column after which a cut gains enough; there is one."""
+    """The first slot of column c after which a cut gains `enough`; there is one."""
     passed, moved, slot = weights[c], parts[c], int64(0)
     while passed < least or (moved - share * passed) ** 2 / (passed * (whole - passed)) < enough:
         slot += 1
@@ -171,7 +174,7 @@ def first_slot(weights, parts, c, whole, share, least, enough):
 
 @compiled
 def cut_at(bag, c, slot, first):
-    """The cut after a slot, from which on there is one more that is not empty."""
+    """The cut of column c after a slot, as `packed_cut`; a later slot is not empty."""
     after = slot + 1
     while bag.slot_weights[FOUR_LANES * after + c] == 0.0:
         after += 1
@@ -181,11 +184,11 @@ def cut_at(bag, c, slot, first):
 
 @compiled
 def packed_cut(border, low, high):
-    """The key from which on rows go right, the last row before it, and a row that has it, in one number."""
+    """A cut in one number: the key from which on rows go right, the last row before it, and a row that has it."""
     return int64(border) | int64(low) << 8 | int64(high) << 16
 
 
 @compiled
 def parts_of_cut(cut):
-    """The same three again."""
+    """The key and the two rows of a `packed_cut`."""
     return cut & 255, cut >> 8 & 255, cut >> 16

@@ -1,9 +1,9 @@
-"""A tree of a forest by ranks: no list is divided. The compiled twin of `grow.Grower` with draws, with the same bytes.
+"""Growing a tree of a forest by ranks, without splitting lists.
 
-Nodes of many rows come first, and search the columns drawn in buckets (`growth.kernels.ranks.buckets`). What is left
-are subtrees of few rows, all of which get their places at once (`growth.kernels.ranks.local_ranks`). Then the tree is
-gone through depth first, and the subtrees are grown where their turn comes (`growth.kernels.ranks.small_subtrees`), so
-that nodes stand as a tree keeps them.
+The compiled twin of `grow.Grower` with column draws, with the same bytes. Nodes of many rows come first, and search the
+columns drawn in buckets (`growth.kernels.ranks.buckets`). What is left are subtrees of few rows, all of which get their
+positions at once (`growth.kernels.ranks.local_ranks`). Then the tree is traversed depth first, and each subtree is
+grown at its turn (`growth.kernels.ranks.small_subtrees`), so that nodes are stored in the order that a tree keeps.
 """
 
 import numpy as np
@@ -52,14 +52,14 @@ from core.splits.kernels.numeric import NO_CUT
 from core.splits.split import SplitKind
 from core.tree.tree import LEAF, SPLIT_KINDS
 
-DONE, STOP = 0, 1  # places in `progress`
+DONE, STOP = 0, 1  # indices of `progress`
 CUT = SPLIT_KINDS.index(SplitKind.THRESHOLD)
 midpoint = compiled(candidates.midpoint)
 
 
 @making_arrays
 def grow_ranked(bag_fields, rules_fields, node_fields, progress):
-    """Fill the arrays of nodes, which have room for two for each row; how many there are."""
+    """Grow a tree into the arrays of nodes, which have two elements for each row; returns the number of nodes."""
     bag, rules, nodes = Bag(*bag_fields), Rules(*rules_fields), Nodes(*node_fields)
     links, figures, gains, n_links = grow_large(bag, rules, progress)
     place_rows(bag, links, n_links, rules.open_columns)
@@ -85,7 +85,7 @@ def grow_ranked(bag_fields, rules_fields, node_fields, progress):
 
 @compiled
 def fill_thresholds(splits, addresses, n_rows, thresholds, kinds):
-    """The threshold of each cut, from the rows on both sides, in whose place it may be put, and each split's kind."""
+    """Fill the threshold and kind of each split from the rows on both sides; thresholds may overwrite these rows."""
     for node in range(splits.shape[0]):
         threshold, kinds[node] = np.nan, LEAF
         if splits[node, SLOT] >= 0:
@@ -97,7 +97,7 @@ def fill_thresholds(splits, addresses, n_rows, thresholds, kinds):
 
 @compiled
 def error_of(numbers, rows, weights):
-    """The squared error of some rows, as `best_split.objective_for` has it."""
+    """The squared error of some rows, as `best_split.objective_for` computes it."""
     weight, centre, moment, square = 0.0, 0.0, 0.0, 0.0
     for i in range(rows.shape[0]):
         weight += weights[i]
@@ -112,7 +112,7 @@ def error_of(numbers, rows, weights):
 
 @making_arrays
 def grow_large(bag, rules, progress):
-    """All nodes of many rows, and below them those of few that are to be split; links, figures and gains."""
+    """Grow all nodes of many rows; links, figures and gains of these and of their children, and how many nodes."""
     n_figures = 5 if rules.criterion == SQUARED else 1 + rules.n_classes
     links, figures, gains = np.empty((64, N_LINKS), np.int64), np.empty((64, n_figures)), np.empty(64)
     waiting, n_waiting, n_links, sums = np.zeros(64, np.int64), 0, int64(1), bag.child_sums
@@ -150,7 +150,7 @@ def grow_large(bag, rules, progress):
 
 @compiled
 def note(links, waiting, n_waiting, node, begin, n, depth, key):
-    """Write down what is known of a node; how many wait then, those of few rows do not."""
+    """Fill the link of a new node, which waits unless it has few rows; returns how many wait then."""
     link = links[node]
     link[CHILD], link[COLUMN], link[LOW], link[HIGH] = -1, -1, 0, 0
     link[BEGIN], link[N_ROWS], link[DEPTH], link[KEY] = begin, n, depth, int64(key)
@@ -160,7 +160,7 @@ def note(links, waiting, n_waiting, node, begin, n, depth, key):
 
 @compiled
 def close_if(is_closed, links, node, n_waiting):
-    """Make the node that was noted last a leaf, if it is one; how many wait then."""
+    """Make the node noted last a leaf if `is_closed`; returns how many wait then."""
     if not is_closed:
         return n_waiting
     is_waiting = links[node, N_ROWS] > MOST_SMALL
@@ -170,9 +170,10 @@ def close_if(is_closed, links, node, n_waiting):
 
 @compiled
 def best_of_drawn(bag, rules, key, begin, n, figure):
-    """The cut to make of a node, as its place in `bag.cuts`; -1 when there is none.
+    """The best cut of the columns that a node draws, as its index in `bag.cuts`; -1 if there is none.
 
-    Scores are gains where numbers are predicted, else what `undivided` is without a cut, times the weight.
+    Scores are gains where a number is predicted; otherwise `undivided`, the score without a cut, plus the gain times
+    the weight.
     """
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
     drawn, gains, cuts, share, least = bag.drawn, bag.gains, bag.cuts, 0.0, max(rules.min_leaf - TIE, 1.0)
@@ -199,7 +200,7 @@ def best_of_drawn(bag, rules, key, begin, n, figure):
             if score > top:
                 top, first = score, c
         bar = max(bar, below(top, tie))
-        for turn_of in range(n_keyed):  # first the column with the best: the others have to be better than its cut
+        for turn_of in range(n_keyed):  # first the column with the highest bound: the others must exceed its cut
             c = (first + turn_of) % n_keyed
             score, cut = bound_closely(bag, rules, c, begin, n, weight, share, least, tie, bar)
             if cut:
@@ -213,15 +214,15 @@ def best_of_drawn(bag, rules, key, begin, n, figure):
 
 @compiled
 def below(score, tie):
-    """What is surely no tie with a score, and less."""
+    """A score that is surely lower than `score` by more than a tie."""
     return score - 2.0 * tie - abs(score) * DOUBT if score > NO_CUT else NO_CUT
 
 
 @compiled
 def divide(bag, rules, c, begin, n, figure, sums):
-    """Put the rows whose rank is below the c-th cut first; how many, and a row on either side of the cut.
+    """Move the rows whose rank is below the c-th cut to the front; how many, and a row on either side of the cut.
 
-    `sums` are the weights of both branches, then their sums, as in `growth.kernels.node.split_rows.branch_figures`.
+    `sums` gets the weights of both branches, then their sums, as in `growth.kernels.node.split_rows.branch_figures`.
     """
     is_squared, n_classes, first = rules.criterion == SQUARED, rules.n_classes, uint64(begin)
     rows, weights, numbers, classes = bag.rows, bag.weights, bag.numbers, bag.classes
@@ -235,13 +236,13 @@ def divide(bag, rules, c, begin, n, figure, sums):
         sums[j] = 0.0
     centre, both, here, there = figure[1], no_branches(), uint64(begin), uint64(0)
     keys, column, cut = bag.keys[bag.keys_of[c]], bag.drawn[c], uint64(bag.cuts[c])
-    border, low, high = cut >> uint64(bag.fine_bits[column]), uint64(0), ~uint64(0)  # a rank and its row on each side
+    border, low, high = cut >> uint64(bag.fine_bits[column]), uint64(0), ~uint64(0)  # a rank with its row per side
     below, above = nearest_keys(keys, n, border)
     for i in range(uint64(begin), uint64(begin + n)):
         row, weight = rows[i], weights[i]
         key = uint64(keys[i - first])
         to = uint64(key > border)
-        if key - below <= above - below:  # of few rows it takes the whole rank to tell where they go
+        if key - below <= above - below:  # only few rows need their whole rank to decide where they go
             rank = uint64(rank_of(bag, column, key, row))
             to = uint64(rank >= cut)
             ranked, on_left = rank << uint64(32) | uint64(row), to - uint64(1)  # all ones or none
@@ -273,7 +274,7 @@ def divide(bag, rules, c, begin, n, figure, sums):
 
 @compiled
 def nearest_keys(keys, n, border):
-    """The largest key below a border and the smallest above it; the first and the last of all where there is none."""
+    """The largest key below `border` and the smallest above it; 0 and 0xFFFF if there is none."""
     below, above, middle = uint16(0), uint16(0xFFFF), uint16(border)
     for i in range(uint64(n)):
         key = keys[i]
@@ -284,7 +285,7 @@ def nearest_keys(keys, n, border):
 
 @compiled
 def root_figures(bag, rules, figures):
-    """`growth.kernels.node.sums.node_figures` of all rows: whether all targets are equal."""
+    """`growth.kernels.node.sums.node_figures` of all rows; returns whether all targets are equal."""
     weights, weight, centre, n = bag.weights, 0.0, 0.0, bag.rows.shape[0]
     if rules.criterion != SQUARED:
         for k in range(rules.n_classes):
@@ -302,7 +303,7 @@ def root_figures(bag, rules, figures):
 
 @compiled
 def figures_of(bag, begin, n, weight, centre, figures):
-    """The same of a node whose weight and sum of numbers are known."""
+    """`growth.kernels.node.sums.node_figures` of a node, given its weight and, as `centre`, its sum of numbers."""
     weights, numbers, is_pure = bag.weights, bag.numbers, True
     centre, moment, square, around, one = centre / weight, 0.0, 0.0, 0.0, numbers[begin]
     for i in range(begin, begin + n):

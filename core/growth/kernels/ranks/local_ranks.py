@@ -1,9 +1,9 @@
-"""Ranks of all rows from sorted lists, and the places of rows among those of their small subtree, a byte each.
+"""Ranks of all rows from sorted lists, and positions of rows among those of their small subtree, a byte each.
 
-One pass over a column's sorted list gives places in all subtrees at once: a row's is the next of its subtree.
+One pass over a column's sorted list gives positions in all subtrees at once: a row's is the next of its subtree.
 
     list       c a x d b y         subtrees  a b c d, x y
-    place      0 1 0 2 3 1
+    position   0 1 0 2 3 1
 """
 
 from numba import uint8, uint32, uint64
@@ -14,7 +14,10 @@ from core.growth.kernels.ranks.state import BEGIN, CHILD, N_ROWS
 
 @compiled
 def fill_ranks(entries, shift, column, ranks, n_fine, fine):
-    """How many distinct values come before a row's, by a column's sorted list of all rows; so many last bits apart."""
+    """Fill a column's ranks: how many distinct values come before a row's; the last `n_fine` bits go to `fine`.
+
+    `entries` is the column's sorted list of all rows.
+    """
     mask, last, rank = (uint32(1) << uint32(shift)) - uint32(1), (uint32(1) << uint32(n_fine)) - uint32(1), uint32(0)
     for i in range(uint64(entries.shape[0])):
         rank += entries[i] >> uint32(31)
@@ -26,10 +29,10 @@ def fill_ranks(entries, shift, column, ranks, n_fine, fine):
 
 @compiled
 def place_rows(bag, links, n_links, columns):
-    """Fill `place` and `value` of these columns, for every node that is to be grown as a small subtree.
+    """Fill `position` and `value` of these columns, for every node that is to be grown as a small subtree.
 
-    `home[row]` is the number of its subtree and, in the last 8 bits, which of its rows it is; `begins[subtree]` is
-    where that begins. Rows that are in none share a subtree whose places are read by nobody.
+    `home[row]` is the number of the row's subtree and, in the last 8 bits, the row's index there; `begins[subtree]` is
+    where the subtree's rows begin. Rows that are in none share subtree 0, whose positions are never read.
     """
     n_subtrees = 1
     bag.home[:] = 0
@@ -50,7 +53,7 @@ def place_rows(bag, links, n_links, columns):
 
 @compiled
 def place_distinct(bag, column, n_subtrees):
-    """The same for a column whose values all differ: places tell them apart."""
+    """Fill `position` of a column whose values all differ: it needs no `value`."""
     entries, position, home = bag.lists[column], bag.position[column], bag.home
     begins, taken, mask = bag.begins, bag.positions_taken, (uint32(1) << uint32(bag.shift)) - uint32(1)
     for subtree in range(n_subtrees):
@@ -65,7 +68,7 @@ def place_distinct(bag, column, n_subtrees):
 
 @compiled
 def place_values(bag, column, n_subtrees):
-    """The same where values may be equal."""
+    """Fill `position` and `value` of a column whose values may repeat."""
     entries, position, home = bag.lists[column], bag.position[column], bag.home
     begins, taken, mask = bag.begins, bag.positions_taken, (uint32(1) << uint32(bag.shift)) - uint32(1)
     value, values, last, rank = bag.value[column], bag.values_taken, bag.last_ranks, uint32(0)

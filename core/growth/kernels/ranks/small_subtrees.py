@@ -1,10 +1,10 @@
-"""Subtrees of few rows by places: a node keeps its rows only, and puts the columns that it draws in order.
+"""Growing subtrees of few rows by positions: a node stores its rows only, and sorts the columns that it draws.
 
-    list      c a d b          place   a 1, b 3, c 0, d 2
-    node      a b d            place   1 3 2   ->   a d b
+    list      c a d b          position   a 1, b 3, c 0, d 2
+    node      a b d            position   1 3 2   ->   a d b
 
-Of few rows, all places below one's own are counted at once; of more, each sets a bit, and bits are read in order.
-Whether a cut may be better than the best is told without a division.
+In a node of few rows, the positions below each row's own are counted at once; in one of more, each position sets a bit,
+and the bits below it are counted. Cuts that cannot exceed the best are skipped without dividing.
 """
 
 import numpy as np
@@ -25,15 +25,15 @@ from core.growth.kernels.ranks.four_columns import best_of_drawn_numbers, keys_a
 from core.growth.kernels.ranks.state import BEGIN, DEPTH, HIGH_ROW, KEY, LOW_ROW, N_ROWS, SIZE, SLOT
 from core.splits.kernels.numeric import NO_CUT, just_below
 
-NODE_DEPTH, NODE_BEGIN, NODE_SIZE, NODE_KEY = range(4)  # columns of what is known of a waiting node
-FEW = 64  # rows that are put in order by counting
+NODE_DEPTH, NODE_BEGIN, NODE_SIZE, NODE_KEY = range(4)  # columns of waiting nodes
+FEW = 64  # rows: up to here they are sorted by counting
 
 
 @compiled
 def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
-    """All nodes of a subtree, depth first, after the nodes that there are already; how many there are then.
+    """Grow a subtree and append its nodes, depth first; returns the new number of nodes.
 
-    Of a node that waits all is known but its split, and a leaf waits too: a node is written down when its turn comes.
+    Of a waiting node all is known but its split, and leaves wait too: a node is stored when its turn comes.
     """
     first, n, waiting, known, sums = link[BEGIN], link[N_ROWS], bag.waiting, bag.waiting_figures, bag.child_sums
     n_figures, is_squared, n_waiting = figures.shape[0], rules.criterion == SQUARED, 1
@@ -68,7 +68,7 @@ def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
         nodes.splits[node, SLOT] = column
         nodes.splits[node, LOW_ROW], nodes.splits[node, HIGH_ROW] = bag.rows[first + low], bag.rows[first + high]
         nodes.gains[node] = gain_of_two(sums, rules.criterion, rules.n_classes, 0.0)
-        for b in range(1, -1, -1):  # the first child is the next
+        for b in range(1, -1, -1):  # the first child is taken next
             start, size = (begin + n_left, n - n_left) if b else (begin, n_left)
             child = bag.child
             if is_squared:
@@ -89,7 +89,7 @@ def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
 
 @compiled
 def put_node(nodes, node, rules, gain, figure):
-    """The figures of a node, as `growth.kernels.lists.assemble.node_values` has them."""
+    """Store the figures of a node, as `growth.kernels.lists.assemble.node_values` computes them."""
     nodes.gains[node], nodes.splits[node, SLOT] = gain, -1
     if rules.criterion != SQUARED:
         for k in range(rules.n_classes):
@@ -102,7 +102,7 @@ def put_node(nodes, node, rules, gain, figure):
 
 @compiled
 def fill_sizes(splits, n_nodes):
-    """The size of every subtree of nodes that stand depth first."""
+    """Set the size of each node's subtree, for nodes in depth-first order."""
     for node in range(n_nodes - 1, -1, -1):
         splits[node, SIZE] = 1
         if splits[node, SLOT] >= 0:
@@ -112,7 +112,7 @@ def fill_sizes(splits, n_nodes):
 
 @compiled
 def best_of_drawn(bag, rules, key, first, begin, n, figure):
-    """The cut to make of a node by Gini, as its place in `bag.cuts`; -1 when there is none."""
+    """The best cut by Gini of the columns that a node draws, as its index in `bag.cuts`; -1 if there is none."""
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
     drawn, gains, cuts, most, weight = bag.drawn, bag.gains, bag.cuts, NO_CUT, figure[0]
     while turn < n_columns and (turn < rules.n_drawn or n_found == 0):
@@ -130,7 +130,10 @@ def best_of_drawn(bag, rules, key, first, begin, n, figure):
 
 @compiled
 def best_of_two(bag, rules, key, first, begin, figure):
-    """The same of a node of two rows, which every column that tells them apart divides alike: the first is taken."""
+    """The best cut of a node of two rows, as its index in `bag.cuts`; -1 if there is none.
+
+    Every column whose values differ splits them alike, so of those drawn the first in column order is taken.
+    """
     n_columns, for_columns, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0
     one, other, none = uint64(bag.small_rows[begin]), uint64(bag.small_rows[begin + 1]), bag.distinct.shape[0]
     best, least = none, max(rules.min_leaf - TIE, 1.0)
@@ -152,18 +155,18 @@ def best_of_two(bag, rules, key, first, begin, figure):
 
 @compiled
 def gain_of_rows(bag, rules, one, other, figure):
-    """What is gained by dividing two rows."""
+    """The gain of splitting two rows."""
     left, right = bag.weights[one], bag.weights[other]
     if rules.criterion == SQUARED:
         off = left * (bag.numbers[one] - figure[1] - figure[2] / figure[0])
         return off * off / (left * right)
     share = left / (left + right)
-    return 2.0 * share * (1.0 - share)  # they are of two classes, or there would be nothing to divide
+    return 2.0 * share * (1.0 - share)  # their classes differ, or the node would be a leaf
 
 
 @compiled
 def search(bag, rules, column, first, begin, n, figure, bar_gain):
-    """The best cut of a column: its gain times the weight, and what `packed_cut` makes of it; 0 for none."""
+    """The best cut of a column by Gini: its gain times the weight, and its `packed_cut`; 0 for none."""
     put_in_order(bag, column, first, begin, n)
     least, tie = max(rules.min_leaf - TIE, 1.0), rules.tolerance * figure[0]
     score, j, undivided = best_of_classes(bag, column, first, n, figure, rules.n_classes, least, tie, bar_gain)
@@ -175,7 +178,7 @@ def search(bag, rules, column, first, begin, n, figure, bar_gain):
 
 @compiled
 def put_in_order(bag, column, first, begin, n):
-    """Fill `bag.ordered` with a node's rows in the order of a column."""
+    """Fill `bag.ordered` with a node's rows sorted by a column."""
     position, rows, ordered = bag.position, bag.small_rows, bag.ordered
     if n > FEW:
         put_in_order_by_bits(bag, column, first, begin, n)
@@ -197,7 +200,7 @@ def put_in_order(bag, column, first, begin, n):
 
 @compiled
 def put_in_order_by_bits(bag, column, first, begin, n):
-    """The same of many rows."""
+    """`put_in_order` of many rows: positions set bits, and a row's index is the number of bits below its own."""
     position, rows, words, ordered = bag.position, bag.small_rows, bag.words, bag.ordered
     for word in range(4):
         words[word] = uint64(0)
@@ -215,7 +218,10 @@ def put_in_order_by_bits(bag, column, first, begin, n):
 
 @compiled
 def best_of_classes(bag, column, first, n, figure, n_classes, least, tie, bar_gain):
-    """The same by Gini: weights are whole numbers, whose squares are kept on the way."""
+    """The best cut of sorted rows by Gini: its score, its index in `bag.ordered` or 0, and the score without a cut.
+
+    Weights are whole numbers, so the sums of squares are updated exactly from row to row.
+    """
     ordered, weights, classes, left, totals = bag.ordered, bag.weights, bag.classes, bag.left, bag.totals
     weight, squares, value, is_distinct = figure[0], 0.0, bag.value, bag.distinct[column]
     for k in range(n_classes):
@@ -255,9 +261,9 @@ def best_of_classes(bag, column, first, n, figure, n_classes, least, tie, bar_ga
 
 @compiled
 def divide(bag, rules, column, border, first, begin, n, centre, sums):
-    """Put the rows before a key first; how many.
+    """Move the rows whose key is below `border` to the front; returns their number.
 
-    `sums` are the weights of both branches, then their sums, as in `growth.kernels.node.split_rows.branch_figures`.
+    `sums` gets the weights of both branches, then their sums, as in `growth.kernels.node.split_rows.branch_figures`.
     """
     rows, others, keys, is_squared = bag.small_rows, bag.others, keys_at(bag, column, first), rules.criterion == SQUARED
     weights, classes, here, there = bag.weights, bag.classes, begin, 0
@@ -284,7 +290,7 @@ def divide(bag, rules, column, border, first, begin, n, centre, sums):
 
 @compiled
 def figures_of(bag, first, begin, n, weight, centre, figures):
-    """`growth.kernels.node.sums.node_figures` of rows of a small subtree, whose weight and sum of numbers are known."""
+    """`growth.kernels.node.sums.node_figures` of a node, given its weight and, as `centre`, its sum of numbers."""
     rows, weights, numbers, is_pure = bag.small_rows, bag.weights, bag.numbers, True
     centre, moment, square, around, one = centre / weight, 0.0, 0.0, 0.0, numbers[first + rows[begin]]
     for j in range(begin, begin + n):

@@ -1,4 +1,4 @@
-"""What the kernels that grow trees by ranks hand on to each other: a tree's rows, and room to work in."""
+"""Data that the kernels that grow trees by ranks share: a tree's rows, its nodes, and scratch buffers."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from core.compiler.compile import Struct, StructType, define, structure
 
-MOST_SMALL = 255  # rows: places are bytes
+MOST_SMALL = 255  # rows of a small subtree: positions are bytes
 MOST_BUCKETS = 256
-MOST_COUNTED = 256  # rows of a bucket that are put in order by counting
+MOST_COUNTED = 256  # rows of a bucket: up to here they are sorted by counting
 KEYS_APART = MOST_SMALL + 33  # bytes from one column's keys to the next: 32 are read at once, also beyond the last
-LANES = 8  # of a bucket: its sums, and in the last one how many rows it has
-# What is known of a node of many rows: its first child, the second being the next, or -1; the column of its split and
-# the rows on both sides of it; its place among the rows, how many it has, 0 for a leaf, its depth, its key.
+LANES = 8  # of a bucket: its sums, and in the last one the weight of its rows
+# Fields of a node of many rows: its first child, followed by the second, or -1; the column of its split and the rows on
+# both sides of the cut; where its rows begin, their number, 0 for a leaf, its depth, its key.
 CHILD, COLUMN, LOW, HIGH, BEGIN, N_ROWS, DEPTH, KEY, N_LINKS = range(9)
 
 
@@ -22,34 +22,36 @@ SIZE, SLOT, LOW_ROW, HIGH_ROW = range(4)  # columns of a finished node's split
 class Nodes(Struct):
     """The nodes of a tree, depth first.
 
-    splits   `[node, :]` the size of its subtree, the column of its split or -1, the rows on both sides of that
-    weights  `[node, :]` those of the classes, or of all rows where a number is predicted, which alone has the rest
+    splits   `[node, :]` the size of its subtree, the column of its split or -1, the rows on both sides of the cut
+    weights  `[node, :]` class weights, or the weight of all rows where a number is predicted
     gains    of splits; NaN in leaves
+
+    The other fields are used only where a number is predicted.
     """
 
 
 @structure
 class NodesType(StructType):
-    """What kernels know of `Nodes`."""
+    """The compiler's type of `Nodes`."""
 
 
 define(Nodes, NodesType, "splits weights gains means impurities variances")
 
 
 class Bag(Struct):
-    """The rows of a tree, and room that nodes use one after the other.
+    """The rows of a tree, and scratch buffers that nodes use one after the other.
 
-    `lists` are the sorted lists of all rows. A row's rank says how many distinct values come before its own:
-    `ranks[row, column]` without the last `fine_bits[column]` bits, which are `fine[column, row]`.
-    The rows of a node stand next to each other in `rows`, ascending, and so do their `weights`, and `numbers` or
-    `classes`. In a subtree of few rows `place[column, i]` is where the row at i stands in the column's order among the
-    rows of the subtree, and `value` how many distinct values come before, unless all values of the column differ.
+    `lists` are the sorted lists of all rows. A row's rank is the number of distinct values before its own:
+    `ranks[row, column]` holds it without its last `fine_bits[column]` bits, which are `fine[column, row]`.
+    The rows of a node are adjacent in `rows`, ascending, and so are their `weights`, and `numbers` or `classes`. In a
+    subtree of few rows `position[column, i]` is the position of `rows[i]` in the column's order among the rows of the
+    subtree, and `value[column, i]` the number of distinct values before it, unless all values of the column differ.
     """
 
 
 @structure
 class BagType(StructType):
-    """What kernels know of a `Bag`."""
+    """The compiler's type of a `Bag`."""
 
 
 define(
@@ -66,7 +68,7 @@ define(
 
 
 def ranked_buffers(n_all_rows: int, n_rows: int, n_columns: int, n_drawn: int, n_sums: int) -> tuple[Any, ...]:
-    """The fields of a `Bag` from `keys` on, for trees of at most so many of all rows, whose nodes draw some columns."""
+    """The fields of a `Bag` from `keys` on, for trees of at most `n_rows` rows, whose nodes draw `n_drawn` columns."""
     n_small, n_subtrees = MOST_SMALL + 1, n_rows + 1
     shape = n_columns, n_rows + n_small
     return (

@@ -1,4 +1,4 @@
-"""Trees of a forest by ranks: where every node draws some of many columns, no tree needs sorted lists of its own."""
+"""Trees of a forest by ranks: as every node draws some of many columns, no tree needs sorted lists of its own."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,14 +19,14 @@ from core.growth.tree_sample import TreeSample
 from core.tables.target import Task
 from core.tree.finished_nodes import FinishedNodes
 
-MOST_ROWS = 1 << 24  # whose subtrees can be numbered
-COARSE_BITS = 16  # of a rank, that are read for every row; there are at most 8 more
-MORE = 64  # the part of a tree's rows that there is room for beyond them: the next tree has a few more
+MOST_ROWS = 1 << 24  # of a table whose subtrees can be numbered
+COARSE_BITS = 16  # of a rank, which are read for every row; at most 8 more follow
+MORE = 64  # buffers have capacity for 1/64 more rows than a tree needs: the next tree may have a few more
 
 
 @dataclass(frozen=True)
 class RankedTable:
-    """The samples of all trees: the fields of the kernels' `Problem`, and ranks as a `Bag` has them."""
+    """The samples of all trees: the fields of the kernels' `Problem`, and the ranks of a `Bag`."""
 
     samples: Samples
     columns: NumberColumns
@@ -37,12 +37,12 @@ class RankedTable:
 
 
 def is_ranked(samples: Samples, weighing: Weighing) -> bool:
-    """Whether trees with draws that keep small subtrees apart can be grown by ranks."""
+    """Whether trees with column draws whose small subtrees are stored apart can be grown by ranks."""
     return weighing.is_whole and float(samples.weights.min()) >= 1 and len(samples) < MOST_ROWS
 
 
 def ranked_table(samples: Samples, columns: NumberColumns, problem: Any) -> RankedTable:
-    """The samples with their ranks, once for all trees."""
+    """The samples with their ranks, computed once for all trees."""
     lists, shift = problem[0], problem[16]
     most = [int(np.count_nonzero(entries >> 31)) for entries in lists]  # every entry with a new value has that bit
     fine_bits = np.array([max(0, rank.bit_length() - COARSE_BITS) for rank in most])
@@ -54,14 +54,14 @@ def ranked_table(samples: Samples, columns: NumberColumns, problem: Any) -> Rank
 
 
 class RankedRoom:
-    """What a thread grows its trees in, one after the other."""
+    """Scratch buffers in which a thread grows its trees, one after the other."""
 
     def __init__(self, samples: Samples) -> None:
         self.samples, self.is_number = samples, samples.target.task is Task.REGRESSION
         self.n_rows = -1
 
     def make(self, n_rows: int, n_drawn: int) -> None:
-        """Room for a tree of so many rows, each node of which draws so many columns; all trees draw alike."""
+        """Make the buffers large enough for a tree of `n_rows` rows; `n_drawn` is the same for all trees."""
         if n_rows > self.n_rows:
             n_classes, n_columns = n_classes_of(self.samples), len(self.samples.attributes.schema)
             self.n_rows = n_rows + n_rows // MORE
@@ -80,7 +80,7 @@ class RankedRoom:
 
 
 def tolerance_of(table: RankedTable, sample: TreeSample) -> float:
-    """`best_split.objective_for`: how near gains count as equal in the tree of a sample."""
+    """How close gains count as equal in the tree of a sample, as `best_split.objective_for` computes it."""
     if table.samples.target.task is Task.CLASSIFICATION:
         return TIE
     return TIE * float(error_of(table.problem[7], sample.rows, sample.weights))
@@ -89,14 +89,14 @@ def tolerance_of(table: RankedTable, sample: TreeSample) -> float:
 def grow_by_ranks(
     table: RankedTable, sample: TreeSample, rules: Any, scratch: RankedRoom, progress: FloatArray
 ) -> FinishedNodes:
-    """The tree of a sample, in the room where the next one is grown."""
+    """Grow the tree of a sample; its arrays may be overwritten when the next tree is grown."""
     problem, rows = table.problem, sample.rows
     assert sample.draw is not None
     scratch.make(len(rows), sample.draw.n_drawn)
     lists, distinct, shift, classes, numbers = problem[0], problem[2], problem[16], problem[6], problem[7]
     of_rows = (
         rows.astype(np.uint32),
-        sample.weights,  # are put in another order with the rows
+        sample.weights,  # growth reorders them with the rows
         numbers[rows, 0] if scratch.is_number else np.empty(0),
         np.empty(0, dtype=np.int32) if scratch.is_number else classes[rows],
     )
@@ -104,9 +104,9 @@ def grow_by_ranks(
     n = int(grow_ranked(bag, rules, (scratch.splits, scratch.weights, *scratch.numbers), progress))
     if progress[STOP]:
         raise GrowthEnded
-    del bag, of_rows  # what is kept is narrowed where they were
+    del bag, of_rows  # their memory is reused for the narrowed arrays
     splits, weights, kinds = scratch.splits[:n], scratch.weights[:n], np.empty(n, dtype=np.int8)
-    thresholds = splits.view(np.float64)[:, LOW_ROW // 2]  # in the place of both rows
+    thresholds = splits.view(np.float64)[:, LOW_ROW // 2]  # in the memory of both rows
     fill_thresholds(splits, table.columns.addresses, len(table.samples), thresholds, kinds)
     gains, means, impurities, variances = (each[:n] for each in scratch.numbers)
     weights = weights.astype(np.min_scalar_type(int(weights[0].max())))  # whole numbers, the root's the largest

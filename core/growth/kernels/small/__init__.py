@@ -1,1 +1,1 @@
-"""Small subtrees whose rows carry weights."""
+"""Growing small subtrees whose rows have weights."""

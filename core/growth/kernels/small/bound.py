@@ -1,14 +1,14 @@
 """All cuts of a column in a small node at once, by Gini of up to three classes: eight scores side by side.
 
-Rows stand in the order of the column (`growth.kernels.small.order`). Running sums tell what each class weighs before
-each of them, and then all cuts are scored that leave enough on both sides.
+Rows are sorted by the column (`growth.kernels.small.order`). Running sums give the weight of each class before each of
+them, and then all cuts are scored that leave enough on both sides.
 
     row         0   1   2   3   4   5   6   7   8 ...
     weight      .3  .8  .1  .4  .2  .1  .9  .7  .5           the next eight begin where these end
     before it   0   .3  1.1 1.2 1.6 1.8 1.9 2.8 3.5
 
-In float64 it is `growth.kernels.node.scan_few.best_of_weights`, which is asked where rounding could decide whether a
-cut leaves enough. In float32, half the work, it tells which cut is the best only where no other comes near.
+In float64 this equals `growth.kernels.node.scan_few.best_of_weights`, which takes over where rounding could decide
+whether a cut leaves enough. In float32, half the work, it finds the best cut only where no other comes near.
 """
 
 from numba import int64, types, uint64
@@ -22,25 +22,25 @@ from core.growth.kernels.small.order import flag_new, order_rows, tag_exactly
 from core.growth.kernels.small.scratch import EVERY, HERE
 from core.splits.kernels.numeric import MOST_LANES, NO_CUT
 
-CLEAR, SEVERAL, UNCLEAR = range(3)  # what a look tells: all, a gain that several cuts are near to, or nothing
-EXACT_UNIT, ROUGH_UNIT = 2.0**-53, 2.0**-24  # what rounding makes of a number
-MOST_EXACTLY, MOST_ROUGHLY = 1e90, 1e10  # weight of a column whose cube is a number, and so is one by that of the least
+CLEAR, SEVERAL, UNCLEAR = range(3)  # what a scan finds: the best cut, a gain that several cuts come near, nothing
+EXACT_UNIT, ROUGH_UNIT = 2.0**-53, 2.0**-24  # the relative rounding error of float64 and float32
+MOST_EXACTLY, MOST_ROUGHLY = 1e90, 1e10  # weights from 1 / this to this have cubes that are finite and not 0
 
 
 @compiled
 def has_bounds(rules):
-    """Whether columns of small nodes are looked at in lanes."""
+    """Whether columns of small nodes are bounded in lanes."""
     return rules.criterion == GINI and rules.n_classes <= MOST_LANES and not rules.is_whole
 
 
 def _eights(n):
-    """That a formula hands back so many eights of the kind of its first array."""
+    """The type of a formula that returns n eights of the kind of its first array."""
     return lambda at, numbers, *others: types.UniTuple(EIGHT[numbers.dtype], n)(at, numbers, *others)
 
 
 @in_lanes(_eights(3))
 def sum_eight(tagged, first, second, third, a, c, e):
-    """Write down what each class weighs before each of eight rows; what each weighs with them, a, c and e before."""
+    """Store the class weights before each of eight rows, given a, c and e before them; returns those after them."""
     after, row = [], tagged(0)
     for k, (lefts, before) in enumerate(((first, a), (second, c), (third, e))):
         sums = row.where(row.has_tag(k)).running_sums()
@@ -51,9 +51,9 @@ def sum_eight(tagged, first, second, third, a, c, e):
 
 @in_lanes(_eights(2))
 def score_eight(first, second, third, is_new, scores, surely, perhaps, t0, t1, t2, left_sure, sure, left_open, open_):
-    """Write down the scores of cuts before eight rows that surely leave enough on both sides, and 0 for others.
+    """Store the scores of cuts before eight rows that surely leave enough on both sides, and 0 for others.
 
-    Hands back the highest so far, lane by lane; and those of cuts that perhaps leave enough, perhaps not.
+    Returns, lane by lane, the highest of these so far, and the highest of cuts that may or may not leave enough.
     """
     a, c, e = first(0), second(0), third(0)
     r, s, t = t0 - a, t1 - c, t2 - e
@@ -67,20 +67,20 @@ def score_eight(first, second, third, is_new, scores, surely, perhaps, t0, t1, t
 
 @in_lanes(types.uint64)
 def are_at_least(scores, bar):
-    """Which of eight scores reach the bar."""
+    """Which of eight scores reach the bar, as bits."""
     return (scores(0) >= bar).as_bits()
 
 
 @inlined
 def scan_bounds(tagged, lefts, is_new, scores, limits, known, least, tolerance, bar, unit, most_weight, is_rough):
-    """The best cut before one of the known rows: its gain times the weight, its place, what it may be wrong by, and
-    what that tells. NO_CUT where there is none, or none that gains more than the bar.
+    """The best cut before one of the known rows: its gain times the weight, its position, the gain's error, a state.
 
-    All arrays are of the same kind of numbers, which are rounded by the unit; `limits` has room for five of them.
+    The state is CLEAR, SEVERAL or UNCLEAR. The gain is NO_CUT if there is no cut, or none that gains more than the bar.
+    All arrays hold the same kind of float, whose relative rounding error is `unit`; `limits` has five elements.
     """
     first, second, third, nowhere, begin = lefts[0], lefts[1], lefts[2], int64(0), int64(0)
     limits[4], end = 0.0, (known + WIDTH - 1) // WIDTH * WIDTH
-    nothing = eight_times(nowhere, limits[4])  # of the kind of all these numbers
+    nothing = eight_times(nowhere, limits[4])  # of the kind of the arrays
     a, c, e = nothing, nothing, nothing
     for j in range(0, known, WIDTH):
         a, c, e = sum_eight(j, tagged, first, second, third, a, c, e)
@@ -92,9 +92,9 @@ def scan_bounds(tagged, lefts, is_new, scores, limits, known, least, tolerance, 
     limits[0], limits[1] = least * (1.0 + 2.0 * unsure), least + margin
     limits[2], limits[3] = least * (1.0 - 2.0 * unsure), least - margin
     while begin + WIDTH < end and first[begin + WIDTH] + second[begin + WIDTH] + third[begin + WIDTH] < limits[2]:
-        begin += WIDTH  # before all of these is too little
+        begin += WIDTH  # too little weight before all of these
     while end > begin and whole - (first[end - WIDTH] + second[end - WIDTH] + third[end - WIDTH]) < limits[3]:
-        end -= WIDTH  # behind these is too little
+        end -= WIDTH  # too little weight behind these
     surely, perhaps, l0, l1, l2, l3 = nothing, nothing, limits[0], limits[1], limits[2], limits[3]
     for j in range(begin, end, WIDTH):
         at = (j, j, j, j, j)
@@ -121,7 +121,7 @@ def scan_bounds(tagged, lefts, is_new, scores, limits, known, least, tolerance, 
 
 @compiled
 def bound_roughly(rules, work, i, is_distinct, begin, n, bar):
-    """The best cut of list i after `tag_roughly`, as `look` tells it."""
+    """The best cut of list i in float32 after `tag_roughly`, as `scan_bounds` returns it."""
     known, is_new, line = order_rows(work, i, begin, n, work.rough_tagged, work.rough_ordered), work.rough_is_new, EVERY
     if known < 2:
         return NO_CUT, int64(0), 0.0, CLEAR
@@ -146,7 +146,7 @@ def bound_roughly(rules, work, i, is_distinct, begin, n, bar):
 
 @compiled
 def bound_exactly(rules, work, i, is_distinct, begin, n):
-    """The same in float64; how many rows are in the list, too."""
+    """The best cut of list i in float64: how many rows the list has, then gain times weight, position and state."""
     tag_exactly(work, begin, n)
     known, is_new, line = order_rows(work, i, begin, n, work.tagged, work.ordered_tagged), work.is_new, EVERY
     if known < 2:

@@ -1,12 +1,12 @@
-"""Subtrees of few rows whose nodes draw some of many columns: the lists of all columns are no longer divided.
+"""Growing subtrees of few rows whose nodes draw some of many columns, without splitting the lists of all columns.
 
-Rows are numbered from 0 in row order, and every list becomes the place of each row in it, two bytes.
-A node keeps its rows only. A column that it draws is sorted by places: each sets a bit, and bits are read in order.
+Rows are numbered from 0 in row order, and every list becomes the position of each row in it, two bytes.
+A node stores its rows only. A column that it draws is sorted by positions: each sets a bit, and bits are read in order.
 
-    list      c a d b          place   a 1, b 3, c 0, d 2
-    node      a b d            bits    0 1 1 1   ->   a d b
+    list      c a d b          position   a 1, b 3, c 0, d 2
+    node      a b d            bits       0 1 1 1   ->   a d b
 
-The compiled twin of `grow.Grower`, as `growth.kernels.lists.grow` is, and with the same bytes. Nodes come out depth
+The compiled twin of `grow.Grower`, as `growth.kernels.lists.grow` is, and with the same bytes. Nodes are stored depth
 first, with the figures that a tree keeps of them.
 """
 
@@ -41,15 +41,15 @@ from core.growth.kernels.small.split_rows import (
     sum_sides,
 )
 
-DEPTH, BEGIN, N_ROWS, KEY = range(4)  # columns of what is known of a waiting node; its figures are apart
+DEPTH, BEGIN, N_ROWS, KEY = range(4)  # columns of waiting nodes; their figures are stored apart
 
 
 @making_arrays
 def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, key, figures, splits, results, n_nodes):
-    """`growth.kernels.lists.grow.grow_subtree` of a node with few rows, after the nodes that there are already.
+    """`growth.kernels.lists.grow.grow_subtree` of a node with few rows, appending to `splits` and `results`.
 
-    Returns the arrays of nodes, longer perhaps, and how many there are then. Of a node that waits all is known but its
-    split, and a leaf waits too: nodes are written down when their turn comes, so that they stand depth first.
+    Returns these arrays, which may be longer copies, and the new number of nodes. Of a waiting node all is known but
+    its split, and leaves wait too: nodes are stored when their turn comes, and so depth first.
     """
     n, m = number_rows(problem, rules, work, lists, rows, starts, lengths, at), problem.numbers.shape[1]
     waiting, known_figures, sums = work.small_waiting, work.waiting_figures, work.child_sums
@@ -93,12 +93,12 @@ def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, ke
         known = sums[0] + sums[1]
         first_share, second_share = sums[0] / known, sums[1] / known
         is_summed = in_lanes and has_plain_copies(rules, least, first_share, second_share)
-        if is_summed:  # the second child waits first
+        if is_summed:  # the second child comes first in the stack
             first_child, second_child = known_figures[n_waiting + 1, FIGURES:], known_figures[n_waiting, FIGURES:]
             n_right, n_left = divide_sides(rules, work, begin, n, first_share, second_share, first_child, second_child)
         else:
             n_right, n_left = divide_small(rules, work, i, border, begin, n, first_share, second_share)
-        for b in range(1, -1, -1):  # the first child is the next, and its rows are the last
+        for b in range(1, -1, -1):  # the first child is taken next, and its rows are the last
             first, size = (begin, n_right) if b else (begin + n, n_left)
             known_figures[n_waiting, GAIN] = np.nan
             known_figures[n_waiting, SHARE] = second_share if b else first_share
@@ -120,11 +120,11 @@ def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, ke
 
 @compiled
 def fill_sizes(splits, first, after, sizes):
-    """The size of every subtree of nodes that stand depth first; `sizes` has room for those not part of another yet."""
+    """Set the size of each node's subtree, for nodes in depth-first order; `sizes` is a stack of scratch memory."""
     n = 0
     for node in range(after - 1, first - 1, -1):
         size = int64(1)
-        if splits[node, SLOT] >= 0:  # the first child's is the last
+        if splits[node, SLOT] >= 0:  # the first child's is on top
             size += sizes[n - 1, 0] + sizes[n - 2, 0]
             n -= 2
         splits[node, SIZE] = size
@@ -134,7 +134,7 @@ def fill_sizes(splits, first, after, sizes):
 
 @compiled
 def number_rows(problem, rules, work, lists, rows, starts, lengths, at):
-    """The rows of a node as a small subtree has them; how many."""
+    """Number the rows of a node from 0 and fill the buffers of its small subtree; how many rows there are."""
     n_lists, mask = problem.lengths.shape[0], (uint32(1) << uint32(problem.shift)) - uint32(1)
     first, n, m = starts[at, n_lists], lengths[at, n_lists], problem.numbers.shape[1]
     numbering, in_lanes = work.spare, has_bounds(rules)
@@ -152,7 +152,7 @@ def number_rows(problem, rules, work, lists, rows, starts, lengths, at):
         if known < n:
             for j in range(n):
                 position[j] = UNKNOWN
-        if problem.distinct[i] and in_lanes:  # places tell all
+        if problem.distinct[i] and in_lanes:  # positions alone tell values apart
             for p in range(uint64(known)):
                 position[numbering[entries[begin + p] & mask]] = uint16(p)
             continue

@@ -1,9 +1,9 @@
-"""The rows of a small node in the order of a column, each as a number: its weight, with its class in the last two bits.
+"""The rows of a small node sorted by a column, each as a number: its weight, with its class in the lowest two bits.
 
-The class changes the number by less than rounding sums of such numbers does. Of few rows, all places below one's own
-are counted at once; of more, each is put in its place, and places are read in order.
+The class changes the number by less than rounding sums of such numbers does. If there are few rows, the positions below
+each row's own are counted at once; if more, each row is stored at its position, and positions are read in order.
 
-    places of the rows     7 2 9 4         how many are below each     2 0 3 1
+    positions of the rows     7 2 9 4         how many are below each     2 0 3 1
 """
 
 from numba import int64, uint16, uint32, uint64
@@ -13,12 +13,12 @@ from core.compiler.compile import compiled, lowest_bit
 from core.compiler.eight_lanes import WIDTH
 from core.growth.kernels.small.scratch import FEW, NOBODY, UNKNOWN
 
-FURTHER = 2 * BYTES_AT_ONCE  # bytes: where the next numbers of two bytes are that are looked at together
+FURTHER = 2 * BYTES_AT_ONCE  # bytes from the two-byte numbers compared at once to the next
 
 
 @compiled
 def tag_exactly(work, begin, n):
-    """`work.tagged[j]`: the weight of the node's j-th row, tagged with its class."""
+    """Fill `work.tagged[j]` with the weight of the node's j-th row, tagged with its class."""
     words, weights, classes, rows = work.tagged_words, work.weight_words, work.row_classes, work.small_rows
     for j in range(uint64(n)):
         words[j] = (weights[uint64(begin) + j] & ~uint64(3)) | uint64(classes[rows[uint64(begin) + j]])
@@ -26,7 +26,7 @@ def tag_exactly(work, begin, n):
 
 @compiled
 def tag_roughly(work, begin, n):
-    """The same in float32."""
+    """Fill `work.rough_tagged[j]` with the weight of the node's j-th row in float32, tagged with its class."""
     numbers, words, weights, classes = work.rough_tagged, work.rough_words, work.small_weights, work.row_classes
     for j in range(uint64(n)):
         numbers[j] = weights[uint64(begin) + j]
@@ -36,7 +36,7 @@ def tag_roughly(work, begin, n):
 
 @compiled
 def order_rows(work, i, begin, n, tagged, ordered_tagged):
-    """Fill `work.ordered` with a node's rows in the order of list i, and do so with their tags; how many are in it."""
+    """Fill `work.ordered` with a node's rows sorted by list i, and `ordered_tagged` with their numbers; how many."""
     if n <= FEW:
         known = order_by_counting(work, i, begin, n, tagged, ordered_tagged)
     else:
@@ -48,7 +48,7 @@ def order_rows(work, i, begin, n, tagged, ordered_tagged):
 
 @compiled
 def order_by_counting(work, i, begin, n, tagged, ordered_tagged):
-    """The same for few rows. Those that are not in the list all come to stand behind the others, and do not count."""
+    """`order_rows` for few rows. Those that are not in the list all come after the others, and are not counted."""
     position, rows, positions, ordered = work.position[i], work.small_rows, work.row_at, work.ordered
     for j in range(uint64(n)):
         positions[j] = position[rows[uint64(begin) + j]]
@@ -69,7 +69,7 @@ def order_by_counting(work, i, begin, n, tagged, ordered_tagged):
 
 @compiled
 def order_by_positions(work, i, begin, n, tagged, ordered_tagged):
-    """The same for more rows."""
+    """`order_rows` for more rows: each is stored at its position, and positions are read in order."""
     position, rows, row_at, ordered, n_positions = (
         work.position[i],
         work.small_rows,
@@ -98,7 +98,7 @@ def order_by_positions(work, i, begin, n, tagged, ordered_tagged):
 
 @compiled
 def flag_new(work, i, known, is_new):
-    """Say of each row in order whether its value is another than the one before."""
+    """Fill `is_new` with 1 for each sorted row whose value differs from the one before, else 0."""
     value, ordered = work.value[i], work.ordered
     for j in range(1, known):
         is_new[j] = 1.0 * (value[ordered[j]] != value[ordered[j - 1]])

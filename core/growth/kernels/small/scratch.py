@@ -1,4 +1,4 @@
-"""The buffers that small subtrees are grown in."""
+"""Scratch buffers for growing small subtrees."""
 
 from typing import Any
 
@@ -8,17 +8,17 @@ from core.compiler.cache_lines import in_lines
 from core.compiler.eight_lanes import WIDTH
 from core.growth.kernels.node.kept import FIGURES
 
-MOST_SMALL = 1023  # rows
-UNKNOWN = MOST_SMALL  # the place of a row that is not in a list
-NOBODY = 0xFFFF  # stands in a place that is free
-FEW = 64  # rows that are put in order by counting
-EVERY, HERE = 0, 1  # lines of `is_new`: every value is, and as it is in a column
+MOST_SMALL = 1023  # rows of a small subtree
+UNKNOWN = MOST_SMALL  # the position of a row that is not in a list
+NOBODY = 0xFFFF  # the content of a free position
+FEW = 64  # rows: up to here they are sorted by counting
+EVERY, HERE = 0, 1  # lines of `is_new`: all values are new, or those of the column at hand
 
 
 def small_buffers(n_columns: int, n_rows: int, n_sums: int) -> tuple[Any, ...]:
-    """Room to grow subtrees of few rows in: the last fields of the kernels' `Work`, from `place` on.
+    """Scratch buffers for subtrees of few rows: the fields of the kernels' `Work` from `position` to `heavy_positions`.
 
-    A node has fewer rows than its parent, so that n + (n - 1) + ... rows wait at the most, each at a place of its own.
+    A node has fewer rows than its parent, so that at most n + (n - 1) + ... rows wait, each with an index of its own.
     """
     n = min(MOST_SMALL, n_rows) + 1
     n_waiting = n * (n + 1) // 2

@@ -1,7 +1,7 @@
-"""The cut to make of a small node: the best of the columns that it draws.
+"""The best cut of a small node among the columns that it draws.
 
-`best_of_drawn` searches one column after the other. `best_of_looked` does so in lanes: a first look in float32 leaves
-mostly one cut of one column, and what is left is searched in float64.
+`best_of_drawn` searches one column after the other. `best_of_bounded` does so in lanes: bounds in float32 mostly leave
+one cut of one column, and what is left is searched in float64.
 """
 
 from numba import int64, uint64
@@ -20,19 +20,19 @@ from core.growth.kernels.small.scratch import UNKNOWN
 from core.growth.kernels.small.skip_light_columns import LIGHT, may_have_cut, take_heavy_rows
 from core.splits.kernels.numeric import NO_CUT
 
-LIST, LOW_ROW, HIGH_ROW, POSITION = range(4)  # columns of a cut: its list, the rows on both sides, where the second is
+LIST, LOW_ROW, HIGH_ROW, POSITION = range(4)  # columns of a cut: its list, the rows on both sides, its position
 
 
 @compiled
 def weigh_rows(work, begin, n):
-    """`work.row_weights[row]`: what the rows of a node weigh."""
+    """Fill `work.row_weights[row]` with the weights of a node's rows."""
     for j in range(begin, begin + n):
         work.row_weights[work.small_rows[j]] = work.small_weights[j]
 
 
 @compiled
 def put_in_order(work, i, begin, n):
-    """Fill `work.ordered` with a node's rows in the order of list i; how many are in it."""
+    """Fill `work.ordered` with a node's rows in the order of list i; how many the list has."""
     position, by_position, rows, words, ordered = (
         work.position[i],
         work.by_position[i],
@@ -58,7 +58,7 @@ def put_in_order(work, i, begin, n):
 
 @compiled
 def take_cut(work, i, j, gain, figure, cut):
-    """Write down the cut before the j-th row in order; its gain."""
+    """Store in `cut` the cut of list i before the j-th sorted row; returns its gain, given that times the weight."""
     cut[LIST], cut[LOW_ROW], cut[HIGH_ROW] = i, work.ordered[j - 1], work.ordered[j]
     cut[POSITION] = work.position[i, cut[HIGH_ROW]]
     return gain / figure[FIGURES]
@@ -66,14 +66,17 @@ def take_cut(work, i, j, gain, figure, cut):
 
 @compiled
 def search_small(rules, work, i, begin, n, figure, cut):
-    """The best cut of list i: its gain, and in `cut` where it is."""
+    """Find the best cut of list i and store it in `cut`; returns its gain, or NO_CUT."""
     known = put_in_order(work, i, begin, n)
     return search_ordered(rules, work, i, False, begin, n, known, figure, cut) if known >= 2 else NO_CUT
 
 
 @compiled
 def search_ordered(rules, work, i, is_distinct, begin, n, known, figure, cut):
-    """The same of rows that are in order; places tell values apart where all are distinct."""
+    """Find the best cut of list i, given its sorted rows, and store it in `cut`; returns its gain, or NO_CUT.
+
+    Where all values are distinct, positions tell them apart.
+    """
     value, least, is_squared = work.position[i], rules.min_leaf - TIE, rules.criterion == SQUARED
     if not is_distinct:
         value = work.value[i]
@@ -96,7 +99,7 @@ def search_ordered(rules, work, i, is_distinct, begin, n, known, figure, cut):
 
 @compiled
 def total_known(rules, work, i, begin, n, centre, totals):
-    """The class weights of the node's rows in list i, or their weight and the sum of their centred numbers."""
+    """Fill `totals` for the node's rows in list i: class weights, or the weight and the sum of centred numbers."""
     rows, weights, position, numbers = work.small_rows, work.small_weights, work.position[i], work.row_numbers
     is_squared = rules.criterion == SQUARED
     for k in range(2 if is_squared else rules.n_classes):
@@ -113,14 +116,14 @@ def total_known(rules, work, i, begin, n, centre, totals):
 
 @compiled
 def best_of_drawn(rules, work, key, begin, n, figure):
-    """The cut to make of a node, as its place in `work.cuts`; -1 when there is none."""
+    """The best cut of the columns that a node draws, as its index in `work.cuts`; -1 if there is none."""
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
     drawn, gains, most = work.drawn, work.drawn_gains, NO_CUT
     while turn < n_columns and (turn < rules.n_drawn or n_found == 0):
         column = draw_next(rules, work.order, work.taken, for_columns, turn)
         turn += 1
         if n == 2 and n_found > 0 and column > drawn[0]:
-            continue  # every cut between two rows is the same: the earlier column is taken
+            continue  # all cuts between two rows are the same: the first column wins
         gains[n_found] = search_small(rules, work, work.list_of[column], begin, n, figure, work.cuts[n_found])
         most = max(most, gains[n_found])
         drawn[n_found] = column
@@ -135,7 +138,7 @@ def best_of_drawn(rules, work, key, begin, n, figure):
 
 @compiled
 def best_of_bounded(problem, rules, work, key, begin, n, figure):
-    """`best_of_drawn` in lanes."""
+    """`best_of_drawn` in lanes, where `has_bounds` holds: columns are bounded in float32 first."""
     n_columns, for_columns, n_found, turn = rules.open_columns.shape[0], key_of(key, FOR_COLUMNS), 0, 0
     drawn, gains, slacks, most, weight = work.drawn, work.drawn_gains, work.drawn_slacks, NO_CUT, figure[FIGURES]
     least, is_light, rest = rules.min_leaf - TIE, weight < LIGHT * rules.min_leaf, 0.0
@@ -165,7 +168,7 @@ def best_of_bounded(problem, rules, work, key, begin, n, figure):
 
 @compiled
 def best_of_near(problem, rules, work, n_found, most, begin, n, figure):
-    """After the first look: the cut that is left, or the best of those that are, searched exactly."""
+    """The cut that the bounds have left, or the best of several, searched exactly: its index in `work.cuts`, or -1."""
     gains, slacks, n_near, near = work.drawn_gains, work.drawn_slacks, 0, 0
     for c in range(n_found):
         if gains[c] + slacks[c] >= most - 2.0 * rules.tolerance:
@@ -184,7 +187,7 @@ def best_of_near(problem, rules, work, n_found, most, begin, n, figure):
 
 @compiled
 def search_exactly(problem, rules, work, i, begin, n, figure, cut):
-    """`search_small` in lanes, where rounding does not matter."""
+    """`search_small` in lanes, unless rounding could decide: then row by row."""
     is_distinct = problem.distinct[i]
     known, gain, position, told = bound_exactly(rules, work, i, is_distinct, begin, n)
     if told == CLEAR:

@@ -1,4 +1,4 @@
-"""The division of a node of few rows: who goes where, with which weight, and what that adds up to."""
+"""Splitting a node of few rows: where each row goes, with which weight, and the sums of both branches."""
 
 from numba import int64, uint16, uint64
 
@@ -11,12 +11,12 @@ from core.growth.kernels.node.split_rows import take_sums, way_of
 from core.growth.kernels.node.sums import is_one_class
 from core.growth.kernels.small.scratch import UNKNOWN
 
-SMALLEST = 1e-290  # a weight of which any part is more than nothing
+SMALLEST = 1e-290  # smaller copies might be rounded to nothing
 
 
 @compiled
 def sum_branches(rules, work, i, border, begin, n, centre, out):
-    """`growth.kernels.node.split_rows.branch_figures` of a cut before a place; how many rows are not in the list."""
+    """`growth.kernels.node.split_rows.branch_figures` of a cut of list i before `border`; how many rows it lacks."""
     rows, weights, position, is_squared = (
         work.small_rows,
         work.small_weights,
@@ -47,9 +47,10 @@ def sum_branches(rules, work, i, border, begin, n, centre, out):
 
 @compiled
 def divide_small(rules, work, i, border, begin, n, first_share, second_share):
-    """Give the second child its rows, from `begin` on, and the first its own behind the node's; how many each.
+    """Store the second child's rows from `begin` on and the first child's behind the node's; how many each has.
 
-    What of a row that is not in the list goes where is as in `growth.kernels.lists.routing.settle_copies`.
+    The weights are stored with the rows. Rows that are not in the list are copied as in
+    `growth.kernels.lists.routing.settle_copies`.
     """
     rows, weights, position = work.small_rows, work.small_weights, work.position[i]
     heavier, here, there = 0 if first_share >= max(first_share, second_share) - TIE else 1, begin, begin + n
@@ -72,7 +73,7 @@ def divide_small(rules, work, i, border, begin, n, first_share, second_share):
 
 @compiled
 def sum_rows(rules, work, begin, n, figures):
-    """`growth.kernels.node.sums.node_figures`: whether all targets are equal."""
+    """`growth.kernels.node.sums.node_figures` of rows of a small subtree; whether all targets are equal."""
     rows, weights, weight, is_pure = work.small_rows, work.small_weights, 0.0, True
     if rules.criterion != SQUARED:
         for k in range(rules.n_classes):
@@ -103,9 +104,9 @@ def sum_rows(rules, work, begin, n, figures):
 
 @compiled
 def sum_sides(rules, work, i, border, begin, n, out):
-    """`sum_branches` for up to three classes, whose sums in both branches stand in eight lanes.
+    """`sum_branches` for up to three classes, whose sums in both branches fit into eight lanes.
 
-    Fills `work.small_sides` with the way that each row goes; how many are not in the list, and the smallest weight.
+    Fills `work.small_sides` with the way of each row; returns how many are not in the list, and the smallest weight.
     """
     rows, weights, position, sides = work.small_rows, work.small_weights, work.position[i], work.small_sides
     classes, ways, sums, n_unknown, least = work.row_classes, work.known_ways, no_sums(), uint64(0), weights[begin]
@@ -124,13 +125,13 @@ def sum_sides(rules, work, i, border, begin, n, out):
 
 @compiled
 def has_plain_copies(rules, least, first_share, second_share):
-    """Whether every row that goes both ways has parts that weigh something, however little."""
+    """Whether both copies of every row that goes both ways are kept, and surely weigh more than nothing."""
     return rules.min_copy <= 0.0 and least * min(first_share, second_share) > SMALLEST
 
 
 @compiled
 def divide_sides(rules, work, begin, n, first_share, second_share, first, second):
-    """`divide_small` after `sum_sides`, where copies are plain, and `sum_rows` of both children in the same pass."""
+    """`divide_small` after `sum_sides` where copies are plain, with `sum_rows` of both children in the same pass."""
     rows, weights, sides, classes = work.small_rows, work.small_weights, work.small_sides, work.row_classes
     ways, sums, parts = work.ways, no_sums(), work.side_parts
     for k in range(rules.n_classes):
