@@ -142,12 +142,12 @@ def committee_from_json(plain: Mapping[str, Any], members: tuple[Algorithm, ...]
 
 
 def features_from_json(plain: Any) -> Features | None:
-    """How many attributes are drawn: a word becomes a member of its enumeration."""
+    """The number of attributes to draw: a word becomes a member of its enumeration."""
     return FeatureShare(plain) if isinstance(plain, str) else plain
 
 
 def imbalance_from_json(plain: Mapping[str, Any] | None) -> Imbalance | None:
-    """What is done about rare classes, which JSON names by its `kind`; None where nothing is."""
+    """The treatment of rare classes, which JSON names by its `kind`; None if there is none."""
     if plain is None:
         return None
     imbalance: Imbalance = _member(get_args(Imbalance), plain)

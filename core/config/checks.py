@@ -45,7 +45,7 @@ from core.tables.target import Task
 
 Columns = Mapping[str, ColumnSummary]
 
-# Beyond these, sums of weights or of squares leave the range of float64 or lose their digits.
+# Beyond these, sums of weights or of squares overflow or lose their digits.
 LARGEST_TARGET = LARGEST_MEASURED = 1e100
 WEIGHTS_BETWEEN = (1e-9, 1e9)
 
@@ -207,7 +207,7 @@ def misclassification_faults(costs: MisclassificationCosts, column: ColumnSummar
     if task is Task.REGRESSION:
         detail = "a numeric target has no classes to mistake"
         yield Fault(detail, ("misclassification_costs",), "leave misclassification_costs out")
-    elif column.kind is not Kind.NUMERIC:  # only the rows tell which numbers there are: see `training.costs_of`
+    elif column.kind is not Kind.NUMERIC:  # which numbers occur is known from the rows only: see `training.costs_of`
         yield from cost_faults(costs, column.categories)
 
 
@@ -235,7 +235,7 @@ def class_weight_faults(class_weights: Mapping[str, float], column: ColumnSummar
     if task is Task.REGRESSION:
         yield Fault("a numeric target has no classes to weigh", ("class_weights",), "leave class_weights out")
         return
-    if column.kind is not Kind.NUMERIC:  # only the rows tell which numbers there are: see `with_class_weights`
+    if column.kind is not Kind.NUMERIC:  # which numbers occur is known from the rows only: see `with_class_weights`
         yield from unknown_classes(class_weights, column.categories)
 
 

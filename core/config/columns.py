@@ -1,4 +1,4 @@
-"""What a configuration makes of the columns of a table: target, attributes, weights, and which rows validate."""
+"""How a configuration uses the columns of a table: target, attributes, weights, and division."""
 
 from collections.abc import Iterator, Mapping
 
@@ -21,7 +21,7 @@ def attribute_names(schema: Schema, config: TrainingConfig) -> tuple[str, ...]:
 
 
 def target_words(config: TrainingConfig) -> str:
-    """What messages call a target: there may be several."""
+    """The words for a target in messages; there may be several targets."""
     return "the target" if len(config.targets) == 1 else "a target"
 
 
@@ -44,7 +44,7 @@ def has_validation(division: Division, schema: Schema) -> bool:
 
 
 def task_of(schema: Schema, target: str | tuple[str, ...], target_kind: str | None) -> Task:
-    """Numbers are predicted for a list of targets and where the one target is meant to be numeric, else classes."""
+    """The task: regression for a list of targets or if the one target is meant to be numeric, else classification."""
     if not target:
         return Task.ANOMALY_DETECTION
     if not isinstance(target, str):

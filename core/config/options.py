@@ -20,7 +20,7 @@ class Categorical(StrEnum):
 
 
 class CriterionKind(StrEnum):
-    """What attributes are compared by."""
+    """The measure by which splits are compared."""
 
     INFORMATION_GAIN = "information_gain"
     GAIN_RATIO = "gain_ratio"
@@ -30,7 +30,7 @@ class CriterionKind(StrEnum):
 
 
 class GainFilter(StrEnum):
-    """Among which candidates the gain ratio chooses."""
+    """The candidates among which the gain ratio chooses."""
 
     ABOVE_AVERAGE = "above_average"
     BETTER_HALF = "better_half"
@@ -70,7 +70,7 @@ class BinsAs(StrEnum):
 
 
 class MissingStrategy(StrEnum):
-    """What becomes of training rows whose value for a split is missing."""
+    """How training rows are treated whose value for a split is missing."""
 
     WEIGHTED = "weighted"
     MAJORITY = "majority"
@@ -116,7 +116,7 @@ class Cost(StrEnum):
 
 
 class Choose(StrEnum):
-    """What rows decide about alpha."""
+    """The rows by which alpha is chosen."""
 
     VALIDATION = "validation"
     CROSS_VALIDATION = "cross_validation"

@@ -1,1 +1,1 @@
-"""Trees for people: as text, as a graph for Graphviz, and as a picture."""
+"""Drawings of trees: as text, as a graph for Graphviz, and as pictures and charts."""

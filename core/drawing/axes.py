@@ -1,12 +1,12 @@
-"""Axes of a chart: where a number stands, and which numbers are written."""
+"""Axes of a chart: the position of a number, and the ticks."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # what ticks may be apart, times a power of 10
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # distances between ticks, times a power of 10
 PADDING = 1.12  # at the ends of a logarithmic scale
-TINY = 1e-100  # nothing can be told apart below
+TINY = 1e-100  # an axis of smaller numbers ends at 1
 WIDE = 20.0  # a range whose ends differ by more than this factor is drawn on a logarithmic scale
 
 
@@ -22,7 +22,7 @@ class Axis:
     is_logarithmic: bool = False
 
     def position(self, number: float) -> float:
-        """Where the number stands."""
+        """The position of a number on the line."""
         low, high = self._scaled(self.low), self._scaled(self.high)
         return self.start + (self._scaled(number) - low) / (high - low) * (self.end - self.start)
 
@@ -31,7 +31,7 @@ class Axis:
 
 
 def count_axis(smallest: int, largest: int, start: float, end: float, *, n_ticks: int = 9) -> Axis:
-    """An axis of whole numbers from 1 on, with some padding at its ends; logarithmic where the range is wide."""
+    """An axis of integers from 1 on, with some padding at its ends; logarithmic if the range is wide."""
     if largest > WIDE * smallest:
         low, high = smallest / PADDING, largest * PADDING
         ticks = tuple(tick for tick in _decades(smallest, largest) if low <= tick <= high)
@@ -40,7 +40,7 @@ def count_axis(smallest: int, largest: int, start: float, end: float, *, n_ticks
 
 
 def whole_axis(smallest: int, largest: int, start: float, end: float, *, n_ticks: int = 9) -> Axis:
-    """An axis of whole numbers from 1 on that is never logarithmic: what grows by as much is as far apart."""
+    """A linear axis of integers from 1 on, with some padding at its ends."""
     padding = max(0.5, 0.04 * (largest - smallest))
     apart = max(1.0, math.ceil(_apart((largest - smallest) / n_ticks)))
     low, high = max(0.0, smallest - padding), largest + padding
@@ -48,7 +48,7 @@ def whole_axis(smallest: int, largest: int, start: float, end: float, *, n_ticks
 
 
 def amount_axis(smallest: float, largest: float, start: float, end: float, *, n_ticks: int = 6) -> Axis:
-    """An axis of numbers from 0 up, or from below the smallest where all are far from 0; it ends at ticks."""
+    """An axis of numbers from 0 up, or from below the smallest if all are far from 0; it ends at ticks."""
     largest = largest if largest > TINY else 1.0
     is_far = 0.5 * largest <= smallest < (1 - 1e-9) * largest
     low = smallest if is_far else 0.0
@@ -58,12 +58,12 @@ def amount_axis(smallest: float, largest: float, start: float, end: float, *, n_
 
 
 def range_axis(low: float, high: float, start: float, end: float, *, n_ticks: int = 8) -> Axis:
-    """An axis of any numbers, between just these two."""
+    """An axis between exactly these two numbers."""
     return Axis(low, high, start, end, _multiples(low, high, _apart((high - low) / n_ticks)))
 
 
 def number_words(ticks: Sequence[float]) -> list[str]:
-    """The numbers of an axis, all with as many decimals as one of them needs; thin blanks in large ones."""
+    """The labels of an axis, all with the same number of decimals, and with thin spaces in large numbers."""
     if any(0 < abs(tick) < 1e-4 or abs(tick) >= 1e7 for tick in ticks):
         return [f"{tick:.6g}" for tick in ticks]
     decimals = max(len(f"{tick:.10f}".rstrip("0").partition(".")[2]) for tick in ticks)
@@ -71,7 +71,7 @@ def number_words(ticks: Sequence[float]) -> list[str]:
 
 
 def _apart(least: float) -> float:
-    """The smallest round number that is not below this one."""
+    """The smallest round number not below this one."""
     if least <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(least))
@@ -91,5 +91,5 @@ def _decades(smallest: int, largest: int) -> list[float]:
 
 
 def _some(ticks: tuple[float, ...], n_ticks: int) -> tuple[float, ...]:
-    """All of them if they are few enough, else the powers of 10 among them."""
+    """All ticks if they are few enough, else the powers of 10 among them."""
     return ticks if len(ticks) <= n_ticks else tuple(t for t in ticks if math.log10(t) % 1 < 1e-9)

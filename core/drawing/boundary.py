@@ -1,4 +1,4 @@
-"""What a tree answers by two numbers, as a picture: the regions of its answers, and training samples on them."""
+"""A picture of a tree's answers in the plane of two numeric attributes, with training samples on it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ WIDTH, HEIGHT = 720, 620
 LEFT, RIGHT, TOP, BOTTOM = 84, 28, 92, 62
 MOST_POINTS = 1_000  # evenly spaced among the training rows
 PADDING = 0.04  # around the training values
-LARGEST = 1e300  # beyond this a range leaves float64
-MOST_NAMES = 8  # in the legend
+LARGEST = 1e300  # beyond this, the width of a range overflows
+MOST_NAMES = 8  # of classes in the legend
 
 COLOURS = ("#0072b2", "#d55e00", "#00805c", "#a3447c", "#b8860b", "#56606a", "#3b7dd8", "#8c564b")
-LOW, HIGH = (247, 236, 196), (0, 77, 107)  # of numbers
+LOW, HIGH = (247, 236, 196), (0, 77, 107)  # colours of the smallest and the largest number
 
 STYLE = (
     "text{font-family:'Noto Sans','Noto Sans CJK SC','Noto Sans SC',system-ui,sans-serif;font-size:13px;fill:#1f2d1f}"
@@ -35,7 +35,7 @@ STYLE = (
 
 
 def boundary_svg(model: Model, step: int, plane: Plane, samples: Samples) -> str:
-    """The picture as of a step, complete in itself: no script, no font to fetch."""
+    """The picture as of a step, as a self-contained SVG: without scripts or external fonts."""
     model = model.as_of(step)
     found = regions(model.view(step), plane)
     across = range_axis(plane.lows[0], plane.highs[0], LEFT, WIDTH - RIGHT)
@@ -61,7 +61,7 @@ def boundary_svg(model: Model, step: int, plane: Plane, samples: Samples) -> str
 
 
 def drawn_range(known: tuple[float, float]) -> tuple[float, float]:
-    """The numbers between which an attribute is drawn: those of the training rows, with some padding."""
+    """The range in which an attribute is drawn: that of the training rows, with some padding."""
     low, high = max(known[0], -LARGEST), min(known[1], LARGEST)
     padding = PADDING * (high - low) or 0.5 * max(abs(high), 1.0)
     return low - padding, high + padding
@@ -69,14 +69,14 @@ def drawn_range(known: tuple[float, float]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class ClassPaint:
-    """A colour for each class; the surer an answer is, the stronger."""
+    """A colour for each class, stronger for surer answers."""
 
     classes: tuple[str, ...]
     costs: FloatArray | None
     codes: RowArray
 
     def region(self, answer: FloatArray) -> tuple[str, float]:
-        """Colour and strength of an answer."""
+        """Colour and opacity of an answer."""
         label = int(labels_of(answer[None, :], self.costs)[0])
         return _colour(label), 0.08 + 0.52 * float(answer[label])
 
@@ -85,7 +85,7 @@ class ClassPaint:
         return _colour(int(self.codes[row]))
 
     def legend(self) -> str:
-        """The names of the classes, of many the first few."""
+        """The names of the classes; of many, the first few."""
         drawn, x = [], float(LEFT)
         for label, name in enumerate(self.classes[:MOST_NAMES]):
             short = name if len(name) <= 16 else name[:15] + "…"
@@ -100,14 +100,14 @@ class ClassPaint:
 
 @dataclass(frozen=True)
 class NumberPaint:
-    """A scale of colours from the smallest to the largest number; of several targets the first is painted."""
+    """A colour scale from the smallest to the largest number; of several targets, the first is painted."""
 
     low: float
     high: float
     numbers: FloatArray
 
     def region(self, answer: FloatArray) -> tuple[str, float]:
-        """Colour and strength of an answer."""
+        """Colour and opacity of an answer."""
         return self._shade(float(answer[0])), 0.85
 
     def point(self, row: int) -> str:
@@ -120,7 +120,7 @@ class NumberPaint:
         return "#" + "".join(f"{shade:02x}" for shade in mixed)
 
     def legend(self) -> str:
-        """The scale with its ends."""
+        """The colour scale with its ends."""
         shades = [self._shade(self.low + part / 20 * (self.high - self.low)) for part in range(21)]
         bar = "".join(
             f'<rect x="{LEFT + 80 + 8 * place}" y="54" width="8.5" height="14" fill="{shade}"/>'

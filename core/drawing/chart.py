@@ -1,4 +1,4 @@
-"""A chart of errors: its frame, lines and legend, complete in itself: no script, no font to fetch."""
+"""A chart of errors, as a self-contained SVG: its frame, lines and legend."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ from core.tables.target import Task
 
 WIDTH, HEIGHT = 860, 480
 LEFT, RIGHT, TOP, BOTTOM = 84, 28, 88, 62
-MOST_DOTS = 60  # of a line; more would run together
+MOST_DOTS = 60  # of a line; more would overlap
 
 STYLE = (
     "text{font-family:'Noto Sans','Noto Sans CJK SC','Noto Sans SC',system-ui,sans-serif;font-size:13px;fill:#1f2d1f}"
@@ -33,7 +33,7 @@ STYLE = (
 
 
 def chart_svg(title: str, drawn: Iterable[str]) -> str:
-    """What was drawn, as a picture with a title."""
+    """The drawn elements as an SVG with a title, without scripts or external fonts."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'role="img"><title>{xml_text(title)}</title><style>{STYLE}</style>'
@@ -42,14 +42,14 @@ def chart_svg(title: str, drawn: Iterable[str]) -> str:
 
 
 def error_words(task: Task, costs: FloatArray | None) -> str:
-    """What the error is, in words."""
+    """The name of the error measure."""
     if task is not Task.CLASSIFICATION:
         return "mean squared error"
     return "share answered wrongly" if costs is None else "mean cost"
 
 
 def grid(across: Axis, up: Axis) -> str:
-    """Lines and numbers of both axes."""
+    """Grid lines, axes and tick labels."""
     lines = [f'<path class="grid" d="M{LEFT} {up.position(tick):.1f}H{WIDTH - RIGHT}"/>' for tick in up.ticks]
     axes = f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" fill="none"/>'
     errors = [
@@ -77,12 +77,12 @@ def dot(style: str, x: float, y: float) -> str:
 
 
 def ring(style: str, x: float, y: float) -> str:
-    """The point of a line that is marked."""
+    """A ring that highlights a point of a line."""
     return f'<circle class="{style} ring" cx="{x:.1f}" cy="{y:.1f}" r="4.6"/>'
 
 
 def mark(x: float, words: str) -> str:
-    """A line from top to bottom, and its words on the side with more space."""
+    """A vertical line, with its label on the side with more space."""
     is_left = x > (LEFT + WIDTH - RIGHT) / 2
     anchor, text_x = ("end", x - 8) if is_left else ("start", x + 8)
     return (
@@ -92,7 +92,7 @@ def mark(x: float, words: str) -> str:
 
 
 def legend(lines: Iterable[tuple[str, str]]) -> str:
-    """The words and the style of each line, side by side."""
+    """The name and the style of each line, side by side."""
     drawn, x, y = [], float(LEFT), 58
     for words, style in lines:
         drawn.append(
@@ -104,7 +104,7 @@ def legend(lines: Iterable[tuple[str, str]]) -> str:
 
 
 def names(title: str, across: str, up: str) -> str:
-    """What the chart is about, and what its axes are."""
+    """The title of the chart and of its axes."""
     middle = (TOP + HEIGHT - BOTTOM) / 2
     return (
         f'<text class="title" x="{LEFT}" y="30">{title}</text>'

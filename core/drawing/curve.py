@@ -1,4 +1,4 @@
-"""The curve of a pruning history as a picture: size of the tree against error, a line for each part of the data."""
+"""The curve of a pruning history as a picture: tree size against error, with a line for each part of the data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,19 +29,19 @@ TITLE = "Error by size of the tree"
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line: its words in the legend, its style, and its points as step, leaves, error and spread (0 for none)."""
+    """A line: its name in the legend, its style, and its points as step, leaves, error and spread (0 for none)."""
 
     words: str
     style: str
     points: tuple[tuple[int, int, float, float], ...]
 
     def positions(self, across: Axis, up: Axis) -> list[tuple[float, float]]:
-        """Where the points stand."""
+        """The positions of the points."""
         return [(across.position(leaves), up.position(error)) for _, leaves, error, _ in self.points]
 
 
 def curve_svg(model: Model, points: Sequence[CurvePoint], step: int) -> str:
-    """The picture, with a step marked."""
+    """The picture, with one step highlighted."""
     series = [one for one in _series(points) if one.points]
     across, up = _axes(series)
     marked = next(point for point in points if point.step == step)
@@ -88,12 +88,12 @@ def _axes(series: Sequence[Series]) -> tuple[Axis, Axis]:
 
 
 def _spread_of(line: Series, spread: float) -> float:
-    """Only the cross-validation has one; the other lines share its points."""
+    """The spread of a point of the cross-validation; 0 for the other lines, whose points carry it too."""
     return spread if line.style == "left-out" else 0.0
 
 
 def _band(line: Series, across: Axis, up: Axis) -> str:
-    """One standard error to either side of a cross-validation; not below the chart."""
+    """The band of one standard error around a cross-validation, not below the chart."""
     if not any(_spread_of(line, spread) for *_, spread in line.points):
         return ""
     above = [(leaves, error + spread) for _, leaves, error, spread in line.points]

@@ -1,11 +1,11 @@
-"""A tree in Graphviz's language."""
+"""A tree in Graphviz's DOT language."""
 
 from core.drawing.labels import branch_text, counts_text, title_text
 from core.tree.model import Model
 
 
 def tree_dot(model: Model, step: int) -> str:
-    """A directed graph: boxes for nodes, filled where they answer, and the outcomes of tests on the edges."""
+    """A directed graph: boxes for nodes, leaves filled, and the outcomes of tests on the edges."""
     model, view = model.as_of(step), model.view(step)
     lines = ["digraph tree {", '  node [shape=box, style="rounded", fontname="sans-serif"];']
     for node in view.nodes:

@@ -1,8 +1,8 @@
-"""What a tree answers in a plane of two numbers, exactly: polygons in each of which all records get the same answer.
+"""The answers of a tree in a plane of two numbers, exactly: polygons in each of which all records get the same answer.
 
-Half planes cut the rectangle on the way down the tree. Where another attribute is missing, a record goes down every
-branch with weight r_v: then all ways are followed together, each cuts the pieces that the others have left, and a
-piece's answer is the weighted mean of its leaves.
+From the root down, the tests cut the rectangle by half planes. If another tested attribute is missing, a record goes
+down every branch with weight r_v: then all branches are followed at once, each cuts the pieces that the others have
+left, and a piece's answer is the weighted mean of its leaves.
 """
 
 import math
@@ -19,11 +19,11 @@ from core.tree.conditions import interval_of
 from core.tree.tree import TreeView
 
 MOST_PIECES = 10_000
-LEAST_AREA = 1e-12  # of the rectangle: what is thinner comes from rounding
+LEAST_AREA = 1e-12  # relative to the rectangle; smaller pieces come from rounding
 
 Point = tuple[float, float]
 Polygon = tuple[Point, ...]
-Parts = tuple[tuple[int, float], ...]  # nodes, and how much of a record is at each
+Parts = tuple[tuple[int, float], ...]  # nodes, and the part of a record at each
 SQUARE: Polygon = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 
 
@@ -33,9 +33,9 @@ class TooManyPieces(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """The columns that are drawn, the range of each of them, and the cells of all others, NaN if missing.
+    """The columns that are drawn, the range of each, and the cells of all other columns, NaN if missing.
 
-    Corners of polygons are told as parts of these ranges, from 0 to 1.
+    Corners of polygons are given relative to these ranges, from 0 to 1.
     """
 
     columns: tuple[int, int]
@@ -45,20 +45,20 @@ class Plane:
 
     @property
     def spans(self) -> tuple[float, float]:
-        """How far each range goes."""
+        """The width of each range."""
         return self.highs[0] - self.lows[0], self.highs[1] - self.lows[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A convex polygon, and what is answered in it: class probabilities, or means."""
+    """A convex polygon and the answer in it: class probabilities, or means."""
 
     corners: Polygon
     answer: FloatArray
 
 
 def regions(view: TreeView, plane: Plane) -> list[Region]:
-    """The pieces of the plane, depth first; TooManyPieces where there are more than MOST_PIECES."""
+    """The pieces of the plane, depth first; TooManyPieces if there are more than MOST_PIECES."""
     found: list[Region] = []
     waiting: list[tuple[Polygon, Parts]] = [(SQUARE, ((0, 1.0),))]
     while waiting:
@@ -78,7 +78,7 @@ def regions(view: TreeView, plane: Plane) -> list[Region]:
 
 
 def _pieces(view: TreeView, node: int, corners: Polygon, plane: Plane) -> Iterator[tuple[Polygon, Parts]]:
-    """The pieces that a test makes of a polygon, with the children that records in each of them go to."""
+    """The pieces into which a test cuts a polygon, with the children that records in each piece go to."""
     split, children = view.tree.split(node), view.tree.children(node)
     if set(plane.columns).isdisjoint(split.columns) or _lacks_others(split, plane):
         branch = -1 if _lacks_others(split, plane) else taken_branch(split, plane.cells)
@@ -100,7 +100,7 @@ def _lacks_others(split: Split, plane: Plane) -> bool:
 
 
 def _half_planes(split: Split, branch: int, plane: Plane) -> Iterator[tuple[float, float, float]]:
-    """The half planes a u + b v <= c that a branch leaves, with u and v from 0 to 1."""
+    """The half planes a u + b v <= c that a branch keeps, with u and v from 0 to 1."""
     if split.kind is SplitKind.LINEAR:
         a, b = (sum(term.weight for term in split.terms if term.column == column) for column in plane.columns)
         others = [term for term in split.terms if term.column not in plane.columns]

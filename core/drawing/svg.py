@@ -1,6 +1,6 @@
 """A tree as a picture.
 
-Subtrees stand side by side, each in a strip as wide as its words need; a node stands in the middle of its strip, one
+Subtrees are side by side, each in a strip as wide as its labels need. A node is in the middle of its strip, with one
 row per depth.
 """
 
@@ -30,7 +30,7 @@ STYLE = (
 
 @dataclass(slots=True)
 class Box:
-    """A drawn node: its words, how wide they are, and where its middle and top are."""
+    """A drawn node: its labels, its width, and the position of its middle and top."""
 
     title: str
     counts: str
@@ -41,7 +41,7 @@ class Box:
 
 
 def tree_svg(model: Model, step: int) -> str:
-    """The tree as of a step, complete in itself: no script, no font to fetch."""
+    """The tree as of a step, as a self-contained SVG: without scripts or external fonts."""
     model, view = model.as_of(step), model.view(step)
     boxes = {node: _box(model, view, node) for node in view.nodes}
     width = _lay_out(view, boxes) + MARGIN
@@ -65,9 +65,9 @@ def _box(model: Model, view: TreeView, node: int) -> Box:
 
 
 def _lay_out(view: TreeView, boxes: dict[int, Box]) -> float:
-    """Give every box its place; the right edge of the picture.
+    """Position every box; returns the right edge of the picture.
 
-    Every subtree has a strip of its own, as wide as its own box or all its children's strips, whichever is wider.
+    Every subtree has a strip of its own, as wide as its root's box or its children's strips, whichever is wider.
     """
     strips: dict[int, float] = {}
     for node in reversed(view.nodes):  # children come after their parent
@@ -95,7 +95,7 @@ def _edge(above: Box, below: Box) -> str:
 
 
 def _branch(below: Box) -> str:
-    """The outcome that leads to a node, on a light ground just above it, so that it is read with its box."""
+    """The outcome that leads to a node, on a light background just above the node's box."""
     width, y = 0.88 * text_width(below.branch) + 6, below.y - 12
     ground = f'<rect class="back" x="{below.x - width / 2:.1f}" y="{y - 11:.1f}" width="{width:.1f}" height="15"/>'
     return f'{ground}<text class="branch" x="{below.x:.1f}" y="{y:.1f}">{xml_text(below.branch)}</text>'
@@ -112,13 +112,13 @@ def _shape(box: Box, *, is_leaf: bool) -> str:
 
 
 def text_width(text: str) -> float:
-    """About how wide a text is drawn: full-width characters take a whole em, others a bit more than half."""
+    """The approximate width of a text: full-width characters take 1 em, others 0.58."""
     ems = sum(1.0 if unicodedata.east_asian_width(character) in "WF" else 0.58 for character in text)
     return ems * FONT_SIZE
 
 
 def xml_text(text: str) -> str:
-    """A text as XML; control characters, which XML has no way to write, are replaced."""
+    """A text escaped for XML; control characters, which XML cannot contain, are replaced."""
     return escape(NOT_IN_XML.sub("\ufffd", text))
 
 

@@ -5,7 +5,7 @@ from core.tree.model import Model
 
 
 def tree_text(model: Model, step: int) -> str:
-    """One line per branch, with the answer where it ends.
+    """The tree as text, one line per branch, with the answer at leaves.
 
     纹理 = 清晰
     |   密度 <= 0.3815: 否 (否 2)

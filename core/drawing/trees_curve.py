@@ -1,4 +1,4 @@
-"""The error of a forest's first trees as a picture: how many there are against the error on rows they have not seen."""
+"""A chart of a forest's error by its number of trees, on rows that the trees have not seen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ OUT_OF_BAG, TEST = "out-of-bag", "test"
 
 @dataclass(frozen=True, slots=True)
 class TreesCurve:
-    """What is drawn: numbers of trees, each with the error out of the bag, and the error of all trees on test rows.
+    """The data of the chart: out-of-bag error by number of trees, and the error of all trees on test rows.
 
-    `error` says in words what the error is.
+    `error` is the name of the error measure.
     """
 
     points: Sequence[tuple[int, float]]
@@ -24,7 +24,7 @@ class TreesCurve:
 
 
 def trees_curve_svg(curve: TreesCurve) -> str:
-    """The picture, with the error of all trees marked."""
+    """The picture, with the error of all trees highlighted."""
     (fewest, _), (most, last) = curve.points[0], curve.points[-1]
     errors = [error for _, error in curve.points] + ([] if curve.test is None else [curve.test])
     across = whole_axis(fewest, most, LEFT, WIDTH - RIGHT)

@@ -1,1 +1,1 @@
-"""Many trees together: how they are grown, what they answer, and what they tell of rows and attributes."""
+"""Many trees together: growing them, their answers, and insight into models, rows and attributes."""

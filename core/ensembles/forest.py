@@ -1,8 +1,8 @@
 """The trees of a committee: the arrays of `core.tree.tree`, with the nodes of all trees one after the other.
 
-A forest has the nodes of a hundred trees, so fields that follow from others are not kept, and the rest is stored in the
-narrowest type that holds every value: class weights that are small counts take a byte each. `tree(number)` is one of
-the trees as it was grown, bit for bit.
+A forest may have the nodes of a hundred trees, so fields that follow from others are not kept, and the rest is stored
+in the narrowest type that holds every value: class weights that are small counts take a byte each. `tree(number)` is
+one of the trees as it was grown, bit for bit.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,8 +38,8 @@ NODE_TYPES: Mapping[str, type[np.generic]] = {
     "variances": np.float64,
 }
 NARROW = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
-FIRST = 256  # checked first: if some value is not whole, one of these mostly is not
-MEMBERS_KEPT = 4  # complete trees kept, those used last
+FIRST = 256  # values checked first: if some value is no integer, one of these usually is not
+MEMBERS_KEPT = 4  # the number of complete trees cached
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def shares_of(size: AnyArray, weight: FloatArray) -> FloatArray:
 
 
 def is_same(values: FloatArray, others: FloatArray) -> bool:
-    """Whether all are the same to the last bit."""
+    """Whether all values are equal to the last bit."""
     return np.array_equal(values.view(np.int64), others.view(np.int64))
 
 
@@ -160,12 +160,12 @@ def narrowed(values: AnyArray) -> AnyArray:
 
 
 def are_whole(values: FloatArray) -> bool:
-    """Whether all are whole numbers, without a sign where they are 0."""
+    """Whether all are integers, without a negative zero."""
     return bool(((values == np.floor(values)) & ~is_negative_zero(values)).all())
 
 
 def is_negative_zero(values: FloatArray) -> BoolArray:
-    """Which numbers are 0 with a sign, which whole numbers do not have."""
+    """Which numbers are negative zeros, which integers do not have."""
     return (values == 0) & np.signbit(values)
 
 

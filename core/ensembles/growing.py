@@ -1,9 +1,9 @@
-"""The trees of a committee, each grown from what chance gives it.
+"""The trees of a committee, each grown from its own random draws.
 
-A tree's sample has every drawn row once, and it weighs as much as it was drawn: sums of whole numbers are exact, so
-this is the tree of a sample that repeats rows. In every node columns are drawn, and the best split of those is made.
-CHAID, QUEST and multivariate trees also use only the drawn columns: QUEST shares its alpha among these, and a weighted
-sum has no other terms.
+A tree's sample has every drawn row once, weighted by how often it was drawn: sums of integers are exact, so this is the
+tree of a sample that repeats rows. In every node columns are drawn, and the best split of those is made. CHAID, QUEST
+and multivariate trees also use only the drawn columns: QUEST shares its alpha among these, and a weighted sum has no
+other terms.
 """
 
 from collections.abc import Sequence
@@ -36,10 +36,10 @@ def grow_committee(
     threads: int = 1,
     watch: Watch = nobody,
 ) -> Forest:
-    """All trees of a committee: the same ones whatever the engine and the number of threads.
+    """Grow all trees of a committee; they do not depend on the engine or the number of threads.
 
-    `samples` are those of the first member, as `training_samples` makes them. `watch` hears the part of the work done,
-    from 0 to 1, and may raise to end it.
+    `samples` are those of the first member, as `training_samples` makes them. `watch` is called with the progress, from
+    0 to 1, and may raise to end it.
     """
     if prefers_kernels(engine, samples, committee.n_trees):
         engine = Engine.KERNELS
@@ -81,7 +81,7 @@ def grow_kind(
     threads: int,
     watch: Watch,
 ) -> None:
-    """Add the trees of one kind, side by side where the kernels can grow them; `samples` are those of that kind."""
+    """Add the trees of one kind, in parallel if the kernels can grow them; `samples` are those of that kind."""
     algorithm, n_columns = committee.members[kind_of(committee, trees[0])], len(samples.attributes.schema)
 
     def keep(tree: int, grown: Tree | FinishedNodes) -> None:

@@ -1,7 +1,7 @@
 """A forest being grown: what is kept of each tree is appended to the forest's arrays, tree by tree.
 
-A tree that is finished before those that come first waits for its turn, so that the forest is the same whatever the
-order in which threads finish.
+A tree that is finished before earlier ones waits for its turn, so the forest does not depend on the order in which
+threads finish.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ def part_of_nodes(nodes: FinishedNodes) -> MemberPart:
 def forest_of(
     trees: Sequence[Tree], members: Sequence[int], criteria: Sequence[CriterionKind], cuts: Sequence[Cuts]
 ) -> Forest:
-    """A forest of these trees; `members` says of which kind each is."""
+    """A forest of these trees; `members` is the kind of each."""
     growing = GrowingForest(members, criteria)
     for number, (tree, member) in enumerate(zip(trees, members, strict=True)):
         growing.add(number, part_of_forest(tree, criteria[member]))
@@ -83,9 +83,9 @@ def forest_of(
 
 
 class GrowingForest:
-    """The trees that are there so far; `members` says of which kind each will be, `criteria` are those of the kinds.
+    """The trees grown so far; `members` is the kind of each tree, `criteria` are those of the kinds.
 
-    A field is left out where it follows in all trees: where only some lack it, it is found again.
+    A field is left out if it follows from others in all trees. If only some trees lack it, it is computed for them.
     """
 
     def __init__(self, members: Sequence[int], criteria: Sequence[CriterionKind]) -> None:
@@ -107,7 +107,7 @@ class GrowingForest:
                 self._put(self._waiting.pop(len(self)))
 
     def finished(self, cuts: Sequence[Cuts]) -> Forest:
-        """The forest, when all trees are there; `cuts` are those of the kinds."""
+        """The forest, when all trees have been added; `cuts` are those of the kinds."""
         assert len(self) == len(self._members)
         return Forest(
             task=self._task,
@@ -139,14 +139,14 @@ class GrowingForest:
         self._start.append(self._start[-1] + len(part))
 
     def _of_nodes(self, of_trees: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """What each node of all trees has; empty where no tree has any."""
+        """The entry of each node of all trees; empty if no tree has any."""
         if not any(of_trees):
             return ()
         sizes = np.diff(self._start).tolist()
         return tuple(one for of_tree, n in zip(of_trees, sizes, strict=True) for one in (of_tree or ((),) * n))
 
     def _found(self, name: str) -> GrowingArray:
-        """A field of the trees so far, which none of them has because it follows."""
+        """A field of the trees so far, computed because none of them has it."""
         found = GrowingArray()
         for number, (begin, end) in enumerate(pairwise(self._start)):
             here = {each: values.part(begin, end) for each, values in self._columns.items()}
@@ -155,12 +155,12 @@ class GrowingForest:
 
 
 def _field(name: str, columns: Mapping[str, AnyArray], criterion: CriterionKind) -> AnyArray:
-    """A field of a tree's nodes that follows from those that are kept."""
+    """A field of a tree's nodes, computed from those that are kept."""
     here = {each: widened(values, NODE_TYPES[each]) for each, values in columns.items()}
     return narrowed(with_derived_fields(here, criterion)[name])
 
 
 def _whole(column: GrowingArray) -> AnyArray:
-    """A field of all trees, narrowed: where some numbers are not whole, there is nothing more to narrow."""
+    """A field of all trees, narrowed unless some numbers are no integers."""
     every = column.whole()
     return every if every.dtype.kind == "f" else narrowed(every)

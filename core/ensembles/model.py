@@ -1,4 +1,4 @@
-"""A trained forest: all that is needed to read it, predict with it and look at each of its trees."""
+"""A trained forest: all that is needed to predict with it and to inspect each of its trees."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,7 +42,7 @@ class ForestModel(Trained):
         return self.forest.costs
 
     def member(self, number: int) -> Model:
-        """One of the trees as a model of its own, never pruned: whatever reads a tree reads it too."""
+        """One of the trees as an unpruned model of its own, for all functions that take the model of a tree."""
         return Model(
             task=self.task,
             target=self.target,
@@ -56,6 +56,6 @@ class ForestModel(Trained):
 
     @cached_property
     def median_leaf_weight(self) -> float:
-        """Half of the leaves of all trees have at most this training weight."""
+        """The median training weight of the leaves of all trees."""
         weights = [self.forest.tree(number) for number in range(len(self))]
         return float(np.median(np.concatenate([tree.weight[tree.size == 1] for tree in weights])))

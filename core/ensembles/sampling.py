@@ -1,7 +1,7 @@
-"""What chance gives each tree of a committee: its rows, its attributes, and those that each of its nodes may test.
+"""The random draws of each tree of a committee: its rows, its attributes, and those that each of its nodes may test.
 
-Every draw is keyed by the seed and the tree's number, and in a node by the path to it, so that a tree does not depend
-on who grows it or when, and its rows can be drawn again without having been stored.
+Every draw is keyed by the seed and the tree's number, and in a node by the path to it. So a tree does not depend on the
+engine, the thread or the order of growth, and its rows can be drawn again without having been stored.
 """
 
 import math

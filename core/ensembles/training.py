@@ -1,4 +1,4 @@
-"""Grow a committee, or an isolation forest, and hand over the model."""
+"""Trains a committee or an isolation forest, and returns the model."""
 
 from functools import partial
 
@@ -28,7 +28,7 @@ def train_forest(
     engine: Engine = Engine.AUTO,
     threads: int = 1,
 ) -> ForestModel:
-    """The committee of the training samples; `report` hears how much is done, and may raise to end it."""
+    """The committee of the training samples; `report` is called with the progress, and may raise to end it."""
     committee, growing = config.ensemble, partial(report, "growing")
     assert isinstance(committee, Committee)
     growing(0.0)
@@ -61,7 +61,7 @@ def train_isolation(
     config: TrainingConfig,
     report: Report = lambda _stage, _progress: None,
 ) -> IsolationModel:
-    """The isolation forest of the training rows; `report` hears how much is done, and may raise to end it."""
+    """The isolation forest of the training rows; `report` is called with the progress, and may raise to end it."""
     isolation, growing, table = config.ensemble, partial(report, "growing"), prepared.train.attributes
     assert isinstance(isolation, Isolation)
     growing(0.0)
@@ -70,6 +70,6 @@ def train_isolation(
 
 
 def prior_of(samples: Samples) -> FloatArray:
-    """What one would answer without any tree: the share of each class, or the mean of each target."""
+    """The answer without any tree: the share of each class, or the mean of each target."""
     values, _ = samples.target.summary(np.arange(len(samples)), samples.weights)
     return shares(values[None])[0] if isinstance(samples.target, ClassTarget) else values

@@ -1,11 +1,11 @@
-"""How the answers of many trees become one: by the answer of each to a record, and how many samples its leaf has.
+"""How the answers of many trees become one: by the answer of each to a record, and the weight of its leaf.
 
-A tree answers with class shares, or means, and its leaf has a training weight. A record that lacks a value reaches
-several leaves of a tree: its answer and its weight are then the averages over these leaves, each counted by how much of
-the record reaches it.
+A tree answers with class shares, or means, and its leaf has a training weight. A record with a missing value reaches
+several leaves of a tree: its answer and its weight are then the averages over these leaves, weighted by the part of the
+record that reaches each.
 
 A tree votes for the class that it would answer alone: that of the largest share, ties to the class declared first, or,
-where wrong answers have costs, the one of least expected cost.
+if wrong answers have costs, the one of least expected cost.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ TRIMMED_SHARE = 0.1  # of the trees, at either end
 
 
 class VotingKind(StrEnum):
-    """What counts, and what has to hold for an answer."""
+    """How votes are counted, and when there is an answer."""
 
     AVERAGE = "average"
     MAJORITY = "majority"
@@ -36,7 +36,7 @@ class VotingKind(StrEnum):
     BAYESIAN = "bayesian"
 
 
-OF_NUMBERS = (VotingKind.AVERAGE, VotingKind.TRIMMED)  # the others count votes, and numbers have none
+OF_NUMBERS = (VotingKind.AVERAGE, VotingKind.TRIMMED)  # the others count votes for classes
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""How good a model is: measures, the curve along its pruning, and what attributes are worth."""
+"""How good a model is: measures, the curve along its pruning, and the importance of attributes."""

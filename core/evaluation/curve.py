@@ -1,4 +1,4 @@
-"""Size against error along a pruning history: what each part of the data loses as of the steps that change the tree."""
+"""Size against error along a pruning history: the loss of each part of the data at the steps that change the tree."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from core.tables.progress import Watch, nobody, part_of, watched
 from core.tree.history import DECISIONS, Decision, History
 from core.tree.model import Model
 
-MOST_POINTS = 200  # about; a picture cannot show more, and nobody reads more
-MOST_ASKED, FEWEST_POINTS = 4_000_000, 20  # rows, over all points, where each point has to be asked for by itself
+MOST_POINTS = 200  # approximate; a picture cannot show more
+MOST_ASKED, FEWEST_POINTS = 4_000_000, 20  # rows over all points, if every point needs a prediction of its own
 
 Parts = Mapping[Part, Samples | None]
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """Size and error as of a step; None for an empty part, and where there was no cross-validation of that step.
+    """Size and error as of a step; None for an empty part, and if the step was not cross-validated.
 
-    The error is the share answered wrongly, the mean cost where wrong answers have costs, or the mean squared error
-    (summed over the targets where there are several). `spread` is the standard error of that of the cross-validation.
+    The error is the share answered wrongly, the mean cost if wrong answers have costs, or the mean squared error
+    (summed over the targets if there are several). `spread` is the standard error of the cross-validation's error.
     """
 
     step: int
@@ -38,15 +38,15 @@ class CurvePoint:
 
 
 def curve(model: Model, parts: Parts, *, kernels: bool = False, watch: Watch = nobody) -> tuple[CurvePoint, ...]:
-    """The error of steps on every part, from the full tree on: of all that change the tree, if those are not too many.
+    """The error of steps on every part, from the full tree on: of all that change the tree, if not too many.
 
-    Of many, about MOST_POINTS are taken; always the first, the last, the selected one, and the one of least error on
-    each part and in the cross-validation (of equals the smallest tree). Where branches were raised, the least is that
-    of the steps taken, which are fewer for many rows.
+    Of many, about MOST_POINTS are chosen, always including the first, the last, the selected one, and the one of least
+    error on each part and in the cross-validation (of equal ones, the smallest tree). If branches were raised, the
+    least is that of the chosen steps, which are fewer if there are many rows.
     """
     history, watches = model.history, shared_out(watch, parts)
     steps = changing_steps(history)
-    if history.raises:  # each is a tree of its own, which no single pass can tell
+    if history.raises:  # each step is a tree of its own, so no single pass gives all errors
         n_rows = sum(len(samples) for samples in parts.values() if samples is not None)
         most = max(FEWEST_POINTS, MOST_ASKED // n_rows)
         steps = thinned(steps, history.leaves_by_step[steps], [history.selected], most=most)
@@ -73,7 +73,7 @@ def curve(model: Model, parts: Parts, *, kernels: bool = False, watch: Watch = n
 
 
 def shared_out(watch: Watch, parts: Parts) -> dict[Part, Watch]:
-    """A watch for each part, one after the other, by how many rows it has."""
+    """A watch for each part, with a share of the progress by its number of rows."""
     sizes = [0 if samples is None else len(samples) for samples in parts.values()]
     ends = (np.cumsum(sizes) / max(1, sum(sizes))).tolist()
     return {part: part_of(watch, start, end) for part, start, end in zip(parts, [0.0, *ends], ends, strict=False)}
@@ -86,11 +86,11 @@ def changing_steps(history: History) -> RowArray:
 
 
 def thinned(steps: RowArray, leaves: RowArray, needed: Iterable[int], *, most: int = MOST_POINTS) -> RowArray:
-    """About so many of the steps; the first, the last and those needed are among them.
+    """At most about `most` of the steps, including the first, the last and the needed ones.
 
-    Half of them are taken evenly, and half so that each tree is smaller than the one before by the same factor: small
-    trees come last and quickly, and are those that people choose among. `leaves` are those of each step; they never
-    become more.
+    Half of them are evenly spaced. The other half is chosen so that trees shrink by a constant factor: small trees come
+    last and within few steps, and are those that users choose among. `leaves` are those of each step and never
+    increase.
     """
     if len(steps) <= min(most, MOST_POINTS):
         return steps
@@ -102,7 +102,7 @@ def thinned(steps: RowArray, leaves: RowArray, needed: Iterable[int], *, most: i
 
 
 def last_least(errors: FloatArray) -> int:
-    """Where the error is least, of equals the last: that is the smallest tree."""
+    """The index of the least error; of equal ones the last, which is the smallest tree."""
     return int(np.flatnonzero(errors <= np.nanmin(errors))[-1]) if not np.isnan(errors).all() else 0
 
 
@@ -131,7 +131,7 @@ def error_as_of(model: Model, step: int, samples: Samples, *, kernels: bool = Fa
 
 
 def cross_validated(history: History, steps: RowArray) -> tuple[FloatArray, FloatArray]:
-    """Error and standard error of the cross-validation as of each of these steps, NaN where it has none."""
+    """Error and standard error of the cross-validation as of each of these steps; NaN for steps without one."""
     table = history.cross_validation
     by_step = np.full((2, len(history.steps) + 1), np.nan)
     if table is not None:

@@ -1,4 +1,4 @@
-"""How good a model is on each part of the data, against the simplest answer, and along its pruning history."""
+"""How good a model is on each part of the data, compared with a baseline, and along its pruning history."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,27 +17,27 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget
 from core.tree.model import Model, Trained
 
-ANSWERING = 0.4  # the part of the work that measures the chosen step, about; the rest goes along the pruning history
-ROWS_AT_A_TIME = 5_000  # are answered in a fraction of a second, also where each lacks many values
+ANSWERING = 0.4  # the approximate part of the work that measures the chosen step; the rest is for the curve
+ROWS_AT_A_TIME = 5_000  # answered in a fraction of a second, even if many values are missing
 
 
 class Judged(Protocol):
-    """What has to be known of a model to measure its answers, be it one tree or many."""
+    """What measuring needs to know of a model, be it one tree or many."""
 
     @property
     def target(self) -> str | tuple[str, ...]:
-        """What it predicts."""
+        """The name of the target, or of each target."""
         ...
 
     @property
     def costs(self) -> FloatArray | None:
-        """`[actual, predicted]` of wrong answers; None when all cost the same."""
+        """`[actual, predicted]` of wrong answers; None if all cost the same."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Measures of each part, the same for the majority class or the mean of the training rows, and the curve."""
+    """Measures of each part, those of the baseline (majority class or mean of the training rows), and the curve."""
 
     parts: Mapping[Part, Measures | None]
     baseline: Mapping[Part, Measures | None]
@@ -45,9 +45,9 @@ class Evaluation:
 
 
 def evaluate(model: Model, step: int, parts: Parts, *, kernels: bool = False, watch: Watch = nobody) -> Evaluation:
-    """Everything about the tree as of a step; by compiled kernels if the caller may wait for a compiler.
+    """Evaluate the tree as of a step; with kernels only if the caller may wait for compilation.
 
-    `watch` hears how much is done, from 0 to 1, and may raise to end it.
+    `watch` is called with the progress, from 0 to 1, and may raise to end it.
     """
     simplest = model.tree.answers[0]
     as_records = {part: None if s is None else as_trained(model, s) for part, s in parts.items()}
@@ -65,7 +65,7 @@ def evaluate(model: Model, step: int, parts: Parts, *, kernels: bool = False, wa
 def measure_parts(
     model: Model, step: int, parts: Parts, *, kernels: bool = False, watch: Watch = nobody
 ) -> dict[Part, Measures | None]:
-    """All measures of the tree as of a step on each part; None for an empty one."""
+    """The measures of the tree as of a step on each part; None for an empty one."""
     predictor, watches = Predictor(model.view(step)), shared_out(watch, parts)
     measured: dict[Part, Measures | None] = dict.fromkeys(parts)
     for part, samples in parts.items():
@@ -77,14 +77,14 @@ def measure_parts(
 
 
 def answers_to(predictor: Predictor, records: Table, *, kernels: bool, watch: Watch) -> FloatArray:
-    """What the tree answers each record."""
+    """The tree's answer to each record."""
     starts = range(0, records.n_rows, ROWS_AT_A_TIME)
     blocks = (records.take(np.arange(s, min(s + ROWS_AT_A_TIME, records.n_rows))) for s in watched(starts, watch))
     return np.concatenate([predictor.batch(block, kernels=kernels) for block in blocks])
 
 
 def as_trained(model: Trained, samples: Samples) -> Samples:
-    """The samples as records of this model: their missing values filled, if it fills those of records."""
+    """The samples as records of this model: with missing values filled in, if the model does so for records."""
     return replace(samples, attributes=model.as_trained(samples.attributes))
 
 

@@ -1,4 +1,4 @@
-"""Which attributes a tree relies on: how often it asks them, what they tell apart, and what it loses without them."""
+"""The importance of attributes for a tree: how often they are tested, what they separate, and the loss without them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,39 +20,39 @@ from core.tree.tree import TreeView
 
 
 class Measure(StrEnum):
-    """What is asked whether it falls."""
+    """The measure whose decrease is computed."""
 
     ACCURACY = "accuracy"
-    MEAN_COST = "mean_cost"  # of answers, where wrong ones have costs: it rises
+    MEAN_COST = "mean_cost"  # of answers, if wrong ones have costs; it rises instead
     R2 = "r2"
 
 
 def measure_of(model: Model) -> Measure:
-    """What a model's answers are judged by."""
+    """The measure by which a model's answers are judged."""
     if model.task is not Task.CLASSIFICATION:
         return Measure.R2
     return Measure.ACCURACY if model.tree.costs is None else Measure.MEAN_COST
 
 
 def times_selected(view: TreeView, n_columns: int) -> RowArray:
-    """`[column]`: how many nodes ask the attribute, alone or in a sum."""
+    """`[column]`: the number of nodes that test the attribute, alone or in a sum."""
     columns, _, _ = _asked(view)
     return np.bincount(columns, minlength=n_columns)
 
 
 def impurity_decrease(view: TreeView, n_columns: int) -> FloatArray:
-    """`[column]`: the attribute's part of all that the tree takes from the impurity of its root.
+    """`[column]`: the attribute's share of the total impurity decrease of the tree.
 
-        N_t H(t) - sum_v N_v H(v)       summed over the nodes t that ask the attribute; in the end all parts sum to 1
+        N_t H(t) - sum_v N_v H(v)       summed over the nodes t that test the attribute, then scaled to sum to 1
 
-    N is the weight of a node, H its impurity, v its children. Attributes that are asked in one sum share alike. All
-    are 0 where the tree takes nothing away. Breiman, Friedman, Olshen and Stone 1984.
+    N is the weight of a node, H its impurity, v its children. Attributes of one sum get equal shares. All are 0 if the
+    tree does not decrease impurity. Breiman, Friedman, Olshen and Stone 1984.
     """
     tree, (columns, nodes, parts) = view.tree, _asked(view)
     impurities = tree.weight * tree.impurity
     below = np.flatnonzero(view.is_visible)[1:]
     left_over = np.bincount(tree.parent[below], impurities[below], minlength=len(tree))
-    taken = np.maximum(impurities - left_over, 0.0)  # never less than 0 but for rounding
+    taken = np.maximum(impurities - left_over, 0.0)  # below 0 by rounding only
     by_column: FloatArray = np.bincount(columns, parts * taken[nodes], minlength=n_columns).astype(np.float64)
     total = by_column.sum()
     return by_column / total if total > 0 else by_column
@@ -63,7 +63,7 @@ def _asking(view: TreeView) -> RowArray:
 
 
 def _asked(view: TreeView) -> tuple[RowArray, RowArray, FloatArray]:
-    """The attributes that nodes ask, each with the node, and with its part of what that node tells."""
+    """The columns that nodes test, each with its node, and with its share of that node's test."""
     nodes = _asking(view)
     if not view.tree.has_linear_tests:
         return view.tree.column[nodes], nodes, np.ones(len(nodes))
@@ -75,7 +75,7 @@ def _asked(view: TreeView) -> tuple[RowArray, RowArray, FloatArray]:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """By how much a measure falls when an attribute tells nothing: the mean over some repeats, and their spread."""
+    """By how much a measure falls without the information of an attribute: mean and standard deviation over repeats."""
 
     mean: float
     spread: float
@@ -84,14 +84,14 @@ class Fall:
 def falls_when_shuffled(
     model: Model, step: int, samples: Samples, *, repeats: int, seed: int, kernels: bool, watch: Watch = nobody
 ) -> list[Fall] | None:
-    """For each attribute, how far the measure falls when its values are handed out to the rows at random.
+    """For each attribute, by how much the measure falls if its values are randomly permuted among the rows.
 
-    The values stay the same, missing ones among them, and nothing but their order changes: what the attribute told of
-    a row is lost. Breiman 2001. None where there is no measure: the target of these rows does not vary.
+    The values stay the same, missing ones included; only their order changes, so what the attribute says of a row is
+    lost. Breiman 2001. None if there is no measure, because the target of these rows does not vary.
     """
     records, predictor = as_trained(model, samples), Predictor(model.view(step))
     asked = columns_read(predictor.view)
-    falls = [Fall(0.0, 0.0)] * len(model.attributes)  # an attribute that nobody asks changes nothing
+    falls = [Fall(0.0, 0.0)] * len(model.attributes)  # an attribute that is never tested changes nothing
 
     def measured(table: Table) -> float | None:
         answers = answers_to(predictor, table, kernels=kernels, watch=nobody)
@@ -107,20 +107,20 @@ def falls_when_shuffled(
 
 
 def fall_from(whole: float, after: Sequence[float | None]) -> Fall:
-    """From a measure to what is left of it in some repeats."""
+    """The fall from a measure to its values in some repeats."""
     lost = np.array([whole - (left or 0.0) for left in after])
     return Fall(float(lost.mean()), float(lost.std()))
 
 
 def worth(measures: Measures) -> float | None:
-    """The measure as a number of which more is better; None where the target does not vary."""
+    """The measure as a number of which more is better; None if the target does not vary."""
     if not isinstance(measures, ClassificationMeasures):
         return measures.r2
     return measures.accuracy if measures.mean_cost is None else -measures.mean_cost
 
 
 def columns_read(view: TreeView) -> list[int]:
-    """The attributes that can change an answer: those that nodes ask, and those that stand in for them."""
+    """The columns that can change an answer: those of tests and of surrogates."""
     tree, asking = view.tree, _asking(view)
     columns, _, _ = _asked(view)
     surrogates = {one.split.column for node in asking.tolist() for one in tree.surrogates_of(node)}
@@ -128,7 +128,7 @@ def columns_read(view: TreeView) -> list[int]:
 
 
 def shuffled_order(n_rows: int, column: int, seed: int, repeat: int) -> RowArray:
-    """Whose value of a column each row is given; another order for every repeat."""
+    """The row from which each row takes its value of a column; another order for every repeat."""
     return shuffled(np.arange(n_rows), stream(seed, f"permutation {repeat} of column {column}"))
 
 

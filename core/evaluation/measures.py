@@ -1,4 +1,4 @@
-"""How good answers are, on rows whose true target is known."""
+"""Measures of answers, on rows whose true target is known."""
 
 from dataclasses import dataclass
 
@@ -9,12 +9,12 @@ from core.arithmetic.logarithms import log_each
 from core.arithmetic.sums import sum_of_products, weights_by
 from core.growth.held_out import labels_of
 
-SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  # a class given no chance costs this much in the log loss
+SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  # the least probability of a class in the log loss
 
 
 @dataclass(frozen=True, slots=True)
 class ClassMeasures:
-    """Precision, recall and their harmonic mean for one class; 0 where the denominator is. Support is a weight."""
+    """Precision, recall and their harmonic mean for one class, 0 if the denominator is 0; support is a weight."""
 
     label: str
     precision: float
@@ -27,7 +27,7 @@ class ClassMeasures:
 class ClassificationMeasures:
     """`matrix[actual][predicted]` holds weights. AUC is of one class against the rest, averaged over the classes.
 
-    `mean_cost` is None where wrong answers have no costs.
+    `mean_cost` is None if wrong answers have no costs.
     """
 
     rows: int
@@ -53,10 +53,9 @@ class TargetMeasures:
 
 @dataclass(frozen=True, slots=True)
 class RegressionMeasures:
-    """Mean absolute error, root mean squared error and R²; the latter is None when the target does not vary.
+    """Mean absolute error, root mean squared error and R²; the latter is None if the target does not vary.
 
-    For a list of targets they are averaged over the targets (R² over those that vary), each of which is in
-    `per_target`.
+    For several targets they are averages over the targets (R² over those that vary), which are in `per_target`.
     """
 
     rows: int
@@ -77,7 +76,7 @@ def measure_classes(
     classes: tuple[str, ...],
     costs: FloatArray | None = None,
 ) -> ClassificationMeasures:
-    """All measures of class answers; there is at least one row. `costs[actual, predicted]` decide labels."""
+    """The measures of class answers to at least one row; `costs[actual, predicted]` decide labels."""
     n, total = len(classes), float(weights.sum())
     predicted = labels_of(probabilities, costs)
     matrix = weights_by(actual.astype(np.int64) * n + predicted, weights, n * n).reshape(n, n)
@@ -104,7 +103,7 @@ def _class_measures(label: str, matrix: FloatArray, index: int) -> ClassMeasures
 
 
 def mean_auc(probabilities: FloatArray, actual: CodeArray, weights: FloatArray) -> float | None:
-    """The area under the ROC curve of each class against the rest, averaged; None when only one class is there."""
+    """The area under the ROC curve of each class against the rest, averaged; None if only one class occurs."""
     areas = [
         area_under_curve(probabilities[:, code], actual == code, weights)
         for code in range(probabilities.shape[1])
@@ -114,7 +113,7 @@ def mean_auc(probabilities: FloatArray, actual: CodeArray, weights: FloatArray) 
 
 
 def area_under_curve(scores: FloatArray, is_positive: BoolArray, weights: FloatArray) -> float:
-    """The chance that a positive row scores higher than a negative one; equal scores count half."""
+    """The probability that a positive row scores higher than a negative one; equal scores count half."""
     distinct, rank = np.unique(scores, return_inverse=True)
     positive, negative = (
         weights_by(rank, weights * are_such, len(distinct)) for are_such in (is_positive, ~is_positive)
@@ -126,12 +125,12 @@ def area_under_curve(scores: FloatArray, is_positive: BoolArray, weights: FloatA
 def measure_numbers(
     answers: FloatArray, actual: FloatArray, weights: FloatArray, targets: tuple[str, ...] = ()
 ) -> RegressionMeasures:
-    """All measures of numeric answers; there is at least one row. `targets` names the outputs of a list."""
+    """The measures of numeric answers to at least one row; `targets` names the outputs if there are several."""
     total = float(weights.sum())
     errors = answers - actual
     absolute, squared = sum_of_products(weights, np.abs(errors)) / total, sum_of_products(weights, errors**2) / total
     variance = sum_of_products(weights, (actual - sum_of_products(weights, actual) / total) ** 2) / total
-    varies = (actual != actual[0]).any(axis=0)  # asked of the numbers: the variance of equal ones may round above 0
+    varies = (actual != actual[0]).any(axis=0)  # not by the variance: that of equal numbers may round above 0
     explained = [
         float(1 - s / v) if is_varied and v > 0 else None
         for s, v, is_varied in zip(squared, variance, varies, strict=True)

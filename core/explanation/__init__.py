@@ -1,1 +1,1 @@
-"""Why a record got its answer, and what could change it, as data and in words."""
+"""Explanations of answers: why a record got its answer, and what could change it, as data and as text."""

@@ -1,4 +1,4 @@
-"""A record with its answer, as it is put in words."""
+"""A record with its answer, the input of explanations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from core.records.records import Cells, State
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRecord:
-    """A record as the tree took it, and what came out.
+    """A record as the tree saw it, with its answer.
 
-    `cells` are those that were sent down: filled, where the model fills them. `holes` are the columns that came without
-    a value, or with a category never seen. `reached` are the nodes that answer, with their weights.
+    `cells` are those that were routed: filled in, if the model fills missing values. `holes` are the columns whose
+    value is missing or unseen. `reached` are the nodes that answer, with their weights.
     """
 
     cells: Cells

@@ -1,8 +1,8 @@
-"""Where a record parts company with itself: how two trees, or two ways to treat missing values, answer it differently.
+"""Where two routes of one record part: how two trees, or two missing-value policies, answer it differently.
 
-Both ways are followed down from the roots as long as they ask the same. They part where one answers and the other asks
-on, where they ask different things, where a missing value is treated differently, or where all is the same but the
-training samples in the leaf.
+Both routes are followed from the roots as long as their tests are the same. They part where one answers and the other
+goes on, where their tests differ, where a missing value is treated differently, or where only the training samples in
+the leaves differ.
 """
 
 from collections import deque
@@ -26,19 +26,19 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 class PartingKind(StrEnum):
-    """Why two ways of answering a record part."""
+    """Why two routes part."""
 
-    CUT = "cut"  # one was pruned where the other asks on
-    TEST = "test"  # they ask different things, or one was never grown further
+    CUT = "cut"  # one was pruned where the other goes on
+    TEST = "test"  # the tests differ, or one was never grown further
     MISSING = "missing"  # a missing value is treated differently
-    SHARES = "shares"  # a missing value is treated alike, but the branches weigh otherwise
-    FIGURES = "figures"  # the same tests all the way, with other training samples behind them
-    COSTS = "costs"  # the same figures, but wrong answers cost otherwise
+    SHARES = "shares"  # a missing value is treated alike, but the branches have other weights
+    FIGURES = "figures"  # all tests are the same, but the training samples of the leaves differ
+    COSTS = "costs"  # the figures are the same, but misclassification costs differ
 
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """A pair of nodes where two ways part; `weight` is how much of the record comes there."""
+    """A pair of nodes where two routes part; `weight` is the part of the record that arrives there."""
 
     kind: PartingKind
     first: int
@@ -48,7 +48,7 @@ class Parting:
 
 @dataclass(frozen=True)
 class Route:
-    """How a record went down a tree; `fills` tells whether its missing values were filled before."""
+    """How a record was routed down a tree; `fills` says whether its missing values were filled in first."""
 
     model: Model
     view: TreeView
@@ -59,12 +59,12 @@ class Route:
 
     @property
     def treatment(self) -> tuple[MissingPolicy, bool]:
-        """What becomes of missing values."""
+        """How missing values are treated."""
         return self.policy, self.fills
 
     @cached_property
     def weights(self) -> Mapping[int, float]:
-        """Every node that the record came to, with how much of it did."""
+        """The record's weight at every node that it visited."""
         weights: dict[int, float] = {}
         for end, weight in self.reached:
             node = end
@@ -80,19 +80,19 @@ class Route:
 
     @property
     def unit(self) -> float:
-        """How large answers are at least: probabilities are parts of 1, means of nothing."""
+        """The smallest scale of answers: 1 for probabilities, 0 for means."""
         return 1.0 if self.model.classes else 0.0
 
     def split(self, node: int) -> Split:
-        """What a node asks."""
+        """The split of a node."""
         return self.view.tree.split(node)
 
     def conditions(self, node: int) -> list[Condition]:
-        """What leads to a node, one condition for each attribute."""
+        """The conditions on the path to a node, merged by attribute."""
         return merged(path_conditions(self.view.tree, node, self.model.attributes))
 
     def taken(self, node: int) -> Condition | None:
-        """What most of the record passed below a node; None where it goes no further."""
+        """The condition of the branch that most of the record took; None if it goes no further."""
         below = [child for child in self.children(node) if child in self.weights] if node not in self.ends else []
         if not below:
             return None
@@ -100,21 +100,21 @@ class Route:
         return branch_condition(split, int(self.view.tree.branch[child]), self.model.attributes[split.column])
 
     def children(self, node: int) -> list[int]:
-        """The nodes right below."""
+        """The children of a node."""
         return self.view.tree.children(node)
 
     def cut_at(self, node: int) -> int | None:
-        """The step that made a leaf of a node; None where it was grown as one."""
+        """The pruning step that made a node a leaf; None if it was grown as one."""
         step = int(self.model.history.cut_at[node])
         return step if step <= self.step else None
 
     def answer(self, node: int) -> dict[str, float]:
-        """What a node answers, by class or target."""
+        """The answer of a node, by class or target."""
         return dict(zip(self.model.classes or self.model.targets, self.view.tree.answers[node].tolist(), strict=True))
 
 
 def parting(first: Route, second: Route) -> Parting:
-    """Where most of a record that is answered differently parts; of several places the highest, then the leftmost."""
+    """The parting of largest weight of a record that is answered differently; on a tie the highest and leftmost."""
     found = list(partings(first, second))
     if not found:
         return Parting(PartingKind.COSTS, 0, 0, 1.0)
@@ -122,7 +122,7 @@ def parting(first: Route, second: Route) -> Parting:
 
 
 def partings(first: Route, second: Route) -> Iterator[Parting]:
-    """Every place where two ways part, level by level."""
+    """Every pair of nodes where two routes part, breadth first."""
     waiting = deque([(0, 0)])
     while waiting:
         one, other = waiting.popleft()
@@ -135,7 +135,7 @@ def partings(first: Route, second: Route) -> Iterator[Parting]:
 
 
 def _kind(first: Route, one: int, second: Route, other: int) -> PartingKind | None:
-    """Why the ways part at a pair of nodes; None where they go on together, or give one answer."""
+    """Why the routes part at a pair of nodes; None if they go on together, or give the same answer."""
     if one in first.ends and other in second.ends:
         is_same = same_numbers(first.answer(one), second.answer(other), unit=first.unit)
         return None if is_same else PartingKind.FIGURES
@@ -151,7 +151,7 @@ def _kind(first: Route, one: int, second: Route, other: int) -> PartingKind | No
 
 
 def _early_end(ended: Route, node: int, going: Route, other: int) -> PartingKind:
-    """Why one way ends at a node where the other goes on."""
+    """Why one route ends at a node where the other goes on."""
     is_leaf, was_cut = ended.view.is_leaf[node], ended.cut_at(node) is not None
     if is_leaf and not was_cut:
         return PartingKind.TEST  # it was never grown further
@@ -161,7 +161,7 @@ def _early_end(ended: Route, node: int, going: Route, other: int) -> PartingKind
 
 
 def _ask_the_same(first: Route, one: Split, second: Route, other: Split) -> bool:
-    """Whether two tests are the same, whatever the columns of the two models are."""
+    """Whether two tests are the same, even if the two models number their columns differently."""
     mine, theirs = (
         [(route.model.attributes[column], *told) for column, *told in _asked(split)]
         for route, split in ((first, one), (second, other))
@@ -171,17 +171,17 @@ def _ask_the_same(first: Route, one: Split, second: Route, other: Split) -> bool
 
 
 def _asked(split: Split) -> list[tuple[int, float, int]]:
-    """The columns that a test asks for, each with its weight in a sum, and the category where it is of one."""
+    """The columns that a test reads, each with its weight in a sum, and its category code or -1."""
     return [(term.column, term.weight, term.code) for term in split.terms] or [(split.column, 1.0, -1)]
 
 
 def _shares(route: Route, node: int) -> dict[int, float]:
-    """How the record divides among the branches of a node."""
+    """The shares in which the record goes down the branches of a node."""
     arrived = ((branch, route.weights.get(child, 0.0)) for branch, child in enumerate(route.children(node)))
     return {branch: weight / route.weights[node] for branch, weight in arrived if weight > 0}
 
 
 def same_numbers(one: Mapping[Name, float], other: Mapping[Name, float], *, unit: float) -> bool:
-    """Whether the same names have the same numbers up to the last digits; one that is not there has 0."""
+    """Whether the same names have the same numbers up to rounding; a missing name counts as 0."""
     pairs = ((one.get(name, 0.0), other.get(name, 0.0)) for name in {*one, *other})
     return all(abs(mine - theirs) <= TIE * max(abs(mine), abs(theirs), unit) for mine, theirs in pairs)

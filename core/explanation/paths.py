@@ -1,4 +1,4 @@
-"""Why a record got its answer: every path it took, every test on it, and with which weight."""
+"""Why a record got its answer: every path it took, with every test on it and its weight."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from core.tree.tree import TreeView
 
 
 class Outcome(StrEnum):
-    """Whether a test could be decided."""
+    """Whether a test could be decided, and if not, why."""
 
     TRUE = "true"
     MISSING = "missing"
@@ -26,9 +26,9 @@ OUTCOMES = {State.KNOWN: Outcome.TRUE, State.MISSING: Outcome.MISSING, State.UNS
 
 @dataclass(frozen=True, slots=True)
 class PathTest:
-    """A test on the way to a leaf; `weight` is what it multiplies the record's weight by.
+    """A test on the path to a leaf; `weight` is the factor that it applies to the record's weight.
 
-    Of a linear test `attribute` is the first one whose value is not known, or simply the first.
+    For a linear test, `attribute` is the first one whose value is not known, or else the first.
     """
 
     node: int
@@ -40,7 +40,7 @@ class PathTest:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The way to a node that answers, with the weight that arrives there: the product of its tests' weights."""
+    """The path to a node that answers, with the weight that arrives there: the product of its tests' weights."""
 
     leaf: int
     weight: float
@@ -48,15 +48,15 @@ class Path:
 
 
 class Explainer:
-    """Tells the ways to the nodes of one tree; each test is put in words once."""
+    """Gives the paths to the nodes of one tree; the text of each test is made once."""
 
     def __init__(self, view: TreeView, attributes: Schema) -> None:
         self._tree, self._attributes = view.tree, attributes
-        self._known: dict[int, tuple[tuple[int, ...], PathTest]] = {}  # by the node it leads to: columns, and the test
+        self._known: dict[int, tuple[tuple[int, ...], PathTest]] = {}  # columns and test, by the node it leads to
         self._open: dict[tuple[int, int, bool, bool], PathTest] = {}  # tests that could not be decided
 
     def path(self, leaf: int, weight: float, policy: MissingPolicy, holes: Mapping[int, Outcome]) -> Path:
-        """How a record came to a leaf; `holes` are the outcomes of tests on the columns whose value is not known."""
+        """How a record came to a leaf; `holes` are the outcomes of tests on columns whose value is not known."""
         tests: list[PathTest] = []
         is_weighted, node = policy is MissingPolicy.WEIGHTED, leaf
         while node > 0:
@@ -70,7 +70,7 @@ class Explainer:
         return Path(leaf, weight, tuple(reversed(tests)))
 
     def _passed(self, node: int) -> tuple[tuple[int, ...], PathTest]:
-        """The test that leads to a node, of values that are known."""
+        """The test that leads to a node, for known values, with its columns."""
         parent = int(self._tree.parent[node])
         split = self._tree.split(parent)
         attribute = self._attributes[split.column]
@@ -79,9 +79,10 @@ class Explainer:
         return self._known[node]
 
     def _undecided(self, node: int, column: int, is_unseen: bool, is_weighted: bool) -> PathTest:
-        """The same where a value is not known: each branch gets its share, or one of them gets everything.
+        """The test that leads to a node, for a value that is not known.
 
-        So it is too where a missing value has a branch of its own.
+        Its weight is the branch's share if missing values go down every branch; it is 1 if they take one, also one of
+        their own.
         """
         outcome, passed = Outcome.UNSEEN if is_unseen else Outcome.MISSING, self._known[node][1]
         is_shared = is_weighted and self._tree.missing_branch[passed.node] < 0
@@ -92,7 +93,7 @@ class Explainer:
 
 
 def holes_of(records: EncodedRecords, row: int) -> dict[int, Outcome]:
-    """The columns of a record whose value is missing, or a category that the model never saw."""
+    """The columns of a record whose value is missing or unseen, with the outcome of tests on them."""
     if records.states is None:
         return {}
     states = records.states[row]

@@ -2,8 +2,8 @@
 
     是, because 纹理 = 清晰 and 根蒂 = 蜷缩: 4 of 4 training samples like this are 是.
 
-What is said is of bounded length however large the tree is: of many paths, names or values the first few are told, and
-how many more there are.
+Texts have bounded length however large the tree is: of many paths, names or values the first few are given, and the
+number of the others.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ from core.tables.target import Task
 from core.tree.model import Model
 
 MOST_PATHS = 3
-MOST_ENDS = 64  # of a record whose sentences are kept for others like it
+MOST_ENDS = 64  # leaves of a record up to which its text is cached for others like it
 
 
 class Sentences:
-    """What can be said about the answers of one tree; `model` as of the step that the predictor is for.
+    """Texts about the answers of one tree; `model` is as of the step that the predictor is for.
 
-    What is said of a complete record depends on its leaf alone, and is kept.
+    The text for a complete record depends on its leaf alone, and is cached.
     """
 
     def __init__(self, model: Model, predictor: Predictor) -> None:
@@ -44,7 +44,7 @@ class Sentences:
         self._kept: dict[tuple[bytes, tuple[int, ...]], str] = {}
 
     def all(self, sent: EncodedRecords, taken: Table, answers: Answers, policy: MissingPolicy) -> list[str]:
-        """Why each record got its answer; `taken` are the records as the tree took them."""
+        """Why each record got its answer; `taken` are the records as the tree saw them."""
         reached = answers.ends.by_row()
         if sent.states is None:
             return [self._of_complete(ends[0][0]) for ends in reached]
@@ -64,16 +64,16 @@ class Sentences:
 
     @cached_property
     def _is_told_by_ends(self) -> bool:
-        """Whether the leaves that a record reaches by weight tell the outcomes of all tests that it could meet.
+        """Whether the leaves that a record reaches by weight determine the outcomes of all tests that it could meet.
 
-        They do unless there are tests below a branch that no training sample took, or branches for missing values: such
-        a record leaves the others, which it could take if it knew the value, untold.
+        They do unless there are tests below a branch that no training sample took, or branches for missing values. A
+        record that takes such a branch does not show the others, which it could take if the value were known.
         """
         is_inner = self._view.is_visible & ~self._view.is_leaf
         return bool((self._tree.share[is_inner] > 0).all() and (self._tree.missing_branch < 0).all())
 
     def _by_ends(self, record: AnsweredRecord, states: bytes) -> str:
-        """`why`, put together once for all records that lack the same and reach the same leaves."""
+        """`why`, cached for all records that lack the same values and reach the same leaves."""
         if len(record.reached) > MOST_ENDS:
             return self.why(record)
         key = states, tuple(node for node, _ in record.reached)
@@ -85,12 +85,12 @@ class Sentences:
         return told
 
     def why(self, record: AnsweredRecord) -> str:
-        """Why a record with holes got its answer."""
+        """Why a record with missing or unseen values got its answer."""
         told = self._by_one_path(record) if len(record.reached) == 1 else self._by_many_paths(record)
         return f"{told} {self._changes.sentences(record, self._label(record.answer))}"
 
     def of_leaf(self, leaf: int, holes: Sequence[int]) -> str:
-        """Why a record is answered by one leaf, whatever the columns that it lacks are."""
+        """Why a record is answered by one leaf, for all possible values in the columns `holes`."""
         told = self._of_complete(leaf)
         return f"{told} {self._changes.decided(holes, self._label_of(leaf))}" if holes else told
 
@@ -98,12 +98,12 @@ class Sentences:
         return self._because(leaf, list(self._words.conditions(leaf).values()))
 
     def _because(self, node: int, reasons: list[str]) -> str:
-        """A node's answer, why it is this node's, and the training samples behind it."""
+        """A node's answer, why the record came to the node, and its training samples."""
         because = f", because {listed(reasons)}" if reasons else ""
         return f"{self._words.answer(node)}{because}: {self._words.evidence(node)}."
 
     def _by_one_path(self, record: AnsweredRecord) -> str:
-        """All of the record came to one node."""
+        """The text for a record that came to one node as a whole."""
         node = record.reached[0][0]
         known, reasons = dict(self._words.conditions(node)), []
         for parent, child in self._words.way(node):
@@ -135,7 +135,7 @@ class Sentences:
         return f"{passed} (not known; {share} of the training data goes this way)"
 
     def _by_many_paths(self, record: AnsweredRecord) -> str:
-        """Parts of the record came to several leaves."""
+        """The text for a record whose parts came to several leaves."""
         label, heaviest = self._label(record.answer), sorted(record.reached, key=lambda one: -one[1])
         parts = [self._part(leaf, weight, label) for leaf, weight in heaviest[:MOST_PATHS]]
         rest = [weight for _, weight in heaviest[MOST_PATHS:]]
@@ -147,7 +147,7 @@ class Sentences:
         )
 
     def _causes(self, record: AnsweredRecord) -> str:
-        """Which values the record would have needed."""
+        """The values that the record would have needed."""
         asked = self._changes.met(record)
         unknown, unseen = (
             [self._words.name(column) for column, found in record.holes.items() if found is state and column in asked]
@@ -159,7 +159,7 @@ class Sentences:
         return " and ".join(causes)
 
     def _part(self, leaf: int, weight: float, label: int | None) -> str:
-        """A path: how much of the record took it, where it led, and what is answered there."""
+        """A path: how much of the record took it, where it led, and the answer there."""
         words, answer = self._words, self._tree.answers[leaf]
         if label is None:
             there = f"the mean is {words.numbers(answer)}"
@@ -168,7 +168,7 @@ class Sentences:
         return f"{percent_text(weight)} with {listed(list(words.conditions(leaf).values()))}, where {there}"
 
     def _mixed(self, answer: FloatArray, label: int | None) -> str:
-        """An answer that several leaves share."""
+        """An answer to which several leaves contribute."""
         if label is None:
             return self._words.numbers(answer)
         likely = probability_text(float(answer[label]))

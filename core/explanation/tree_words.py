@@ -1,4 +1,4 @@
-"""The words for what a tree asks and answers."""
+"""The words for what a tree tests and answers."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -17,9 +17,9 @@ NODES_KEPT = 4_096
 
 
 class TreeWords:
-    """What can be said of the nodes of a tree; `model` as of the step that is meant.
+    """Texts about the nodes of a tree; `model` is as of the step in question.
 
-    The ways to the nodes asked for last are kept: the same leaves come up again and again.
+    The paths to recently used nodes are cached, since the same leaves are reached again and again.
     """
 
     def __init__(self, model: Model) -> None:
@@ -28,11 +28,11 @@ class TreeWords:
         self.conditions = lru_cache(maxsize=NODES_KEPT)(self._conditions)
 
     def name(self, column: int) -> str:
-        """An attribute."""
+        """The name of an attribute."""
         return shortened(self._schema[column].name)
 
     def class_name(self, label: int) -> str:
-        """A class."""
+        """The name of a class."""
         return shortened(self._model.classes[label])
 
     def numbers(self, numbers: Iterable[float]) -> str:
@@ -40,13 +40,13 @@ class TreeWords:
         return self._model.number_words(rounded_text(float(number)) for number in numbers)
 
     def answer(self, node: int) -> str:
-        """What a node answers: a class, or numbers."""
+        """The answer of a node: a class, or numbers."""
         if self._model.task is Task.CLASSIFICATION:
             return self.class_name(int(self._tree.labels[node]))
         return self.numbers(self._tree.answers[node])
 
     def _way(self, node: int) -> tuple[tuple[int, int], ...]:
-        """Each node above this one with the child through which the way goes, from the root down."""
+        """The path to a node: each ancestor with its child on the path, from the root down."""
         steps = []
         while node > 0:
             parent = int(self._tree.parent[node])
@@ -55,9 +55,9 @@ class TreeWords:
         return tuple(reversed(steps))
 
     def _conditions(self, node: int) -> dict[int | Linear, str]:
-        """What leads to a node, in the order in which it is asked: one condition for each attribute, by column.
+        """The conditions on the path to a node in the order of the tests, merged by attribute; keys are columns.
 
-        Linear conditions are told by themselves.
+        Linear conditions are their own keys.
         """
         found = merged(path_conditions(self._tree, node, self._schema))
         return {one if isinstance(one, Linear) else one.column: self.condition(one) for one in found}
@@ -67,16 +67,16 @@ class TreeWords:
         return spoken(condition, self._schema)
 
     def linear(self, split: Split, branch: int) -> Linear | None:
-        """What leads down a branch of a linear test; None for other tests."""
+        """The condition of a branch of a linear test; None for other tests."""
         condition = branch_condition(split, branch, self._schema[split.column])
         return condition if isinstance(condition, Linear) else None
 
     def branch(self, split: Split, branch: int) -> str:
-        """What leads down a branch."""
+        """The condition of a branch."""
         return self.condition(branch_condition(split, branch, self._schema[split.column]))
 
     def evidence(self, node: int) -> str:
-        """The training samples behind a node's answer; those of its parent where it received none."""
+        """The training samples behind a node's answer; those of its parent if it has none."""
         behind = int(self._tree.answering[node])
         total, values = float(self._tree.weight[behind]), self._tree.values[behind]
         samples = f"{amount_text(total)} training {'sample' if total == 1 else 'samples'}"
@@ -93,7 +93,7 @@ class TreeWords:
         return f"{nobody}{own} of {samples} {'is' if own == '1' else 'are'} {name}{self.cheapest(values, label)}"
 
     def cheapest(self, weights: FloatArray, label: int) -> str:
-        """Why a class is answered that is not the likeliest: wrong answers have costs."""
+        """A note if the answered class is not the likeliest, because wrong answers have costs."""
         if self._tree.costs is None or weights[label] == weights.max():
             return ""
         return f", and {self.class_name(label)} has the least expected cost"

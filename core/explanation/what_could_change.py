@@ -12,13 +12,13 @@ from core.prediction.routing import MissingPolicy
 from core.splits.split import Split
 from core.tables.schema import Schema
 
-MOST_WORK = 2_000  # telling values times paths; beyond this it is not said which value would change what
+MOST_WORK = 2_000  # values tried times tests times paths; beyond it, the text does not say which value changes what
 
 Tests = dict[int, list[Split]]
 
 
 class PossibleChanges:
-    """What can be said about the holes of records that one tree answers."""
+    """Texts about missing values of records that one tree answers."""
 
     def __init__(self, schema: Schema, predictor: Predictor, words: TreeWords) -> None:
         self._schema, self._predictor, self._words = schema, predictor, words
@@ -41,28 +41,28 @@ class PossibleChanges:
         return " ".join(told if able else [*told, "Several together could."])
 
     def decided(self, holes: Iterable[int], label: int | None) -> str:
-        """That no value of these columns could change the answer."""
+        """The sentence that no value of these columns could change the answer."""
         names = [self._words.name(column) for column in holes]
         stays = "" if label is None else f" {self._words.class_name(label)}"
         return f"Whatever {listed(names)} {is_or_are(names)}, the answer stays{stays}."
 
     def asked(self, record: AnsweredRecord) -> Tests:
-        """The tests that a record could meet, by column: those on its paths, or all where another way may be taken.
+        """The tests that a record could meet, by column: those on its paths, or all tests if it could take other paths.
 
-        A missing value that has a branch of its own would take another one if it were known.
+        A missing value with a branch of its own would take another branch if it were known.
         """
         if record.policy is not MissingPolicy.WEIGHTED or (self._tree.missing_branch >= 0).any():
             return self._all_tests
         return self.met(record)
 
     def met(self, record: AnsweredRecord) -> Tests:
-        """The tests on a record's paths that a missing value has no branch for, by column."""
+        """The tests on a record's paths that have no branch for missing values, by column."""
         nodes = dict.fromkeys(node for leaf, _ in record.reached for node, _ in self._words.way(leaf))
         splits = (self._tree.split(node) for node in nodes)
         return by_column(split for split in splits if split.missing_branch < 0)
 
     def _most(self, able: list[WhatIf], attribute: int, index: int) -> str:
-        """Which value is worth asking for, and why."""
+        """Which value changes the answer most, and to what."""
         chosen, words = able[attribute], self._words
         condition = chosen.telling.condition(chosen.like(index), index)
         known = "whatever it is" if condition is None else f"with {words.condition(condition)}"
@@ -72,14 +72,14 @@ class PossibleChanges:
         return f"{words.name(chosen.telling.column)} {most}: {known} the answer would be {answer}."
 
     def _considered(self, record: AnsweredRecord) -> list[WhatIf] | None:
-        """What each value that is not known would make of the answer; None where there are too many to try, or sums."""
+        """The answer for each possible value of each hole; None if there are too many, or sums among the tests."""
         asked, work, considered = self.asked(record), 0, []
         for column in record.holes:
             if column not in asked:
                 continue
             attribute, splits = self._schema[column], asked[column]
             work += (len(attribute.categories) or 2) * len(splits) * len(record.reached)
-            if work > MOST_WORK or any(split.terms for split in splits):  # what a sum asks of one value, others decide
+            if work > MOST_WORK or any(split.terms for split in splits):  # sums depend on other values too
                 return None
             telling = telling_values(column, attribute, splits)
             considered.append(what_if(self._predictor, record.cells, telling, record.policy))
@@ -87,14 +87,14 @@ class PossibleChanges:
 
     @cached_property
     def _all_tests(self) -> Tests:
-        """Every test of the tree and every stand-in."""
+        """Every test of the tree, and every surrogate."""
         inner = [node for node in self._view.nodes if not self._view.is_leaf[node]]
         surrogates = (surrogate.split for node in inner for surrogate in self._tree.surrogates_of(node))
         return by_column([*map(self._tree.split, inner), *surrogates])
 
 
 def by_column(splits: Iterable[Split]) -> Tests:
-    """Tests by the column that they ask for."""
+    """Tests by the columns that they read."""
     tests: Tests = {}
     for split in splits:
         for column in split.columns:

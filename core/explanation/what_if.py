@@ -20,9 +20,9 @@ from core.tree.conditions import Above, AtMost, Condition, IsOneOf, merged
 
 @dataclass(frozen=True, slots=True)
 class TellingValues:
-    """Values of a column among which every joint outcome of some tests on it occurs once.
+    """Representative values of a column: every joint outcome of some tests on it occurs once among them.
 
-    `values[i]` stands for the numbers (cuts[i - 1], cuts[i]], or for the codes `groups[i]`.
+    `values[i]` represents the numbers (cuts[i - 1], cuts[i]], or the codes `groups[i]`.
     """
 
     column: int
@@ -31,7 +31,10 @@ class TellingValues:
     groups: tuple[tuple[int, ...], ...] = ()
 
     def condition(self, is_like: Sequence[bool], index: int) -> Condition | None:
-        """The values that one stands for, and those next to it (of categories: all) that are like it; None for all."""
+        """The condition that the value at `index` and those like it satisfy; None if all values are alike.
+
+        Of numbers, only those next to it count as like it; of categories, all.
+        """
         if all(is_like):
             return None
         if self.groups:
@@ -48,7 +51,7 @@ class TellingValues:
 
 
 def telling_values(column: int, attribute: Attribute, splits: Iterable[Split]) -> TellingValues:
-    """Telling values of the tests on a column; the last number lies above every cut."""
+    """Representative values for the tests on a column; the last number is above every cut."""
     tests = list(splits)
     if attribute.is_numeric:
         ends = (split.cuts if split.kind.has_cuts else (split.threshold,) for split in tests)
@@ -72,20 +75,20 @@ class WhatIf:
     labels: tuple[int, ...] | None
 
     def changes(self, answer: FloatArray, label: int | None) -> BoolArray:
-        """Which telling values would give another label than this one; of numbers, another answer."""
+        """Which values would give another label than this one; for numbers, another answer."""
         if self.labels is not None:
             return np.array([one != label for one in self.labels])
         return np.any(np.abs(self.answers - answer) > TIE * np.abs(answer), axis=1)
 
     def like(self, index: int) -> list[bool]:
-        """Which telling values give the same label as one does; of numbers, the same answer."""
+        """Which values give the same label as the value at `index`; for numbers, the same answer."""
         if self.labels is not None:
             return [one == self.labels[index] for one in self.labels]
         return (self.answers == self.answers[index]).all(axis=1).tolist()
 
 
 def what_if(predictor: Predictor, cells: Cells, telling: TellingValues, policy: MissingPolicy) -> WhatIf:
-    """The answers of a record for each telling value of an attribute."""
+    """The answers of a record for each representative value of an attribute."""
     before, after = tuple(cells[: telling.column]), tuple(cells[telling.column + 1 :])
     answers = np.array([predictor.one((*before, value, *after), policy) for value in telling.values])
     tree = predictor.view.tree
@@ -94,9 +97,9 @@ def what_if(predictor: Predictor, cells: Cells, telling: TellingValues, policy: 
 
 
 def most_telling(possible: Sequence[WhatIf], answer: FloatArray, label: int | None) -> tuple[int, int]:
-    """Of attributes that can change the answer, the one that moves it furthest, and by which telling value.
+    """The attribute and the value that change the answer most, among attributes that can change it.
 
-    Ties go to the first. Several targets are compared in units of the furthest that each of them moves.
+    Ties go to the first. Several targets are compared in units of the largest change of each.
     """
     moves = [np.abs(one.answers - answer) for one in possible]
     furthest = np.max([move.max(axis=0) for move in moves], axis=0)

@@ -17,7 +17,7 @@ TREATMENTS = {
 
 
 def text_of_difference(parting: Parting, first: Route, second: Route, names: tuple[str, str]) -> str:
-    """Where and why the ways part; `names` are those of the variants."""
+    """Where and why the routes part; `names` are those of the variants."""
     one, other = map(quoted, names)
     conditions = [_told(condition, first) for condition in first.conditions(parting.first)]
     both = "both" if conditions else "Both"
@@ -47,7 +47,7 @@ def text_of_difference(parting: Parting, first: Route, second: Route, names: tup
 
 
 def attribute_tested(parting: Parting, first: Route, second: Route) -> str:
-    """The attribute that is asked for where two ways part."""
+    """The attribute that is tested where two routes part."""
     route, node = (second, parting.second) if first.view.is_leaf[parting.first] else (first, parting.first)
     return _asked(route, node)
 

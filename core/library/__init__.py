@@ -1,1 +1,1 @@
-"""The public library: tables, training, and what was trained. `core` offers its names."""
+"""The public library: tables, training, and trained models. Its names are available from `core`."""

@@ -1,4 +1,4 @@
-"""What was trained as bytes, and back."""
+"""Trained models as bytes, and back."""
 
 from core.ensembles.isolation.model import IsolationModel
 from core.ensembles.model import ForestModel
@@ -14,7 +14,7 @@ def dump(trained: Trained | TrainedForest | TrainedIsolation) -> bytes:
 
 
 def load(content: bytes) -> Trained | TrainedForest | TrainedIsolation:
-    """What `dump` wrote, now or in any earlier release, ready to answer.
+    """The model that `dump` wrote, now or in any earlier release, ready to answer.
 
     Raises `core.storage.serialization.UnknownFormatError` for anything else.
     """

@@ -14,12 +14,12 @@ from core.tables.suggestion import did_you_mean, quoted
 from core.tables.table import MISSING_CODE, Column, Table
 from core.training.preparation import recoded
 
-Cells = Any  # a one-dimensional array, or a list of numbers, texts or truth values with None where one is missing
+Cells = Any  # a one-dimensional array, or a list of numbers, texts or booleans with None for missing values
 Columns = Mapping[str, Cells]
 
 
 def named_columns(matrix: Any, names: Sequence[str] | None = None) -> dict[str, Cells]:
-    """The columns of a two-dimensional array by name: `x0`, `x1`, … unless told."""
+    """The columns of a two-dimensional array by name: `x0`, `x1`, … by default."""
     values = np.asarray(matrix)
     if values.ndim != 2:
         raise InvalidTable(Fault(f"the array has {values.ndim} dimension(s), not 2"))
@@ -37,9 +37,9 @@ def table(
 ) -> Table:
     """A table from its columns by name. NaN and None are missing.
 
-    Numbers make a numeric column; text and truth values a categorical one, unless `kinds` says otherwise: numeric,
-    ordinal, categorical or ignore. `categories` lists a column's categories (of an ordinal one from low to high); those
-    of the data, in order of appearance, where it does not.
+    Numbers make a numeric column, text and booleans a categorical one, unless `kinds` says otherwise: numeric, ordinal,
+    categorical or ignore. `categories` lists a column's categories (of an ordinal one, from low to high); by default
+    they are those of the data, in order of appearance.
     """
     declared = declarations(kinds or {}, categories or {})
     cells = {name: cells_of(name, values) for name, values in columns.items()}
@@ -61,7 +61,7 @@ def table(
 
 
 def declarations(kinds: Mapping[str, str], categories: Mapping[str, Sequence[str]]) -> dict[str, Declaration]:
-    """What the caller says about columns; a list of categories alone makes a column categorical."""
+    """The caller's declarations of columns; a list of categories alone makes a column categorical."""
     words = ", ".join(Kind)
     raise_any(
         InvalidTable,
@@ -99,12 +99,12 @@ def cells_of(name: str, values: Cells) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value of NumPy's own types as Python's."""
+    """A NumPy scalar as a Python value."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def read_column(name: str, cells: Any, declaration: Declaration | None) -> tuple[Attribute, Column]:
-    """A column as it is understood; InvalidTable where a cell is not what the column holds."""
+    """A column with its attribute; InvalidTable if a cell does not fit the column."""
     is_array = isinstance(cells, np.ndarray)
     if is_array and (declaration is None or declaration.kind is Kind.NUMERIC):
         attribute, column = Attribute(name, Kind.NUMERIC), cells
@@ -119,7 +119,10 @@ def read_column(name: str, cells: Any, declaration: Declaration | None) -> tuple
 
 
 def records_for(model: AnyModel, records: Columns | Table) -> Table:
-    """Records coded as the model was trained; extra columns are taken for typing errors while attributes are absent."""
+    """Records coded like the model's training rows; extra columns are errors if attributes are absent.
+
+    They are then probably misspelled.
+    """
     names = records.schema.names if isinstance(records, Table) else tuple(records)
     absent = [attribute.name for attribute in model.attributes if attribute.name not in names]
     extra = [name for name in names if name not in model.attributes and name not in model.targets]

@@ -1,10 +1,10 @@
-"""The engine without the service: tables from arrays or lists, training, prediction, and reading what was learnt.
+"""The engine without the service: tables from arrays or lists, training, prediction, and inspecting models.
 
     data = table({"outlook": ["sunny", "rain", None, "rain"], "play": ["no", "yes", "yes", "yes"]})
     trained = train(data, {"target": "play", "algorithm": {"kind": "c45"}, "division": {"kind": "none"}})
     trained.classes({"outlook": ["sunny", None]})
 
-Mistakes are `core.tables.errors.CoreError`s, which say where they are and what would fit.
+Mistakes raise a `core.tables.errors.CoreError`, which says where the mistake is and what would be valid.
 """
 
 from collections.abc import Callable
@@ -43,12 +43,12 @@ def train(
     threads: int = 1,
     report: Report = lambda _stage, _progress: None,
 ) -> Trained | TrainedForest | TrainedIsolation:
-    """Grow and prune a tree, or grow many.
+    """Grow and prune a tree, or grow a forest.
 
-    `config` is what the HTTP API takes for a training, without name and dataset. Rows to validate and to test with come
-    from the table, as `division` says, or from tables of their own. `report` hears the stage and how much of it is
-    done; it may raise to stop the training. `engine` is auto, definition or kernels, `threads` is how many of them the
-    kernels may use: the trees are always the same.
+    `config` is the body of a training in the HTTP API, without name and dataset. Validation and test rows come from the
+    table, as `division` says, or from tables of their own. `report` is called with the stage and its progress; it may
+    raise to stop the training. `engine` is auto, definition or kernels; `threads` is the number of threads that kernels
+    may use. Neither changes the trees.
     """
     if engine not in tuple(Engine):
         raise InvalidConfig(Fault(f"{quoted(engine)} is no engine", ("engine",), "use auto, definition or kernels"))

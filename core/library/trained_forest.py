@@ -1,4 +1,4 @@
-"""Many trees that were trained, ready to answer and to be looked at one by one."""
+"""Trained forests, ready to answer and to be inspected tree by tree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class TrainedForest:
     model: ForestModel
     warnings: tuple[str, ...] = ()
     engine: Engine = Engine.AUTO
-    retrained: Retrained | None = None  # what attributes are worth, where the configuration asks for that
+    retrained: Retrained | None = None  # the importance of attributes, if the configuration asks for it
 
     def __len__(self) -> int:
         return len(self.model)
@@ -37,7 +37,7 @@ class TrainedForest:
     def answers(
         self, records: Columns | Table, *, voting: Mapping[str, Any] | None = None, missing: str | None = None
     ) -> FloatArray:
-        """`[row, :]`: the probability of each of `model.classes`, or the predicted numbers, that the trees agree on."""
+        """`[row, :]`: the probability of each of `model.classes`, or the predicted numbers, as the trees vote."""
         taken, policy = self._taken(records, missing)
         if voting is None:
             return self._predictor.average(taken, policy, kernels=uses_kernels(self.engine, taken))
@@ -46,7 +46,7 @@ class TrainedForest:
     def classes(
         self, records: Columns | Table, *, voting: Mapping[str, Any] | None = None, missing: str | None = None
     ) -> list[str | None]:
-        """The class of each record; None where the voting leaves it undecided."""
+        """The class of each record; None if the vote leaves it undecided."""
         if self.model.task is not Task.CLASSIFICATION:
             raise InvalidConfig(Fault("this model predicts numbers, not classes", (), "use answers"))
         verdict = self._verdict(
@@ -71,7 +71,7 @@ class TrainedForest:
         return vote(said, voting, electorate)
 
     def _taken(self, records: Columns | Table, missing: str | None) -> tuple[Table, MissingPolicy]:
-        """The records as the trees take them, and what becomes of missing values."""
+        """The records as the trees see them, and the missing-value policy."""
         encoded = records_for(self.model, records)
         if missing is None:
             return self.model.as_trained(encoded), self._predictor.as_grown
@@ -90,7 +90,7 @@ class TrainedIsolation:
         return len(self.model)
 
     def scores(self, records: Columns | Table) -> FloatArray:
-        """`[row]`: from 0 to 1, near 1 for records unlike the training rows."""
+        """`[row]`: from 0 to 1; near 1 for records unlike the training rows."""
         taken = records_for(self.model, records)
         return IsolationPredictor(self.model.isolation).scores(taken, kernels=uses_kernels(self.engine, taken))
 
@@ -99,19 +99,19 @@ class TrainedIsolation:
         return self.scores(records) > self.model.isolation.threshold
 
     def tree(self, index: int) -> Trained:
-        """One of the trees, which answers with the length of a record's way."""
+        """One of the trees, which answers with the length of a record's path."""
         return Trained(self.model.member(checked_index(index, len(self))), (), self.engine)
 
 
 def checked_index(index: int, n_trees: int) -> int:
-    """The index, or InvalidConfig where there is no such tree."""
+    """The index, or InvalidConfig if there is no such tree."""
     if not 0 <= index < n_trees:
         raise InvalidConfig(Fault(f"there is no tree {index}", ("index",), f"use 0 to {n_trees - 1}"))
     return index
 
 
 def voting_named(plain: Mapping[str, Any]) -> Voting:
-    """A voting from plain values; InvalidConfig where there is none like that."""
+    """A voting from plain values; InvalidConfig if it is invalid."""
     said, kind = dict(plain), plain.get("kind")
     known = {VotingKind.VETO: {"trees"}, VotingKind.THRESHOLD: {"share"}, VotingKind.BAYESIAN: {"m"}}
     if kind not in tuple(VotingKind):

@@ -1,4 +1,4 @@
-"""A tree that was trained, ready to answer and to be read."""
+"""A trained tree, ready to answer and to be inspected."""
 
 from dataclasses import dataclass
 
@@ -25,22 +25,22 @@ MANY_RECORDS = 100_000
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model, ready to answer and to be read. Steps are those of its pruning: 0 is the full tree.
+    """A trained model, ready to answer and to be inspected. Steps are those of its pruning; 0 is the full tree.
 
-    Records are columns by name, as for `table`, or a table; an attribute that is not there is missing. A category that
-    the model has never seen counts as missing too.
+    Records are columns by name, as for `table`, or a table; an absent attribute is missing. A category that the model
+    has never seen counts as missing too.
     """
 
     model: Model
     warnings: tuple[str, ...] = ()
     engine: Engine = Engine.AUTO
-    retrained: Retrained | None = None  # what attributes are worth, where the configuration asks for that
+    retrained: Retrained | None = None  # the importance of attributes, if the configuration asks for it
 
     def answers(self, records: Columns | Table, *, step: int | None = None, missing: str | None = None) -> FloatArray:
         """`[row, :]`: the probability of each of `model.classes`, or the predicted numbers.
 
-        `missing` is what becomes of a record where a tested value is missing: weighted, last_node, majority_branch or
-        surrogate; as the model was trained unless told.
+        `missing` says how a record is routed if a tested value is missing: weighted, last_node, majority_branch or
+        surrogate; by default as in training.
         """
         taken, policy = self._taken(records, missing)
         return Predictor(self.tree(step)).batch(taken, policy, kernels=self._uses_kernels(taken))
@@ -61,11 +61,11 @@ class Trained:
 
     @property
     def history(self) -> History:
-        """Every decision of the pruning, in order, with what it was based on."""
+        """Every decision of the pruning, in order, with its evidence."""
         return self.model.history
 
     def tree(self, step: int | None = None) -> TreeView:
-        """The tree as of a step; as it is after pruning unless told."""
+        """The tree as of a step; by default as it is after pruning."""
         return self.model.view(self._step(step))
 
     def text(self, step: int | None = None) -> str:
@@ -88,7 +88,7 @@ class Trained:
         return self.history.selected if step is None else step
 
     def _taken(self, records: Columns | Table, missing: str | None) -> tuple[Table, MissingPolicy]:
-        """The records as the tree takes them, and what becomes of missing values."""
+        """The records as the tree sees them, and the missing-value policy."""
         encoded = records_for(self.model, records)
         if missing is None:
             return self.model.as_trained(encoded), policy_as_grown(self.model.tree)
@@ -96,12 +96,12 @@ class Trained:
 
 
 def uses_kernels(engine: Engine, records: Table) -> bool:
-    """Whether compiled code answers: as in training, or if there are so many records that it pays to compile it."""
+    """Whether compiled code answers: as in training, or by default for so many records that compiling pays off."""
     return engine is Engine.KERNELS or (engine is Engine.AUTO and records.n_rows > MANY_RECORDS)
 
 
 def policy_named(missing: str, *, has_surrogates: bool) -> MissingPolicy:
-    """The way to treat missing values of records that has this name; InvalidConfig where there is none."""
+    """The missing-value policy of this name; InvalidConfig if there is none."""
     if missing not in tuple(MissingPolicy):
         hint = "use " + ", ".join(MissingPolicy)
         raise InvalidConfig(Fault(f"{quoted(missing)} is no way to treat missing values", ("missing",), hint))

@@ -1,1 +1,1 @@
-"""Records down a tree: routing with weights, answers, bounds."""
+"""Prediction with a tree: routing records with weights, answers, and bounds."""

@@ -1,7 +1,7 @@
-"""Answers to a table of records, column by column: what a step of a model says, and how sure it is.
+"""Answers to a table of records, column by column: the predictions of a model as of a step, and their certainty.
 
-A record ends in one leaf, or in several with weights that sum to 1. Its answer is the weighted sum over those ends;
-the leaves it could reach once the missing values are known bound what the answer could become.
+A record ends in one leaf, or in several with weights that sum to 1. Its answer is the weighted sum over those ends; the
+leaves it could reach once the missing values are known bound what the answer could become.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Answers:
 
     @cached_property
     def whole(self) -> RowArray:
-        """`[row]`: the one leaf that answers a record, whatever its missing values are; -1 where there are several.
+        """`[row]`: the one leaf that answers a record for all values of what is missing; -1 if there are several.
 
         Everything else in the answer is then that of the leaf.
         """
@@ -100,7 +100,7 @@ class Answers:
 
 
 def answers_of_leaves(tree: Tree, leaves: RowArray) -> Answers:
-    """What each of these leaves answers by itself."""
+    """The answer of each of these leaves by itself."""
     ends = Ends(np.arange(len(leaves) + 1), leaves, np.ones(len(leaves)))
     return Answers(tree, ends, ends)
 

@@ -37,7 +37,7 @@ class TreePredictor:
 class Predictor:
     """A view of a tree, ready to answer. Without a policy records are routed as the tree was grown.
 
-    Kernels are only used where the caller says so: they may have to be compiled, which takes seconds.
+    Kernels are only used if the caller allows it: they may have to be compiled, which takes seconds.
     """
 
     def __init__(self, view: TreeView, shared: TreePredictor | None = None) -> None:

@@ -20,7 +20,7 @@ from core.tree.tree import Tree, TreeView
 
 
 class MissingPolicy(StrEnum):
-    """What becomes of a record whose tested attribute is missing."""
+    """How a record is routed whose tested attribute is missing."""
 
     WEIGHTED = "weighted"  # every branch, with weight r_v
     LAST_NODE = "last_node"  # the record stops, and this node answers
@@ -29,7 +29,7 @@ class MissingPolicy(StrEnum):
 
 
 def policy_as_grown(tree: Tree) -> MissingPolicy:
-    """How the tree's own training rows were routed; drawn branches are not drawn again."""
+    """How the tree's own training rows were routed; branches chosen at random are not drawn again."""
     return MissingPolicy.SURROGATE if tree.surrogates else MissingPolicy.WEIGHTED
 
 

@@ -1,9 +1,9 @@
-"""Which alpha: by hand, by the error on validation rows, or by cross-validation.
+"""How alpha is chosen: given, by the error on validation rows, or by cross-validation.
 
-In a cross-validation the training rows are divided into folds, class by class and by chance. The tree grown without a
-fold is pruned by cost-complexity too, and answers the rows of the fold. The tree of alpha_k in the sequence is judged
-by the fold trees pruned at the geometric midpoint of alpha_k and the next alpha, the last one at infinity. All alphas
-are judged at once (`step_losses`). Breiman, Friedman, Olshen and Stone 1984, section 3.4.
+In a cross-validation the training rows are split into folds at random, class by class. The tree grown without a fold is
+pruned by cost-complexity too, and answers the rows of the fold. The tree of alpha_k in the sequence is judged by the
+fold trees pruned at the geometric midpoint of alpha_k and the next alpha, the last one at infinity. All alphas are
+judged at once (`step_losses`). Breiman, Friedman, Olshen and Stone 1984, section 3.4.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def last_of_least(errors: FloatArray) -> int:
 
 
 def tie_of_errors(errors: FloatArray) -> float:
-    """How near two errors are that count as equal."""
+    """The difference up to which two errors count as equal."""
     return TIE * float(errors.max())
 
 
@@ -103,7 +103,7 @@ def cross_validated(
 def fold_losses(
     ledger: Ledger, left_out: Samples, judged_at: FloatArray, cost: Cost, *, grown_by: Cost | None, kernels: bool
 ) -> tuple[RowArray, StepLosses]:
-    """The step of a fold's tree at each of some ascending alphas, and what the rows left out lose at all steps."""
+    """The step of a fold's tree at each of some ascending alphas, and the losses of the rows left out at all steps."""
     start = ledger.n_steps
     steps = weakest_link_steps(ledger.view, cost, grown_by=grown_by, kernels=kernels)
     ledger.extend(steps)

@@ -36,7 +36,7 @@ PROGRAMS_SLACK = 0.1
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected of leaves: `slack` is by how much an estimate may be larger and still count as not larger."""
+    """The errors expected of leaves; an estimate larger than another by at most `slack` counts as not larger."""
 
     pruning: ConfidencePruning
     costs: FloatArray | None
@@ -137,7 +137,7 @@ def steps_without_raising(view: TreeView, expected: Expectation, *, kernels: boo
 
 @dataclass
 class Sent:
-    """A branch with other samples sent through it: its nodes in order, their class weights, r_v, and which end."""
+    """A branch with other samples sent through it: its nodes in order, their class weights, r_v, and which are ends."""
 
     nodes: list[int] = field(default_factory=list)
     values: list[FloatArray] = field(default_factory=list)
@@ -316,7 +316,7 @@ class Raising:
         return self._share[self.children(node)]
 
     def _new_shares(self, node: int, arrived: Visit) -> FloatArray:
-        """r_v from the samples that know the value; where none does, all branches share alike, as in the programs."""
+        """r_v from the samples that know the value; if none does, all branches get equal shares, as in the programs."""
         split = self._split(node)
         branch = split.branches_of(self._samples.attributes.columns, arrived.rows)
         is_known: BoolArray = branch >= 0

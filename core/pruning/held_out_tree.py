@@ -14,8 +14,8 @@ from core.tables.table import Table
 from core.tree.layout import Layout
 from core.tree.tree import Tree, TreeView
 
-ROWS_AT_A_TIME = 30_000  # are sent down the tree in a fraction of a second
-ARRIVING = 0.5  # the part of the work before pruning that routes the rows, about
+ROWS_AT_A_TIME = 30_000  # routed down the tree in a fraction of a second
+ARRIVING = 0.5  # the approximate part of the work before pruning that routes the rows
 
 Change = tuple[RowArray, FloatArray]
 ChangeIfCut = Callable[[int], Change]
@@ -78,7 +78,7 @@ class HeldOutTree:
             self._change_if_cut = fast_change(self.tree, self._is_leaf, self._arrived, self._answers, len(samples))
 
     def credit_if_cut(self, node: int) -> float:
-        """What the answers would earn with the node as a leaf."""
+        """The credit of the answers with the node as a leaf."""
         return self.held_out.credit_after(*self._change_if_cut(node))
 
     def cut(self, node: int) -> None:

@@ -27,7 +27,7 @@ from core.pruning.reduced_error import prune_by_validation
 from core.tables.progress import Watch, nobody, part_of
 from core.tree.history import History, Ledger
 
-COLLAPSING = 0.1  # the part of the work that collapsing takes, about
+COLLAPSING = 0.1  # the approximate part of the work that collapsing takes
 
 # Grows the tree again without some training rows; returns it with these rows as its records.
 LeaveOut = Callable[[RowArray, Watch], tuple[Ledger, Samples]]
@@ -55,9 +55,9 @@ def prune(
     kernels: bool = False,
     watch: Watch = nobody,
 ) -> History:
-    """Decide what is cut of the tree in the ledger; kernels give the same bytes.
+    """Prune the tree in the ledger; kernels give equal bytes.
 
-    `watch` hears how much is done, from 0 to 1, and may raise to end it.
+    `watch` is called with the progress, from 0 to 1, and may raise to end it.
     """
     collapse_if_asked(ledger, pruning, algorithm, part_of(watch, 0.0, COLLAPSING))
     watch = part_of(watch, COLLAPSING, 1.0)
@@ -120,7 +120,7 @@ def n_folds_of(pruning: Pruning, train: Samples, validation: Samples | None) -> 
 
 
 def collapse_if_asked(ledger: Ledger, pruning: Pruning, algorithm: Algorithm, watch: Watch = nobody) -> None:
-    """Collapse, where the algorithm asks for it; the programs do not before reduced-error pruning."""
+    """Collapse if the algorithm does so; the programs do not before reduced-error pruning."""
     is_as_programmed = algorithm.dialect is Dialect.RELEASE8
     if algorithm.collapse and not (is_as_programmed and isinstance(pruning, ReducedErrorPruning)):
         collapse(ledger, watch)

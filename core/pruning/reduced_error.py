@@ -1,8 +1,8 @@
-"""Reduced-error pruning: what does not help on validation rows is cut.
+"""Reduced-error pruning: cuts subtrees that do not help on validation rows.
 
-Bottom-up, the deepest nodes first, left to right within a depth; a subtree becomes a leaf when accuracy strictly rises
-(or, on request, stays the same). For numbers the mean squared error takes the place of accuracy, and the mean cost
-where wrong answers have costs. Quinlan 1987.
+Bottom-up, the deepest nodes first, left to right within a depth; a subtree becomes a leaf if accuracy strictly rises
+(or, on request, stays the same). For numbers the mean squared error is used instead of accuracy, and the mean cost if
+wrong answers have costs. Quinlan 1987.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from core.tables.progress import Watch, nobody, part_of, watched
 from core.tables.target import ClassTarget
 from core.tree.history import Decision, Ledger, Method
 
-SENDING = 0.1  # the part of the work that routes the rows, about
+SENDING = 0.1  # the approximate part of the work that routes the rows
 
 
 def prune_by_validation(
@@ -60,7 +60,7 @@ def record_judgement(
     *,
     branch_leaves: int | None = None,
 ) -> None:
-    """One decision with the counts it came from."""
+    """Record one decision, with the counts behind it."""
     evidence = {"rows": float(len(held_out.samples)), "weight": held_out.weight}
     if branch_leaves is not None:
         evidence["branch_leaves"] = float(branch_leaves)

@@ -1,4 +1,4 @@
-"""What rows lose as of every step of a history of cuts, all steps at once.
+"""The losses of rows as of every step of a history of cuts, all steps at once.
 
 A node answers from the step that makes it a leaf until the step that cuts one of the nodes above it. So a row that goes
 to one leaf is answered by that leaf, then by the node above it that is cut first, and so on: its loss is a step
@@ -24,7 +24,7 @@ from core.tables.target import ClassTarget, NumberTarget
 from core.tree.layout import Layout
 from core.tree.tree import Tree, full_view
 
-ROWS_AT_A_TIME = 30_000  # are sent down the tree in a fraction of a second
+ROWS_AT_A_TIME = 30_000  # routed down the tree in a fraction of a second
 CHANGES_AT_A_TIME = 200_000  # of mixed answers in memory at once, or those of one row
 
 
@@ -92,7 +92,7 @@ def by_depth(tree: Tree) -> Iterator[RowArray]:
 
 
 class Judge:
-    """What answers to rows lose."""
+    """The losses of answers to rows."""
 
     def __init__(self, tree: Tree, samples: Samples) -> None:
         self.tree, self._samples = tree, samples
@@ -100,13 +100,13 @@ class Judge:
         self.answers = tree.answers - self.origin  # subtracted from answers, since numbers far from 0 would lose digits
 
     def of_nodes(self, rows: RowArray, nodes: RowArray) -> FloatArray:
-        """What each row loses when this node answers it."""
+        """The loss of each row if this node answers it."""
         if isinstance(self._samples.target, ClassTarget):
             return self._of_labels(self._samples.target, rows, self.tree.labels[nodes])
         return self._of_numbers(self._samples.target, rows, self.answers[nodes])
 
     def of_answers(self, rows: RowArray, answers: FloatArray) -> FloatArray:
-        """What each row loses by this answer, given as a difference from the origin."""
+        """The loss of each row by this answer, given as a difference from the origin."""
         if isinstance(self._samples.target, ClassTarget):
             return self._of_labels(self._samples.target, rows, labels_of(answers, self.tree.costs))
         return self._of_numbers(self._samples.target, rows, answers)

@@ -15,9 +15,9 @@ def training_errors(tree: Tree) -> FloatArray:
 
 
 def errors_of(class_weights: FloatArray, costs: FloatArray | None) -> FloatArray:
-    """What the label of each leaf gets wrong of its own class weights, `[leaf, class]`.
+    """The weight that the label of each leaf gets wrong of its own class weights, `[leaf, class]`.
 
-    Where wrong answers have costs, each counts by its cost over the largest: the errors of a leaf are then its cost in
+    If wrong answers have costs, each counts by its cost over the largest: the errors of a leaf are then its cost in
     units of the worst mistake, and never more than its weight.
     """
     labels = labels_of(shares(class_weights), costs)

@@ -72,7 +72,7 @@ def cutting_alphas(size: RowArray, is_leaf: BoolArray, cost: FloatArray, toleran
 
 
 def groups_of(alphas: FloatArray, tolerance: float) -> RowArray:
-    """The number of the group that each of some ascending alphas belongs to: equal are those near the first of one."""
+    """The group of each of some ascending alphas; a group has all alphas within `tolerance` of its first."""
     groups = np.zeros(len(alphas), dtype=np.int64)
     first, number = 0, 0
     for index in range(len(alphas)):
@@ -101,7 +101,7 @@ def left_by_cuts(size: RowArray, cut_at: RowArray, n_times: int) -> tuple[RowArr
 
 
 def leaves_lost(since: RowArray, until: RowArray, cost: FloatArray, n_times: int) -> tuple[FloatArray, RowArray]:
-    """What the leaves cost that are lost at each time from 1 on, added up in their order, and how many they are.
+    """The cost of the leaves that are lost at each time from 1 on, added up in their order, and their number.
 
     A node is a leaf from a time on, and is lost at another if that is later.
     """
@@ -116,9 +116,9 @@ def leaves_lost(since: RowArray, until: RowArray, cost: FloatArray, n_times: int
 def subtree_estimates(
     size: RowArray, is_inner: BoolArray, leaf_estimate: FloatArray, slack: float
 ) -> tuple[FloatArray, BoolArray, RowArray]:
-    """What each subtree is expected to err on with all below it decided, whether it is to be cut, and its leaves.
+    """The errors expected of each subtree with all below it decided, whether it is to be cut, and its leaves.
 
-    It is cut when the leaf's estimate is not larger than the sum over the children by more than the slack.
+    It is cut if the leaf's estimate is not larger than the sum over the children by more than the slack.
     """
     estimate, subtree = leaf_estimate.copy(), leaf_estimate.copy()
     is_cut, n_leaves = np.zeros(len(size), dtype=np.bool_), np.ones(len(size), dtype=np.int64)

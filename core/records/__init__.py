@@ -1,1 +1,1 @@
-"""Records in, answers out: JSON, columns and Arrow memory read into tables, texts joined."""
+"""Reading records from JSON, columns and Arrow memory into tables, and joining texts for answers."""

@@ -1,4 +1,4 @@
-"""Records that arrive in columns, some attributes left out: how files and streams are kept while they are read."""
+"""Records stored by column, with some attributes left out: the form in which files and streams are read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,20 +19,20 @@ UNSEEN_CODE = UNDECLARED_CODE
 
 @dataclass(frozen=True)
 class RecordColumn:
-    """An attribute's cells as in a table, and the state of each; None when all are known."""
+    """An attribute's cells as in a table, and the state of each; None if all are known."""
 
     cells: Column
     states: StateArray | None
 
     @classmethod
     def of_numbers(cls, numbers: FloatArray) -> "RecordColumn":
-        """Numbers, NaN where one is missing."""
+        """A column of numbers; NaN is missing."""
         is_missing = np.isnan(numbers)
         return cls(numbers, is_missing.astype(np.uint8) * State.MISSING if is_missing.any() else None)
 
     @classmethod
     def of_codes(cls, codes: CodeArray) -> "RecordColumn":
-        """Codes of categories: MISSING_CODE where one is missing, UNSEEN_CODE where the model has no branch for it."""
+        """A column of category codes; MISSING_CODE is missing, UNSEEN_CODE a category that the model does not know."""
         if not (codes < 0).any():
             return cls(codes, None)
         states = np.select([codes == MISSING_CODE, codes == UNSEEN_CODE], [State.MISSING, State.UNSEEN], State.KNOWN)
@@ -47,19 +47,19 @@ class RecordColumn:
 
 @dataclass(frozen=True)
 class RecordBlock:
-    """Some records: the columns that were sent, by name. What was not sent is missing in all of them."""
+    """Some records: the columns that were sent, by name. An attribute that was not sent is missing in every record."""
 
     n_rows: int
     columns: Mapping[str, RecordColumn]
 
     @property
     def n_bytes(self) -> int:
-        """The memory that the cells take."""
+        """The memory of the cells, in bytes."""
         sent = self.columns.values()
         return sum(one.cells.nbytes + (0 if one.states is None else one.states.nbytes) for one in sent)
 
     def encoded(self, attributes: Schema) -> EncodedRecords:
-        """The records with all attributes."""
+        """The records with a column for every attribute."""
         columns = [self.columns.get(a.name) or RecordColumn.of_nothing(a, self.n_rows) for a in attributes]
         table = Table(attributes, tuple(column.cells for column in columns))
         if all(column.states is None for column in columns):

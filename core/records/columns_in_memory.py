@@ -1,6 +1,6 @@
-"""Columns of records that lack nothing, read where they lie in memory: numbers stay, text becomes codes.
+"""Reads columns without missing values in place from memory: numbers are left there, text becomes codes.
 
-Importing this module compiles nothing; reading does, unless compiled code is found on disk.
+Importing this module compiles nothing; reading does, unless compiled code is cached on disk.
 """
 
 from collections.abc import Sequence
@@ -19,15 +19,16 @@ NUMBER_BYTES = 8
 
 
 class NumbersInMemory(NamedTuple):
-    """Where numbers begin, in 64 bits each, at a multiple of 8."""
+    """The address of float64 numbers, a multiple of 8."""
 
     address: int
 
 
 class TextsInMemory(NamedTuple):
-    """Texts one after the other: where the offsets of their ends begin, in 32 bits each, where the text does, its size.
+    """Texts stored one after the other: addresses of their 32-bit offsets and of the text, and the text's size.
 
-    The first offset is where the first text begins. Eight bytes before the text and behind it can be read.
+    The first offset is where the first text begins; each further one is where a text ends. Eight bytes before and after
+    the text must be readable.
     """
 
     offsets: int
@@ -40,7 +41,7 @@ InMemory = NumbersInMemory | TextsInMemory
 
 @dataclass(frozen=True)
 class NumbersOfAttributes:
-    """Where the column of each attribute is, as numbers, codes too; and the codes, kept as long as they are read."""
+    """The addresses of the columns of all attributes as numbers, and the array that holds the codes."""
 
     addresses: NDArray[np.uint64]
     codes: FloatArray
@@ -48,7 +49,7 @@ class NumbersOfAttributes:
 
 
 class ColumnsInMemory:
-    """A model's attributes, ready to read columns for."""
+    """Reads columns for a model's attributes."""
 
     def __init__(self, attributes: Schema) -> None:
         self._vocabulary = Vocabulary(
@@ -58,9 +59,10 @@ class ColumnsInMemory:
         )
 
     def as_numbers(self, columns: Sequence[InMemory], n_rows: int) -> NumbersOfAttributes | None:
-        """The columns of all attributes as numbers; None unless all values are finite numbers or known categories.
+        """The columns of all attributes as numbers; None unless every value is a finite number or a known category.
 
-        An attribute's column is numbers or text as its values are. Numbers stay where they are: the caller keeps them.
+        A numeric attribute needs a column of numbers, any other a column of texts. Numbers stay where they are, so the
+        caller must keep that memory.
         """
         from core.records.kernels.columns_in_memory import read_columns  # imports Numba
 

@@ -1,6 +1,6 @@
-"""Texts that are put side by side again and again, many times each: what leaves say, in the order of the records.
+"""Joins texts that repeat many times: what leaves answer, in the order of the records.
 
-Importing this module compiles nothing; putting texts together does, unless compiled code is found on disk.
+Importing this module compiles nothing; joining texts does, unless compiled code is cached on disk.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,12 +12,12 @@ from core.compiler.raw_memory import END, address_of
 
 
 def side_by_side(texts: Sequence[bytes], positions: Iterable[int], before: bytes, behind: bytes) -> bytes:
-    """The texts at these places one after the other, with something before and behind; the definition."""
+    """The texts at these positions joined, with `before` in front and `behind` at the end; the definition."""
     return b"".join((before, *(texts[index] for index in positions), behind))
 
 
 class TextsSideBySide:
-    """Some texts, ready for that."""
+    """Texts prepared for joining by a kernel."""
 
     def __init__(self, texts: Sequence[bytes]) -> None:
         self._lengths = np.array([*map(len, texts)], dtype=np.int64)
@@ -25,7 +25,7 @@ class TextsSideBySide:
         self._all = np.frombuffer(b"".join((*texts, END)), dtype=np.uint8)
 
     def of(self, positions: RowArray, before: bytes, behind: bytes) -> memoryview:
-        """`records.joined_texts` of the texts."""
+        """`side_by_side` of the texts."""
         from core.records.kernels.joined_texts import write_texts  # imports Numba
 
         end = len(before) + int(self._lengths[positions].sum())

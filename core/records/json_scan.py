@@ -1,8 +1,9 @@
-"""Bodies of records, or of columns, in JSON, read by compiled kernels into tables.
+"""Reads JSON bodies of records or columns into tables with compiled kernels.
 
-A scanner reads what is usual: names and categories spelled in one of the ways in which JSON is commonly written, each
-value of its attribute's type. It never refuses: where it reads nothing, a decoder and `records` have to look.
-Importing this module compiles nothing; scanning does, unless compiled code is found on disk.
+A scanner reads usual bodies: names and categories in one of the common JSON spellings, every value of its attribute's
+type. It reports no errors. If it returns None, the body must go through a decoder and `records`.
+
+Importing this module compiles nothing; scanning does, unless compiled code is cached on disk.
 """
 
 import json
@@ -20,8 +21,8 @@ from core.records.vocabulary import Vocabulary, Word, Words
 from core.tables.schema import Attribute, Schema
 from core.tables.table import MISSING_CODE, Table
 
-MOST_LEFT = 1_000  # numbers for Python to read; a body with more is not usual
-MOST_CELLS = 1 << 24  # what a body may make room for before anything of it is read
+MOST_LEFT = 1_000  # numbers left for Python to parse; a body with more is not scanned
+MOST_CELLS = 1 << 24  # cells that are allocated for a body before any of it is read
 
 NAMES = 0
 NUMBERS, TEXT, WHOLE_NUMBERS, TRUTH_VALUES = 1, 2, 4, 8
@@ -30,15 +31,15 @@ Scanned = tuple[EncodedRecords, int]  # the records, and where in the body they 
 
 
 class Found(NamedTuple):
-    """What a scan writes, by its addresses, and how much there is room for.
+    """The arrays that a scan writes, as addresses, and their sizes.
 
-    cells       `[attribute, row]`: numbers, or codes as whole numbers
+    cells       `[attribute, row]`: numbers, or codes as integers
     states      `[row, attribute]`
-    left        row, attribute, begin and end of each number that Python has to read; how many there are stands first
-    glue        what stood before each value of the record before, with the name in it: its begin, its length, and which
-                attribute that was
-    seen        the row in which a name was met last
-    takes       of each name what its values may be; 0 where it is not used
+    left        row, attribute, begin and end of each number that Python has to parse; their count is in the first line
+    glue        the text before each value of the previous record, up to and including its name and colon: its begin,
+                its length, and the attribute it named
+    seen        the last row in which each name was found
+    takes       by name, the types that its values may have; 0 if it is not used
     """
 
     cells: np.uint64
@@ -57,7 +58,7 @@ Scan = Callable[[Words, Found, np.uint64], tuple[int, int]]
 
 
 class RecordScanner:
-    """A model's attributes, ready to scan bodies; `ignorable` names are columns that the model does not use."""
+    """Scans bodies for a model's attributes; `ignorable` names are columns that the model does not use."""
 
     def __init__(self, attributes: Schema, ignorable: Collection[str]) -> None:
         self._attributes = attributes
@@ -67,20 +68,20 @@ class RecordScanner:
         self._takes = np.array(takes, dtype=np.uint8)
 
     def records(self, body: bytes, start: int) -> Scanned | None:
-        """The list of records that begins at a place of a body in UTF-8; None where it is not usual."""
+        """The list of records that begins at `start` of a UTF-8 body; None if the body is not usual."""
         from core.records.kernels.json_scan import scan_records  # imports Numba
 
         return self._scanned(scan_records, body, start, len(body), b"{")
 
     def columns(self, body: bytes, start: int) -> Scanned | None:
-        """The object of columns that begins at a place, likewise."""
+        """The object of columns that begins at `start` of a UTF-8 body; None if the body is not usual."""
         from core.records.kernels.json_scan import scan_columns  # imports Numba
 
         end = body.find(b"]", start)
         return self._scanned(scan_columns, body, start, len(body) if end < 0 else end, b",")
 
     def _scanned(self, scan: Scan, body: bytes, start: int, end: int, mark: bytes) -> Scanned | None:
-        """What a scan reads; there are at most as many rows as marks up to the end, and one more."""
+        """The result of a scan; there is at most one row more than `mark` occurs between `start` and `end`."""
         from core.records.kernels.json_scan import count_bytes  # imports Numba
 
         if not _is_utf8(body):
@@ -118,7 +119,7 @@ class RecordScanner:
         return self._encoded(cells[:, :n_rows], states[:n_rows]), int(behind) - int(begin)
 
     def _nothing(self, n_rows: int) -> FloatArray:
-        """Cells of which nothing is known."""
+        """Cells in which every value is missing."""
         cells = np.empty((len(self._attributes), n_rows))
         for attribute, values in zip(self._attributes, cells, strict=True):
             if attribute.is_numeric:
@@ -136,9 +137,9 @@ class RecordScanner:
 
 
 def spelled_words(attributes: Schema, names: Sequence[str]) -> Iterator[Word]:
-    """Every spelling of names, of which the first are the attributes', and of categories.
+    """Every spelling of the names, which begin with the attributes', and of their categories.
 
-    The vocabulary of names is NAMES, that of an attribute's categories its number and 1.
+    Names are in vocabulary NAMES, the categories of attribute i in vocabulary i + 1.
     """
     for code, name in enumerate(names):
         yield from ((NAMES, code, text) for text in spellings(name))
@@ -148,14 +149,14 @@ def spelled_words(attributes: Schema, names: Sequence[str]) -> Iterator[Word]:
 
 
 def taken_by(attribute: Attribute) -> int:
-    """What an attribute's values may be."""
+    """The types that an attribute's values may have."""
     if attribute.is_numeric:
         return NUMBERS
     return TEXT | WHOLE_NUMBERS * takes_numbers(attribute) | TRUTH_VALUES * takes_booleans(attribute)
 
 
 def spellings(name: str) -> Iterator[bytes]:
-    """The common ways to write a text in JSON, without the quotes: as it is, and in ASCII alone."""
+    """The common JSON spellings of a text, without the quotes: with all characters as they are, and in ASCII."""
     yield from dict.fromkeys(json.dumps(name, ensure_ascii=ascii)[1:-1].encode() for ascii in (False, True))
 
 

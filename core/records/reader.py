@@ -1,7 +1,7 @@
-"""Records read one by one into cells, in plain Python: for a few of them nothing is faster.
+"""Reads records one by one into cells in plain Python, which is the fastest way for a few of them.
 
-The twin of `records.encode_records` for what records usually hold: numbers for numeric attributes, text for others.
-Whatever else there may be is left to `encode_records`.
+Equals `records.encode_records` for usual records: numbers for numeric attributes, text for others. A record with
+anything else is left to `encode_records`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,14 +14,14 @@ from core.tables.schema import Schema
 from core.tables.table import MISSING_CODE, Table
 
 LEFT_OUT = object()
-KNOWN, MISSING, UNSEEN = map(int, State)  # members of an enumeration are slow to find
+KNOWN, MISSING, UNSEEN = map(int, State)  # as plain integers, because looking up members of an enumeration is slow
 
-# The cells of a record, and the state of each attribute; no states where all are known.
+# The cells of a record, and the state of each attribute; no states if all are known.
 ReadRecord = tuple[Cells, bytes]
 
 
 class RecordReader:
-    """A model's attributes, ready to read records; `ignorable` names are columns that the model does not use."""
+    """Reads records for a model's attributes; `ignorable` names are columns that the model does not use."""
 
     def __init__(self, attributes: Schema, ignorable: Collection[str]) -> None:
         self.attributes = attributes
@@ -32,7 +32,7 @@ class RecordReader:
         ]
 
     def read(self, record: Mapping[str, Value], *, ignore_unknown: bool) -> ReadRecord | None:
-        """The record's cells; None for `encode_records` to look at it."""
+        """The record's cells; None if it must be left to `encode_records`."""
         cells: list[float] = []
         states: list[int] = []
         n_left_out = 0
@@ -60,7 +60,7 @@ class RecordReader:
         return cells, bytes(states) if any(states) else b""
 
     def encoded(self, records: Sequence[ReadRecord]) -> EncodedRecords:
-        """Some of the records that were read as a table."""
+        """The table of records that `read` returned."""
         cells = np.array([cells for cells, _ in records]).reshape(len(records), len(self.attributes))
         columns = (
             values.copy() if attribute.is_numeric else np.where(np.isnan(values), MISSING_CODE, values).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Records that arrive for a prediction, made into a table with the model's attributes.
+"""Encodes the records of a prediction as a table with the model's attributes.
 
 A value is known, missing (left out or null) or unseen: a category that the model has no branch for, which is routed
 like a missing value and reported. Anything else is a fault, and all faults are reported together.
@@ -26,7 +26,7 @@ MOST_FAULTS = 100
 
 
 class State(IntEnum):
-    """What is known of a record's value."""
+    """Whether a record's value is known."""
 
     KNOWN = 0
     MISSING = 1
@@ -35,7 +35,7 @@ class State(IntEnum):
 
 @dataclass(frozen=True)
 class EncodedRecords:
-    """The table, and `states[row, attribute]`; None when every value is known."""
+    """A table of records, and `states[row, attribute]`; None if every value is known."""
 
     table: Table
     states: NDArray[np.uint8] | None
@@ -47,7 +47,7 @@ class EncodedRecords:
 
     @property
     def states_by_row(self) -> list[bytes] | None:
-        """The states of each record, none where all its values are known; None where that is so of all records."""
+        """The states of each record, empty if all its values are known; None if those of all records are."""
         if self.states is None:
             return None
         by_row = [b""] * len(self.states)
@@ -56,19 +56,19 @@ class EncodedRecords:
         return by_row
 
     def take(self, rows: RowArray) -> "EncodedRecords":
-        """These records, in this order."""
+        """The records of these rows, in this order."""
         states = None if self.states is None else self.states[rows]
         return EncodedRecords(self.table.take(rows), states)
 
     def known_in(self, table: Table) -> "EncodedRecords":
-        """The records with the cells of another table, where what was missing may be known."""
+        """The records with the cells of another table, in which missing values may have become known."""
         if self.states is None:
             return self
         is_hole = np.stack([is_missing(values) for values in table.columns], axis=1)
         return EncodedRecords(table, np.where(is_hole, self.states, np.uint8(State.KNOWN)))
 
     def names(self, row: int, state: State) -> list[str]:
-        """The attributes of a record that are in a state other than known."""
+        """The attributes of a record that are in this state, which is not `KNOWN`."""
         if self.states is None:
             return []
         return [self.table.schema[column].name for column in np.flatnonzero(self.states[row] == state).tolist()]
@@ -91,7 +91,7 @@ def encode_records(
 def encode_columns(
     columns: Mapping[str, Sequence[Value]], attributes: Schema, *, ignorable: Collection[str], ignore_unknown: bool
 ) -> EncodedRecords:
-    """Encode records that arrive column by column, all of one length."""
+    """Encode records that arrive column by column, all of the same length."""
     faults = _Faults()
     if not ignore_unknown:
         faults.add(*unknown_names(columns, {*attributes.names, *ignorable}, attributes, ("columns",)))
@@ -152,7 +152,7 @@ Wrong = tuple[int, str, str | None]
 
 
 def encode_numbers(values: Sequence[Value], attribute: Attribute) -> tuple[FloatArray, list[Wrong]]:
-    """A numeric column; text and booleans are of the wrong type."""
+    """Encode a numeric column; text and booleans are faults."""
     cells, wrong = np.full(len(values), np.nan), list[Wrong]()
     for row, value in enumerate(values):
         if value is None:
@@ -166,7 +166,7 @@ def encode_numbers(values: Sequence[Value], attribute: Attribute) -> tuple[Float
 
 
 def encode_categories(values: Sequence[Value], attribute: Attribute) -> tuple[CodeArray, list[Wrong]]:
-    """A categorical column. Numbers and booleans are taken where some category reads as one, or none is known."""
+    """Encode a categorical column; numbers and booleans are accepted if a category reads as one, or none is known."""
     names = attribute.categories
     numbers, booleans = takes_numbers(attribute), takes_booleans(attribute)
     codes = {name: code for code, name in enumerate(names)}
@@ -183,12 +183,12 @@ def encode_categories(values: Sequence[Value], attribute: Attribute) -> tuple[Co
 
 
 def takes_numbers(attribute: Attribute) -> bool:
-    """Whether numbers are taken for categories: some category reads as one, or none is known."""
+    """Whether numbers are accepted as categories: some category reads as a number, or none is known."""
     return not attribute.categories or any(map(reads_as_number, attribute.categories))
 
 
 def takes_booleans(attribute: Attribute) -> bool:
-    """Whether truth values are taken for categories."""
+    """Whether booleans are accepted as categories: "true" or "false" is one, or none is known."""
     return not attribute.categories or not {"true", "false"}.isdisjoint(attribute.categories)
 
 
@@ -205,12 +205,12 @@ def _is_number(value: object) -> bool:
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # a whole number beyond float64
+    except OverflowError:  # an integer beyond float64
         return False
 
 
 def _shown(value: object) -> str:
-    """A value of the wrong type, in a few words; JSON may hold lists and objects too."""
+    """A value of the wrong type in a few words; JSON may contain lists and objects too."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, bool) or _is_number(value):

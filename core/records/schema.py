@@ -1,6 +1,6 @@
-"""What a record for a model looks like: as an example, and as a JSON Schema (draft 2020-12).
+"""The form of a model's records: an example, and a JSON Schema (draft 2020-12).
 
-The schema takes just what a prediction takes, so a category never seen is no fault: the known ones are listed, and any
+The schema accepts exactly what a prediction accepts. An unseen category is no fault, so known ones are listed and any
 other passes.
 """
 
@@ -13,14 +13,14 @@ from core.tree.conditions import number_text
 from core.tree.model import Model, Range
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-MOST_LISTED = 1_000  # categories of an attribute
+MOST_LISTED = 1_000  # categories listed for an attribute
 FLOAT64 = {"minimum": -sys.float_info.max, "maximum": sys.float_info.max}
 
 
 def example_record(model: Model) -> dict[str, Value]:
     """A complete record: first categories, and the middle of each range.
 
-    A number that no training row has is 0; a category that none has cannot be known, and is left out.
+    A number without training values is 0; an attribute without categories is left out.
     """
     record: dict[str, Value] = {}
     for attribute, limits in zip(model.attributes, model.ranges, strict=True):
@@ -57,7 +57,7 @@ def number_schema(limits: Range) -> dict[str, Any]:
 
 
 def category_schema(attribute: Attribute) -> dict[str, Any]:
-    """One of the known categories, or any other value of the types that are taken; it counts as never seen."""
+    """One of the known categories, or any other value of an accepted type, which counts as unseen."""
     known = list(attribute.categories[:MOST_LISTED])
     types = ["string", *(["boolean"] if takes_booleans(attribute) else [])]
     numbers = [{"type": "number", **FLOAT64}] if takes_numbers(attribute) else []

@@ -1,4 +1,4 @@
-"""Words that are looked for in memory: by compiled code, as bytes, in one or several vocabularies at once."""
+"""Vocabularies of words that compiled code finds in memory by their bytes."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,13 +11,12 @@ Word = tuple[int, int, bytes]  # its vocabulary, its code there, and its text
 
 
 class Words(NamedTuple):
-    """Where words are in memory, and how they are found; the first three are addresses.
+    """A hash table of words; the first three fields are addresses.
 
     text        all words one after the other
-    lines       of each word where its text begins and how long it is, its vocabulary, its code, and its first and last
-                bytes
-    slots       words by their hash, -1 where there is none; as many as a power of 2: a hash without its lowest bits,
-                as many as `slot_shift`
+    lines       by word: the start of its text, its length, vocabulary, code, and its first and last bytes
+    slots       word numbers by hash, -1 if empty; their number is a power of 2. The slot of a hash is the hash shifted
+                right by `slot_shift`
     """
 
     text: np.uint64
@@ -28,7 +27,7 @@ class Words(NamedTuple):
 
 
 class Vocabulary:
-    """Words, ready to be found; kept as long as kernels may look for them."""
+    """Words prepared for lookup; must be kept as long as kernels may use it."""
 
     def __init__(self, every: Iterable[Word]) -> None:
         from core.records.kernels.vocabulary import fill_slots  # imports Numba

@@ -1,12 +1,12 @@
-"""How many bits it takes to tell a set of rules for a class, and the rows that it gets wrong.
+"""The description length of a set of rules for a class: the bits that encode the rules and their exceptions.
 
-The best set is the one that, with its exceptions, is told in the fewest bits (Quinlan and Rivest 1989; C4.5rules,
+The best set is the one whose encoding, with its exceptions, takes the fewest bits (Quinlan and Rivest 1989; C4.5rules,
 Quinlan 1993, section 5.2). For a set S of rules for one class, which covers the weight r of n,
 
     bits(S) = 1/2 (sum_{rules} bits(rule) - log2 |S|!) + log2 C(r, false positives) + log2 C(n - r, false negatives)
 
-A rule takes the bits of its k conditions less log2 k!, since they could be told in any order, as the rules could be. C
-is taken for weights too, by the gamma function.
+A rule takes the bits of its k conditions less log2 k!, since their order does not matter; nor does the order of the
+rules. C is extended to weights by the gamma function.
 """
 
 from collections.abc import Sequence
@@ -24,13 +24,13 @@ from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table, is_missing
 from core.tree.conditions import Above, AtMost, Between, Condition, IsKnown, IsOneOf, Linear, OnOneAttribute
 
-THEORY = 0.5  # attributes overlap in what they tell, so rules take fewer bits than are counted (Quinlan 1993)
-FEW_RULES = 10  # up to here every subset is looked at
+THEORY = 0.5  # attributes are redundant, so rules take fewer bits than are counted (Quinlan 1993)
+FEW_RULES = 10  # up to this number every subset is tried
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """`covers[rule, row]`, the bits of each rule, and each row's weight if it is of their class, and if it is not."""
+    """`covers[rule, row]`, the bits of each rule, and each row's weight: `right` if of their class, else `wrong`."""
 
     covers: BoolArray
     bits: FloatArray
@@ -38,7 +38,7 @@ class Coverage:
     wrong: FloatArray
 
     def grouped(self) -> "Coverage":
-        """The same with the rows that the same rules cover taken together: there are far fewer of those."""
+        """The coverage with rows that the same rules cover merged into one; there are far fewer of those."""
         packed = np.packbits(self.covers, axis=0)
         _, first, group = np.unique(packed, axis=1, return_index=True, return_inverse=True)
         right, wrong = (weights_by(group.ravel(), weights, len(first)) for weights in (self.right, self.wrong))
@@ -46,7 +46,7 @@ class Coverage:
 
 
 def numbers_of_values(table: Table) -> list[int]:
-    """How many different values each column has: categories declared, or numbers known."""
+    """The number of different values in each column: declared categories, or known numbers."""
     return [
         len(np.unique(values[~is_missing(values)])) if attribute.is_numeric else len(attribute.categories)
         for attribute, values in zip(table.schema, table.columns, strict=True)
@@ -54,7 +54,7 @@ def numbers_of_values(table: Table) -> list[int]:
 
 
 def condition_bits(conditions: Sequence[Condition], schema: Schema, n_values: Sequence[int]) -> float:
-    """How many bits tell a rule's conditions: which attribute, which value or values, which side of which threshold."""
+    """The bits that encode a rule's conditions: attributes, values, thresholds, and the sides of these."""
     told = 0.0
     for condition in conditions:
         if isinstance(condition, Linear):  # as much as a threshold on each of its attributes
@@ -81,12 +81,12 @@ def _value_bits(condition: OnOneAttribute, attribute: Attribute, n_values: int) 
 
 
 def _side_bits(n_values: int) -> float:
-    """A threshold between so many values, and the side of it."""
+    """The bits of a threshold between `n_values` values and a side of it."""
     return 1.0 + log2(max(n_values - 1, 1))
 
 
 def log2_choices(n: FloatArray, k: FloatArray) -> FloatArray:
-    """log2 of the binomial coefficient, for weights too; 0 <= k <= n but for rounding."""
+    """log2 of the binomial coefficient, extended to weights; 0 <= k <= n up to rounding."""
     inside = np.clip(k, 0.0, n)
     return np.asarray((log_factorials(n) - log_factorials(inside) - log_factorials(n - inside)) / LOG_2)
 
@@ -94,7 +94,7 @@ def log2_choices(n: FloatArray, k: FloatArray) -> FloatArray:
 def set_bits(
     n_rules: FloatArray, rule_bits: FloatArray, right: FloatArray, wrong: FloatArray, of: Coverage
 ) -> FloatArray:
-    """The bits of sets of rules, from how many there are, their own bits and the weight they cover, right and wrong."""
+    """The bits of rule sets, given their number of rules, the bits of those, and the right and wrong weight covered."""
     theory = rule_bits - log_factorials(n_rules) / LOG_2
     all_right, all_wrong = float(of.right.sum()), float(of.wrong.sum())
     covered, missed = right + wrong, np.maximum(all_right - right, 0.0)
@@ -103,7 +103,7 @@ def set_bits(
 
 
 def shortest_subset(of: Coverage) -> list[int]:
-    """The rules that are told, with their exceptions, in the fewest bits; ties to fewer rules."""
+    """The rules whose encoding, with their exceptions, takes the fewest bits; on a tie the fewer rules."""
     groups = of.grouped()
     if len(of.bits) <= FEW_RULES:
         return _best_of_all(groups)
@@ -113,7 +113,7 @@ def shortest_subset(of: Coverage) -> list[int]:
 
 
 def _best_of_all(of: Coverage) -> list[int]:
-    """Every subset in turn."""
+    """The best subset, by trying every one."""
     n_rules = len(of.bits)
     chosen: BoolArray = (np.arange(1 << n_rules)[:, None] >> np.arange(n_rules)) & 1 > 0
     is_covered = np.stack([of.covers[subset].any(axis=0) for subset in chosen])
@@ -125,12 +125,12 @@ def _best_of_all(of: Coverage) -> list[int]:
 
 
 def _climbed(of: Coverage, chosen: BoolArray) -> tuple[BoolArray, float]:
-    """From a set on, take in or leave out one rule after the other, always the one that saves most bits."""
+    """Hill climbing from a given set: add or remove the rule that saves the most bits, until none does."""
     chosen = chosen.copy()
     times = of.covers[chosen].sum(axis=0)
     bits = float(set_bits(*_figures(of, chosen, times), of))
     while True:
-        # Taking a rule in covers the rows that nothing covers yet, leaving one out uncovers those it covers alone.
+        # Adding a rule covers rows that no rule covers yet; removing one uncovers the rows that it alone covers.
         alone = np.zeros((len(chosen), 2))
         for rules, rows in ((~chosen, times == 0), (chosen, times == 1)):
             covers = of.covers[np.ix_(rules, rows)]
@@ -148,7 +148,7 @@ def _climbed(of: Coverage, chosen: BoolArray) -> tuple[BoolArray, float]:
 
 
 def _figures(of: Coverage, chosen: BoolArray, times: RowArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """What `set_bits` takes of one set."""
+    """The arguments of `set_bits` for one set."""
     is_covered = times > 0
     n_rules, rule_bits = np.array(float(chosen.sum())), np.array(of.bits[chosen].sum())
     return n_rules, rule_bits, np.array(of.right[is_covered].sum()), np.array(of.wrong[is_covered].sum())

@@ -1,4 +1,4 @@
-"""What changes from one tree of a pruning history to another: the rules that go and come, and whom they move."""
+"""What changes between two trees of a pruning history: the rules removed and added, and the weight that moves."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from core.tree.tree import TreeView
 
 @dataclass(frozen=True, slots=True)
 class RuleDifference:
-    """The leaves whose rules only one of two trees has, left to right, and how many rules both have.
+    """The leaves whose rules only one of two trees has, left to right, and the number of rules that both have.
 
-    Rules are the same when their merged conditions are. `moved` is the share of the training weight that comes under
+    Rules are the same if their merged conditions are. `moved` is the share of the training weight that falls under
     another rule.
     """
 
@@ -24,7 +24,7 @@ class RuleDifference:
 
 
 def rule_difference(before: TreeView, after: TreeView, schema: Schema) -> RuleDifference:
-    """The rules of one tree against those of another."""
+    """The difference between the rules of two trees."""
     old, young = _named_leaves(before, after, schema), _named_leaves(after, before, schema)
     gone = tuple(leaf for name, leaf in old.items() if name not in young)
     new = tuple(leaf for name, leaf in young.items() if name not in old)
@@ -33,7 +33,7 @@ def rule_difference(before: TreeView, after: TreeView, schema: Schema) -> RuleDi
 
 
 def _named_leaves(view: TreeView, other: TreeView, schema: Schema) -> dict[str | int, int]:
-    """The leaves by what tells their rules apart: their numbers, unless a raised branch changed the ways to them."""
+    """The leaves by a key of their rules: the leaf's number, unless a raised branch changed the paths."""
     if view.tree is other.tree:
         return {leaf: leaf for leaf in view.leaves}
     return {rule.id: rule.leaf for rule in path_rules(view, schema)}

@@ -1,6 +1,6 @@
-"""What stands behind a rule: how sure its class is, or where the mean of its numbers lies, and how much it tells.
+"""The evidence behind a rule: the confidence interval of its class share or of its means, and its lift.
 
-Intervals hold the true share or mean in 95 % of cases. Weights count as samples.
+Intervals contain the true share or mean in 95 % of cases. Weights count as samples.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class ClassEvidence:
-    """`confidence` is the share of the rule's class among the rows it covers, the parent's where it covers none.
+    """`confidence` is the share of the rule's class among the rows it covers, or the parent's share if it covers none.
 
-    `interval` is Clopper and Pearson's, 0 to 1 where no row is covered. `lift` is the confidence over the share of the
-    class in all training rows; None where no row has the class.
+    `interval` is Clopper and Pearson's, 0 to 1 if no row is covered. `lift` is the confidence divided by the share of
+    the class in all training rows; None if no row has the class.
     """
 
     confidence: float
@@ -34,7 +34,7 @@ class ClassEvidence:
 
 @dataclass(frozen=True, slots=True)
 class NumberEvidence:
-    """Mean and standard deviation of each target; `intervals` of the means are None below two samples (Student's)."""
+    """Mean and standard deviation of each target; `intervals` of the means (Student's) are None below two samples."""
 
     means: tuple[float, ...]
     spreads: tuple[float, ...]
@@ -42,7 +42,7 @@ class NumberEvidence:
 
 
 def class_evidence(tree: Tree, rules: Sequence[Rule]) -> list[ClassEvidence]:
-    """The evidence for each rule of a classification tree, or made from one."""
+    """The evidence for each rule of, or simplified from, a classification tree."""
     labels = np.array([rule.label for rule in rules], dtype=np.int64)
     weights = np.array([rule.weights for rule in rules], dtype=np.float64).reshape(len(rules), tree.values.shape[1])
     total, own = weights.sum(axis=1), np.take_along_axis(weights, labels[:, None], axis=1)[:, 0]

@@ -1,4 +1,4 @@
-"""Every root-to-leaf path is a rule; together they are mutually exclusive and complete.
+"""Extracts the rules of a tree: one for each path from the root to a leaf, mutually exclusive and complete.
 
 Conditions on the same attribute are merged into one interval or one set, so each complete record satisfies exactly one
 rule.
@@ -28,8 +28,8 @@ from core.tree.tree import Tree, TreeView
 class Rule:
     """A leaf's conditions; `support` is the share of the training weight that they cover.
 
-    `id` is the same for equal conditions. `label` is the class that follows, and `weights` are those of each class
-    among the rows covered; None and empty where numbers are predicted.
+    `id` is the same for equal conditions. `label` is the class that follows, and `weights` are the class weights of the
+    covered rows; None and empty if numbers are predicted.
     """
 
     id: str
@@ -65,7 +65,7 @@ def rule_id(conditions: tuple[Condition, ...], schema: Schema) -> str:
 
 
 def _spelled(condition: Condition, schema: Schema) -> list[str]:
-    """The condition in words that no other has: a list keeps `a, b` and `c` apart from `a` and `b, c`."""
+    """An unambiguous description of a condition: a list tells the categories `a, b` and `c` from `a` and `b, c`."""
     attribute = schema[condition.column]
     if isinstance(condition, Linear):
         terms = (text for term in condition.terms for text in (term_name(term, schema), number_text(term.weight)))

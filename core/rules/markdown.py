@@ -12,13 +12,13 @@ from core.tables.target import Task
 from core.tree.conditions import number_text
 from core.tree.model import Model
 
-# What Markdown, or HTML inside it, would take for more than a character.
+# Characters with a meaning in Markdown, or in HTML inside it.
 SPECIAL = re.compile(r"[\\`*_{}\[\]<>()#!|~&$]")
 LINE_ENDS = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
 def rules_markdown(model: Model, rules: Sequence[Rule], default: int | None) -> str:
-    """A row for each rule, with its figures; `model` as of the rules' step."""
+    """A table with a row for each rule and its figures; `model` is as of the rules' step."""
     inert = replace(
         model,
         classes=tuple(map(escaped, model.classes)),
@@ -33,7 +33,7 @@ def rules_markdown(model: Model, rules: Sequence[Rule], default: int | None) -> 
 
 
 def escaped(text: str) -> str:
-    """The text such that it means nothing to Markdown; the ends of lines are shown as ↵."""
+    """The text with Markdown's special characters escaped; line ends are shown as ↵."""
     return LINE_ENDS.sub("↵", SPECIAL.sub(r"\\\g<0>", text))
 
 
@@ -77,5 +77,5 @@ def _between(low: float, high: float) -> str:
 
 
 def _short(number: float) -> str:
-    """To four digits."""
+    """The number with four significant digits."""
     return number_text(float(f"{number:.4g}"))

@@ -1,7 +1,8 @@
-"""Which rules hold for a record: fully, in part, or not.
+"""Which rules hold for a record: fully, partially, or not.
 
-A path rule holds in part where values that it asks for are missing: as much of the record comes to its leaf as in a
-prediction. Simplified rules are no paths, so there is no such weight; one that may hold is told, and does not answer.
+A path rule holds partially if values that it tests are missing; its weight is the weight of the record at its leaf, as
+in a prediction. Simplified rules are no paths and have no such weight; one that may hold is reported, but does not
+answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,14 +18,14 @@ from core.tree.conditions import Condition, Linear, holds, satisfied_by
 class MatchState(StrEnum):
     """How far a rule holds for a record."""
 
-    FULL = "full"  # all its conditions do
-    PARTIAL = "partial"  # no known value speaks against it, but some value is missing
+    FULL = "full"  # all its conditions hold
+    PARTIAL = "partial"  # no condition is known to fail, but some value is missing
     NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How far a rule holds, which part of the record comes to it (None where nothing tells), and whether it decides."""
+    """How far a rule holds, the record's weight at it (None if undefined), and whether it decides."""
 
     state: MatchState
     weight: float | None
@@ -32,7 +33,7 @@ class Match:
 
 
 def path_matches(rules: Sequence[Rule], record: Table, reached: Mapping[int, float]) -> list[Match]:
-    """Of the paths for a table of one record; `reached` are the leaves that answer it, with their weights."""
+    """The matches of path rules for a table of one record; `reached` has the weights of the leaves that answer it."""
     matches = []
     for rule in rules:
         weight = reached.get(rule.leaf, 0.0)
@@ -43,7 +44,7 @@ def path_matches(rules: Sequence[Rule], record: Table, reached: Mapping[int, flo
 
 
 def ordered_matches(ordered: OrderedRules, record: Table) -> list[Match]:
-    """Of simplified rules, in their order, for a table of one record."""
+    """The matches of simplified rules, in their order, for a table of one record."""
     deciding = int(ordered.deciding(record)[0])
     weights = {MatchState.FULL: 1.0, MatchState.PARTIAL: None, MatchState.NONE: 0.0}
     states = [state_of(rule, record) for rule in ordered.rules]
@@ -51,7 +52,7 @@ def ordered_matches(ordered: OrderedRules, record: Table) -> list[Match]:
 
 
 def state_of(rule: Rule, record: Table) -> MatchState:
-    """Whether all conditions of a rule hold, none is known to fail, or one fails."""
+    """FULL if all conditions of a rule hold, NONE if one fails, otherwise PARTIAL."""
     state = MatchState.FULL
     for condition in rule.conditions:
         if lacks_values(condition, record):
@@ -66,6 +67,6 @@ def state_of(rule: Rule, record: Table) -> MatchState:
 
 
 def lacks_values(condition: Condition, record: Table) -> bool:
-    """Whether a value that the condition asks for is missing."""
+    """Whether a value that the condition tests is missing."""
     columns = [term.column for term in condition.terms] if isinstance(condition, Linear) else [condition.column]
     return any(is_missing(record.columns[column][:1])[0] for column in columns)

@@ -1,6 +1,6 @@
-"""Rules as the source of a Python function that needs nothing but Python.
+"""Rules as the source of a Python function without dependencies.
 
-All that comes from the data is written by `repr`, so whatever it holds is a text or a number.
+Everything that comes from data is written by `repr`, so it can only be a string or number literal.
 """
 
 import sys
@@ -150,7 +150,7 @@ def holds(value, wanted):
 
 
 def tree_python(model: Model, view: TreeView) -> str:
-    """The tree as a function that also answers records with missing values, by weights; `model` as of its step."""
+    """The tree as a function that also handles missing values, by weights; `model` is as of the tree's step."""
     tree, leaves = view.tree, set(view.leaves)
     inner = [node for node in view.nodes if node not in leaves]
     is_class, costs = model.task is Task.CLASSIFICATION, tree.costs
@@ -181,7 +181,7 @@ def ordered_python(model: Model, ordered: OrderedRules) -> str:
 
 
 def _reading(has_sums: bool) -> dict[str, str]:
-    """How a test finds the value that it asks for."""
+    """The template's parts that read the value of a test."""
     value = "value_of(record, attribute)" if has_sums else "record.get(attribute)"
     return {"value": value, "sums": SUMS if has_sums else ""}
 
@@ -202,7 +202,7 @@ def _test(view: TreeView, node: int, schema: Schema) -> tuple[object, ...]:
 
 
 def _sum(terms: Sequence[Term], schema: Schema) -> list[tuple[str, float | dict[str, float]]]:
-    """Each attribute of a sum with its weight, or with one for every category."""
+    """Each attribute of a sum with its weight, or with a weight for every category."""
     weights: dict[str, float | dict[str, float]] = {}
     for term in terms:
         attribute = schema[term.column]
@@ -216,7 +216,7 @@ def _sum(terms: Sequence[Term], schema: Schema) -> list[tuple[str, float | dict[
 
 
 def _cuts(split: Split) -> tuple[float, ...]:
-    """Where branches of numbers end; of merged intervals only some cuts are ends."""
+    """The cuts between the branches of a numeric split; of merged intervals, only cuts between different branches."""
     if split.kind is SplitKind.MERGED_INTERVALS:
         neighbours = pairwise(split.branch_of[:-1])
         return tuple(cut for cut, (one, other) in zip(split.cuts, neighbours, strict=True) if one != other)
@@ -224,7 +224,7 @@ def _cuts(split: Split) -> tuple[float, ...]:
 
 
 def _branch_by_category(split: Split, categories: tuple[str, ...]) -> dict[str, int]:
-    """The branch of each category that has one; an ordinal's categories are divided as their places are."""
+    """The branch of each category that has one; ordinal categories are compared by their position."""
     positions = np.arange(len(categories), dtype=np.int32)
     return {
         name: branch for name, branch in zip(categories, split.branches(positions).tolist(), strict=True) if branch >= 0
@@ -249,7 +249,7 @@ def _wanted(condition: Condition, schema: Schema) -> tuple[object, Wanted]:
     attribute, or_missing = schema[condition.column], condition.or_missing
     match condition:
         case IsOneOf(_, (), True) if attribute.is_numeric:
-            return attribute.name, (sys.float_info.max, None, True)  # no number is above it
+            return attribute.name, (sys.float_info.max, None, True)  # no number is above the largest
         case IsOneOf(_, codes, True):
             others = [name for code, name in enumerate(attribute.categories) if code not in set(codes)]
             return attribute.name, {"not": others}

@@ -1,17 +1,19 @@
-"""Fewer and shorter rules, asked in an order, with a default: C4.5rules (Quinlan 1993, chapter 5).
+"""Simplified rules: fewer and shorter ones, tried in order, with a default. C4.5rules (Quinlan 1993, chapter 5).
 
-1. Every path loses the conditions that do not help: always the one without which the pessimistic error rate is least,
-   as long as it does not rise. Rules that are then equal are one, and one without conditions goes.
-2. For each class, those rules stay that are told with their exceptions in the fewest bits (`description_length`).
-3. Classes are asked in the order of fewest false positives among the rows that no class before has covered, the rules
-   of a class in the order of their pessimistic error rates.
-4. Rules go without which fewer training rows are answered wrongly. The default is the most frequent class of the rows
-   that no rule covers.
-5. If the rules answer over a point more of the training weight wrongly than the tree, rules are asked first that were
-   left out, shortened or not, always the one that saves most, until they do not. Then those go that are of no use any
-   more. This is not in C4.5rules, which may end far from its tree where classes are hard to tell apart.
+1. Every path loses the conditions that do not help: repeatedly the one whose removal gives the lowest pessimistic error
+   rate, as long as the rate does not rise. Duplicates and rules without conditions are dropped.
+2. For each class, the subset of rules is kept whose encoding, with its exceptions, takes the fewest bits
+   (`description_length`).
+3. Classes are ordered by fewest false positives among the rows that no earlier class covers, the rules of a class by
+   pessimistic error rate.
+4. Rules are dropped if that lowers the training error. The default is the most frequent class of the rows that no rule
+   covers.
+5. If the rules misclassify over one percentage point more of the training weight than the tree, dropped rules,
+   shortened or not, are put back in front, always the one that saves most, until they no longer do. Then rules that
+   have become useless are dropped. This is not in C4.5rules, which may end far from its tree if classes are hard to
+   tell apart.
 
-A row satisfies a condition if its value is known and fits; where a value is missing, the rule does not hold, unless the
+A row satisfies a condition if its value is known and fits. If a value is missing, the rule does not hold, unless the
 condition says "or missing".
 """
 
@@ -36,19 +38,19 @@ from core.tables.target import ClassTarget
 from core.tree.conditions import Above, AtMost, Between, Condition, IsOneOf, merged, satisfied_by
 from core.tree.tree import TreeView
 
-CF = 0.25  # C4.5's own
-WORSE = 0.01  # how much more of the training weight the rules may get wrong than the tree
+CF = 0.25  # C4.5's default
+WORSE = 0.01  # the share of training weight that the rules may misclassify beyond the tree's errors
 
 
 @dataclass(frozen=True)
 class OrderedRules:
-    """The first rule whose conditions all hold answers with its class; `default` answers where none does."""
+    """Rules in order: the first whose conditions all hold gives its class; if none holds, the class is `default`."""
 
     rules: tuple[Rule, ...]
     default: int
 
     def deciding(self, records: Table) -> RowArray:
-        """Which rule answers each record, by its place; the number of rules where the default does."""
+        """The index of the rule that answers each record; the number of rules if the default does."""
         return _first(covered(self.rules, records))
 
     def labels(self, records: Table) -> RowArray:
@@ -66,7 +68,7 @@ def covered(rules: Sequence[Rule], records: Table) -> BoolArray:
 
 
 def simplified_rules(view: TreeView, samples: Samples) -> OrderedRules:
-    """The rules of a classification tree, made fewer and shorter with the rows it was trained on."""
+    """The rules of a classification tree, simplified by means of its training rows."""
     rows = _Rows(samples)
     paths = [path for path in path_rules(view, rows.schema) if view.tree.weight[path.leaf] > 0]
     shorter = _distinct(_restated(p, left, rows) for p, left in zip(paths, _generalised(paths, rows), strict=True))
@@ -84,7 +86,7 @@ def simplified_rules(view: TreeView, samples: Samples) -> OrderedRules:
 
 
 def _distinct(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules that have conditions, those of equal ones that come first."""
+    """The rules that have conditions; of equal ones, the first."""
     found: dict[tuple[str, int | None], Rule] = {}
     for rule in rules:
         if rule.conditions:
@@ -93,7 +95,7 @@ def _distinct(rules: Iterable[Rule]) -> list[Rule]:
 
 
 class _Rows:
-    """The training rows, and which of them fail which condition: neighbouring paths have most conditions in common."""
+    """The training rows, and which rows fail each condition; cached, since neighbouring paths share most conditions."""
 
     def __init__(self, samples: Samples) -> None:
         assert isinstance(samples.target, ClassTarget)
@@ -108,7 +110,7 @@ class _Rows:
         return self._fails[condition]
 
     def wrong(self, label: int) -> FloatArray:
-        """Each row's weight if it is of another class."""
+        """Each row's weight if it is of another class, else 0."""
         return np.where(self.codes == label, 0.0, self.weights)
 
     def class_weights(self, is_taken: BoolArray) -> FloatArray:
@@ -129,7 +131,7 @@ class _Draft:
     def errors_and_weights(self) -> FloatArray:
         """`[(errors, weight), :]` of the rule as it is, and without each of its conditions."""
         near = np.flatnonzero(self._n_failed <= 1)
-        failed = np.zeros(len(near), dtype=np.int64)  # the one condition that keeps a row out, counted from 1
+        failed = np.zeros(len(near), dtype=np.int64)  # the only condition that the row fails, counted from 1
         for number, condition in enumerate(self.conditions, start=1):
             failed[self._rows.fails(condition)[near]] = number
         figures = np.stack(
@@ -142,7 +144,7 @@ class _Draft:
         return figures
 
     def drop_one(self, rates: FloatArray) -> bool:
-        """Drop the condition without which the rate is least, if that is no worse; whether more could be dropped."""
+        """Drop the condition whose removal gives the lowest rate, if no worse; returns whether one was dropped."""
         as_it_is, without = rates[0], rates[1:]
         if not len(without) or without.min() > as_it_is + TIE:
             return False
@@ -152,7 +154,7 @@ class _Draft:
 
 
 def _generalised(paths: Sequence[Rule], rows: _Rows) -> list[tuple[Condition, ...]]:
-    """What is left of each path's conditions. All paths go on together, so that their limits are found together."""
+    """The conditions kept of each path; all paths are shortened together, which computes their limits together."""
     drafts = [_Draft(path, rows) for path in paths]
     going = drafts
     while going:
@@ -165,12 +167,12 @@ def _generalised(paths: Sequence[Rule], rows: _Rows) -> list[tuple[Condition, ..
 
 
 def _pessimistic_rates(errors: FloatArray, weights: FloatArray) -> FloatArray:
-    """How often rules may well be wrong; always, where they cover nothing."""
+    """The upper limits of the rules' error rates; 1 for rules that cover nothing."""
     return np.where(weights > 0, upper_limits(errors, weights, CF), 1.0)
 
 
 def _parts(condition: Condition, schema: Schema) -> list[Condition]:
-    """The condition as those that can be dropped by themselves: an interval has two ends."""
+    """The condition as those that can be dropped separately: an interval has two ends."""
     match condition:
         case Between(column, above, at_most, or_missing):
             return [Above(column, above, or_missing), AtMost(column, at_most, or_missing)]
@@ -183,12 +185,12 @@ def _parts(condition: Condition, schema: Schema) -> list[Condition]:
 
 
 def _is_run(codes: tuple[int, ...]) -> bool:
-    """Whether these are neighbours, as all values of an ordinal on a side of a threshold are."""
+    """Whether the codes are consecutive, like the categories of an ordinal attribute on one side of a threshold."""
     return bool(codes) and codes == tuple(range(codes[0], codes[-1] + 1))
 
 
 def _restated(path: Rule, conditions: tuple[Condition, ...], rows: _Rows) -> Rule:
-    """The rule with these conditions, and what it covers now."""
+    """The rule with these conditions, and what it covers with them."""
     is_covered = np.ones(rows.table.n_rows, dtype=np.bool_)
     for condition in conditions:
         is_covered &= ~rows.fails(condition)
@@ -198,7 +200,7 @@ def _restated(path: Rule, conditions: tuple[Condition, ...], rows: _Rows) -> Rul
 
 
 class _Candidates:
-    """The rules to choose from, `covers[rule, row]`, and lists of some of them, which are orders of their places."""
+    """The rules to choose from, with `covers[rule, row]`; an order is an array of their indices."""
 
     def __init__(self, rules: Sequence[Rule], rows: _Rows) -> None:
         self.rules, self._rows, self._covers = rules, rows, covered(rules, rows.table)
@@ -208,12 +210,12 @@ class _Candidates:
         self._errors = self._weight - np.take_along_axis(weights, self._labels[:, None], axis=1)[:, 0]
 
     def positions_of(self, rules: Sequence[Rule]) -> RowArray:
-        """Where these rules stand."""
+        """The indices of these rules."""
         positions = {(rule.id, rule.label): index for index, rule in enumerate(self.rules)}
         return np.array([positions[rule.id, rule.label] for rule in rules], dtype=np.int64)
 
     def chosen(self, label: int, n_rules: int) -> RowArray:
-        """Which of the first rules stay for a class, those of least pessimistic error rate first."""
+        """The indices of the class's rules that are kept, of the first `n_rules`, by pessimistic error rate."""
         own = np.flatnonzero(self._labels[:n_rules] == label)
         if not len(own):
             return own
@@ -224,7 +226,7 @@ class _Candidates:
         return left[np.argsort(_pessimistic_rates(self._errors[left], self._weight[left]), kind="stable")]
 
     def in_order(self, by_class: Sequence[RowArray]) -> RowArray:
-        """The rules of the classes one after the other, always those that are wrong about the least of what is left."""
+        """Concatenate the classes' rules; next is always the class that is wrong about the least of the rows left."""
         is_left, order = np.ones(self._rows.table.n_rows, dtype=np.bool_), np.empty(0, dtype=np.int64)
         waiting = [positions for positions in by_class if len(positions)]
         while waiting:
@@ -236,15 +238,15 @@ class _Candidates:
         return order
 
     def default(self, order: RowArray, costs: FloatArray | None) -> int:
-        """The class of the rows that no rule covers (with costs the cheapest for them), of all where none is left."""
+        """The class of the rows that no rule covers, or of all rows if none is left; with costs, the cheapest class."""
         is_left: BoolArray = _first(self._covers[order]) == len(order)
         weights = self._rows.class_weights(is_left if is_left.any() else ~is_left)
         return int(labels_of(shares(weights[None, :]), costs)[0])
 
     def without_harmful(self, order: RowArray, default: int, *, useless: bool = False) -> RowArray:
-        """The order without rules whose rows are, all in all, answered better by what comes after; the worst go first.
+        """The order without rules whose rows are, all in all, answered better by later ones; drops the worst first.
 
-        Also without those whose rows are answered as well, if they are `useless` then.
+        With `useless`, also without rules whose rows are answered equally well by later ones.
         """
         tolerance = TIE * float(self._rows.weights.sum())
         while len(order):
@@ -261,9 +263,9 @@ class _Candidates:
         return order
 
     def with_needed(self, order: RowArray, default: int, most: float) -> RowArray:
-        """The order with rules asked first until at most so much weight is answered wrongly; itself where it is.
+        """The order with rules added in front until at most the weight `most` is answered wrongly.
 
-        Always the one that saves most. It may not be enough where values are missing: a tree guesses there.
+        Always adds the rule that saves most. That may not be enough if values are missing, where a tree guesses.
         """
         wrong = self._wrong(order, default, _first(self._covers[order]))
         if wrong.sum() <= most or not self.rules:
@@ -281,11 +283,11 @@ class _Candidates:
         return self.without_harmful(order, default, useless=True)
 
     def _wrong(self, order: RowArray, default: int, deciding: RowArray) -> FloatArray:
-        """Each row's weight if the rule of the order that decides it, or the default, is wrong about it."""
+        """Each row's weight if the rule that decides it, or the default, is wrong about it; else 0."""
         answers = np.append(self._labels[order], default)[deciding]
         return np.where(answers == self._rows.codes, 0.0, self._rows.weights)
 
 
 def _first(covers: BoolArray) -> RowArray:
-    """The first rule that covers each row; the number of rules where none does."""
+    """The first rule that covers each row; the number of rules if none does."""
     return np.argmax(np.vstack([covers, np.ones((1, covers.shape[1]), dtype=np.bool_)]), axis=0)

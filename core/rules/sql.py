@@ -1,6 +1,6 @@
-"""Rules as expressions of SQL, for SQLite and Postgres: what to put between SELECT and FROM.
+"""Rules as SQL expressions for SQLite and Postgres, to be put between SELECT and FROM.
 
-Names and texts are quoted as the standard says, so whatever they hold is a name or a text. Thresholds and predicted
+Names and texts are quoted as the SQL standard says, so data can only be a name or a text. Thresholds and predicted
 numbers are written such that both databases read back the same float64.
 """
 
@@ -26,15 +26,15 @@ from core.tree.model import Model
 from core.tree.tree import TreeView
 
 NEVER, ALWAYS = "1 = 0", "1 = 1"
-MOST_TERMS = 50  # SQLite takes sums that are nested a thousand deep, and it nests a long one
-SURE_DIGITS, SMALLEST, LARGEST = 15, 1e-7, 1e15  # decimals that every reader rounds to the right float64
-LARGEST_POWER = 62  # of two, as a whole number of 64 bits
+MOST_TERMS = 50  # of a sum; SQLite allows expressions a thousand deep, and parses a long sum as a deep one
+SURE_DIGITS, SMALLEST, LARGEST = 15, 1e-7, 1e15  # of decimals that every parser rounds correctly to float64
+LARGEST_POWER = 62  # the largest power of two that fits a signed 64-bit integer
 
 
 def case_sql(model: Model, rules: Sequence[Rule], default: int | None) -> str:
-    """A CASE for each target, under its name; `model` as of the rules' step.
+    """A CASE for each target, under its name; `model` is as of the rules' step.
 
-    Without a default it is NULL where no rule is known to hold: where a value that decides is NULL.
+    Without a default, it is NULL if no rule is known to hold because a deciding value is NULL.
     """
     return ",\n".join(
         f"{_case(model, rules, default, output)} AS {identifier(target)}" for output, target in enumerate(model.targets)
@@ -59,10 +59,10 @@ def _answer(model: Model, rule: Rule, output: int) -> str:
 
 
 def weighted_sql(model: Model, view: TreeView) -> str:
-    """For each class its probability, or for each target its mean, also where values are NULL; right to 12 digits.
+    """The probability of each class, or the mean of each target, also if values are NULL; right to 12 digits.
 
-    Every leaf adds its answer times a weight, the product of its tests: each is 1 if it holds, 0 if not, and r_v where
-    the value is NULL or a category that the model does not know.
+    Every leaf adds its answer times a weight, the product of a factor for each test on its path: 1 if the test holds, 0
+    if not, and r_v if the value is NULL or a category that the model does not know.
     """
     is_class = model.task is Task.CLASSIFICATION
     names = [f"P({name})" for name in model.classes] if is_class else model.targets
@@ -80,14 +80,14 @@ def _weighted(view: TreeView, weights: dict[int, list[str] | None], output: int)
 
 
 def summed(terms: Sequence[str]) -> str:
-    """The terms added up, in nested groups where there are very many."""
+    """The sum of the terms, in nested groups if there are very many."""
     while len(terms) > MOST_TERMS:
         terms = [summed(terms[start : start + MOST_TERMS]) for start in range(0, len(terms), MOST_TERMS)]
     return "(" + "\n  + ".join(terms) + ")"
 
 
 def _weight(view: TreeView, leaf: int, schema: Schema) -> list[str] | None:
-    """The factors of a leaf's weight, from the root on; None where it is always 0."""
+    """The factors of a leaf's weight, from the root down; None if it is always 0."""
     tree, factors, node = view.tree, list[str](), leaf
     while node > 0:
         parent = int(tree.parent[node])
@@ -118,7 +118,7 @@ def _factor(split: Split, branch: int, share: float, schema: Schema) -> str | No
 
 
 def conditions_sql(conditions: Iterable[Condition], schema: Schema) -> str:
-    """All conditions together."""
+    """The conjunction of the conditions."""
     every = (
         linear_sql(condition, schema)
         if isinstance(condition, Linear)
@@ -129,7 +129,7 @@ def conditions_sql(conditions: Iterable[Condition], schema: Schema) -> str:
 
 
 def linear_sql(condition: Linear, schema: Schema) -> str:
-    """A condition on a weighted sum; it is NULL where a value is NULL, or a category that the model does not know."""
+    """A condition on a weighted sum; NULL if a value is NULL, or a category that the model does not know."""
     terms = " + ".join(_term(term, schema[term.column]) for term in condition.terms)
     return f"{terms} {condition.side} {number(condition.threshold)}"
 
@@ -144,7 +144,7 @@ def _term(term: Term, attribute: Attribute) -> str:
 
 
 def condition_sql(condition: OnOneAttribute, attribute: Attribute) -> str:
-    """A condition; NULL satisfies none but those that say so, and then an unknown category does too."""
+    """A condition; NULL and unknown categories satisfy only conditions that include missing values."""
     name = identifier(attribute.name)
     match condition:
         case IsOneOf(_, codes, True) if not attribute.is_numeric:
@@ -158,7 +158,7 @@ def condition_sql(condition: OnOneAttribute, attribute: Attribute) -> str:
 
 
 def known_sql(condition: OnOneAttribute, attribute: Attribute) -> str:
-    """The same of values that are known."""
+    """A condition on a value that is known."""
     name = identifier(attribute.name)
     match condition:
         case IsKnown():
@@ -178,22 +178,22 @@ def known_sql(condition: OnOneAttribute, attribute: Attribute) -> str:
 
 
 def identifier(name: str) -> str:
-    """The name of a column."""
+    """A quoted column name."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """A text."""
+    """A quoted text."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def as_float(value: float) -> str:
-    """A number that is a float64 in Postgres too, where a decimal is not."""
+    """A number of type float64 in Postgres too, where a plain decimal is not."""
     return f"CAST({value!r} AS DOUBLE PRECISION)" if _is_plain(value) else number(value)
 
 
 def number(value: float) -> str:
-    """A decimal that reads back as the same number, or powers of two where SQLite may take a decimal for another."""
+    """A decimal that reads back as the same number, or powers of two where SQLite may read a decimal as another."""
     if _is_plain(value):
         return repr(value)
     mantissa, exponent = math.frexp(value)

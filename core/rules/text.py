@@ -1,4 +1,4 @@
-"""Rules in words, one on each line."""
+"""Rules as text, one per line."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from core.tree.model import Model
 
 
 def conclusion(model: Model, rule: Rule) -> str:
-    """What follows from a rule: its class, or its numbers in full; `model` as of the rule's step."""
+    """What follows from a rule: its class, or its numbers in full; `model` is as of the rule's step."""
     if rule.label is not None:
         return model.classes[rule.label]
     return model.number_words(number_text(float(mean)) for mean in model.tree.answers[rule.leaf])
@@ -20,7 +20,7 @@ def whole_text(model: Model, rule: Rule) -> str:
 
 
 def rules_text(model: Model, rules: Sequence[Rule], default: int | None) -> str:
-    """Every rule, and what holds otherwise where there is a default."""
+    """All rules, and the default as the last line if there is one."""
     lines = [whole_text(model, rule) for rule in rules]
     if default is not None:
         lines.append(f"{'otherwise' if rules else 'always'} {model.classes[default]}")

@@ -1,8 +1,8 @@
-"""What of a forest is stored, and how the rest is found again to the last bit.
+"""The stored form of a forest, and how the rest is restored to the last bit.
 
-Of each node it is stored how many children it has; of tests and their figures those of inner nodes, and of class
-weights those of leaves, since a node's are the sum of its leaves' where all are whole numbers. Columns for which this
-does not hold are stored for every node: how long an array is tells which of the two it is.
+The number of children is stored for every node; tests and their figures for inner nodes; and class weights for leaves,
+since a node's are the sum of its leaves' if all are integers. Columns for which this does not hold are stored for every
+node: the length of an array tells which case applies.
 """
 
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ from core.tables.schema import Schema
 from core.tables.target import Task
 from core.tree.tree import LEAF, SPLIT_KINDS
 
-# The fields of which leaves have none, and what stands there.
+# The fields that leaves do not have, and their value in leaves.
 OF_INNER: Mapping[str, float] = {"column": LEAF, "kind": LEAF, "threshold": np.nan, "gain": np.nan, "score": np.nan}
 WHOLE_NUMBERS = "iu"
 
 
 def forest_arrays(forest: Forest) -> dict[str, AnyArray]:
-    """The arrays that are stored."""
+    """The arrays to store."""
     size = forest.columns["size"].astype(np.int64)
     is_leaf = size == 1
     arrays: dict[str, AnyArray] = {
@@ -51,7 +51,7 @@ def forest_arrays(forest: Forest) -> dict[str, AnyArray]:
 def read_forest(
     arrays: Mapping[str, AnyArray], criteria: tuple[CriterionKind, ...], cuts: tuple[Cuts, ...], schema: Schema
 ) -> tuple[RowArray, dict[str, AnyArray], AnyArray]:
-    """`start`, `columns` and `n_codes` of the forest with these arrays; ValueError for what cannot be one."""
+    """`start`, `columns` and `n_codes` of the stored forest; ValueError if the arrays are invalid."""
     start, n_children = arrays["start"].astype(np.int64), arrays["n_children"].astype(np.int64)
     size = sizes_of(n_children, start)
     is_leaf, columns = size == 1, {"size": narrowed(size)}
@@ -83,7 +83,7 @@ def refuse_strange_tests(
     cuts: tuple[Cuts, ...],
     schema: Schema,
 ) -> None:
-    """ValueError where a test asks for what there is not, or some value would take a branch that there is not."""
+    """ValueError if a test has an unknown column or kind, or some value would take a branch that does not exist."""
     column, kind = columns["column"], columns["kind"]
     if ((column < 0) != (n_children == 0)).any() or ((kind < 0) != (n_children == 0)).any():
         raise ValueError("some node is neither a leaf nor a test")
@@ -106,7 +106,7 @@ def refuse_strange_tests(
 
 
 def sizes_of(n_children: AnyArray, start: RowArray) -> RowArray:
-    """How many nodes each subtree has, itself included; ValueError where the trees are not whole."""
+    """The number of nodes of each subtree, its root included; ValueError if the trees are not complete."""
     if len(start) < 2 or start[0] != 0 or start[-1] != len(n_children) or (np.diff(start) < 1).any():
         raise ValueError("some tree has no nodes")
     if (n_children < 0).any():
@@ -115,11 +115,11 @@ def sizes_of(n_children: AnyArray, start: RowArray) -> RowArray:
 
 
 def sizes_of_tree(n_children: AnyArray) -> RowArray:
-    """The same for one tree.
+    """The number of nodes of each subtree of one tree; ValueError if the tree is not complete.
 
-    Nodes stand depth first. Each fills one place that was open and opens as many as it has children, and a subtree ends
-    where one place fewer is open than before it began. That number falls by 1 at most, so the end is the next node that
-    has just this number after it.
+    Nodes are stored depth first. Each node fills one open slot and opens one for each child, and a subtree ends where
+    there is one open slot fewer than before it began. That number falls by 1 at most, so the end is the next node that
+    has exactly this number after it.
     """
     nodes, n_open = np.arange(len(n_children)), np.cumsum(n_children - 1) + 1
     if n_open[-1] != 0 or (n_open[:-1] < 1).any():
@@ -131,7 +131,7 @@ def sizes_of_tree(n_children: AnyArray) -> RowArray:
 
 
 def without(values: AnyArray, is_leaf: BoolArray, in_leaves: float) -> AnyArray:
-    """The values of inner nodes, where leaves have nothing but this; else all."""
+    """The values of inner nodes, if all leaves have the value `in_leaves`; else all values."""
     of_leaves = values[is_leaf]
     if not is_same_everywhere(of_leaves, in_leaves):
         return values
@@ -156,7 +156,7 @@ def is_same_everywhere(values: AnyArray, number: float) -> bool:
 
 
 def without_sums(values: AnyArray, size: RowArray) -> AnyArray:
-    """The values of leaves, where those of other nodes are the sums of their leaves' and all are whole; else all."""
+    """The values of leaves, if all are integers and those of other nodes are the sums of their leaves'; else all."""
     if values.dtype.kind not in WHOLE_NUMBERS:
         return values
     of_leaves = values[size == 1]
@@ -173,7 +173,7 @@ def with_sums(stored: AnyArray, size: RowArray) -> AnyArray:
 
 
 def follows_from_values(forest: Forest, gain: AnyArray) -> bool:
-    """Whether `gains_of` finds the gains again to the last bit."""
+    """Whether `gains_of` restores the gains to the last bit."""
     values, size = forest.columns["values"], forest.columns["size"].astype(np.int64)
     if forest.task is not Task.CLASSIFICATION or gain.dtype.kind != "f":
         return False
@@ -185,7 +185,7 @@ def follows_from_values(forest: Forest, gain: AnyArray) -> bool:
 def gains_of(
     values: AnyArray, size: RowArray, member: AnyArray, start: RowArray, criteria: tuple[CriterionKind, ...]
 ) -> FloatArray:
-    """The gain of each test that has two branches and knows all rows; NaN in leaves."""
+    """The gain of each test, if all have two branches and know all rows; NaN in leaves."""
     inner = np.flatnonzero(size > 1)
     first = inner + 1
     branches = np.stack([values[first], values[first + size[first]]], axis=1).astype(np.float64)

@@ -1,4 +1,4 @@
-"""A model's bytes, cut so that models of one tree have the tree's piece in common."""
+"""Cuts a model's bytes into pieces, so that models of the same tree share the tree's piece."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ HISTORY = "history."
 
 
 def pieces(content: bytes) -> tuple[bytes, ...]:
-    """The header, then the arrays: those of the pruning history apart from the others. Joined, they are the content."""
+    """The header, then the arrays, with those of the pruning history apart; joined, they are the content."""
     start = len(MAGIC) + 9
     end = start + int.from_bytes(content[start - 8 : start], "little")
     described = json.loads(content[start:end])["arrays"]

@@ -3,10 +3,11 @@
     "NIWAKI" | format, one byte | length of the header, 8 bytes | header | arrays
 
 All numbers are little-endian. The header is JSON (UTF-8, keys sorted, no blanks): the task, target, classes and
-attributes, and for each array its name, type and shape; the arrays follow in that order, one after the other. That of
-many trees says so: its `model` is `forest`. Nothing
-in it depends on when, where or under which name a model was trained, so the same data, configuration and seed give the
-same bytes. Readers for every format ever released stay.
+attributes, and for each array its name, type and shape; the arrays follow in that order, one after the other. For many
+trees, its `model` is `forest` or `isolation_forest`.
+
+Nothing in the bytes depends on when, where or under which name a model was trained, so the same data, configuration and
+seed give the same bytes. Every format ever released stays readable.
 """
 
 import json
@@ -34,11 +35,11 @@ from core.tree.tree import RaisedBranch, Tree
 
 MAGIC = b"NIWAKI"
 FORMAT = 1
-FOREST, ISOLATION = "forest", "isolation_forest"  # what the header of many trees says in `model`
+FOREST, ISOLATION = "forest", "isolation_forest"  # the header's `model` for many trees
 TYPES = re.compile(r"[<|][biuf][1248]")  # of arrays: numbers, little-endian
 ArrayOf = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
-NOT_ARRAYS = ("task", "cuts", "surrogates", "costs", "gone", "terms")  # or not always there, or never stored
+NOT_ARRAYS = ("task", "cuts", "surrogates", "costs", "gone", "terms")  # or optional, or never stored
 TREE_ARRAYS = tuple(field.name for field in fields(Tree) if field.name not in NOT_ARRAYS)
 FIRST_METHODS, FIRST_DECISIONS = (Method.VALIDATE_SPLITS, Method.REDUCED_ERROR), (Decision.CUT, Decision.KEPT)
 RAISED_FIGURES = ("weight", "share", "impurity", "values")
@@ -46,7 +47,7 @@ TABLE_COLUMNS = ("alpha", "step", "leaves", "error", "standard_error")
 
 
 class UnknownFormatError(ValueError):
-    """The bytes are not a model, or of a format this version does not read."""
+    """The bytes are not a model, or in a format that this version does not read."""
 
 
 AnyModel = Model | ForestModel | IsolationModel
@@ -78,14 +79,14 @@ def dump(model: AnyModel) -> bytes:
 
 
 def of_tree(model: Model) -> tuple[dict[str, Any], dict[str, ArrayOf]]:
-    """What only one tree has in the header, and its arrays."""
+    """The header entries that only a single tree has, and its arrays."""
     arrays = {f"tree.{name}": getattr(model.tree, name) for name in TREE_ARRAYS} | surrogate_arrays(model.tree)
     arrays |= term_arrays(model.tree)
     if model.tree.costs is not None:
         arrays["tree.costs"] = model.tree.costs
     if model.data_thresholds is not None:
         arrays["tree.data_threshold"] = model.data_thresholds
-    arrays |= history_arrays(model.history)  # last, so that all of a tree stands together
+    arrays |= history_arrays(model.history)  # last, so that the tree's arrays are contiguous
     header: dict[str, Any] = {"methods": methods_of(model.history), "decisions": decisions_of(model.history)}
     if model.history.selected != len(model.history.steps):
         header["selected"] = model.history.selected
@@ -95,7 +96,7 @@ def of_tree(model: Model) -> tuple[dict[str, Any], dict[str, ArrayOf]]:
 
 
 def of_forest(model: ForestModel) -> tuple[dict[str, Any], dict[str, ArrayOf]]:
-    """What only a forest has in the header, and its arrays."""
+    """The header entries that only a forest has, and its arrays."""
     forest = model.forest
     arrays = {f"forest.{name}": values for name, values in forest_arrays(forest).items()}
     arrays |= surrogate_arrays(forest) | term_arrays(forest) | {"forest.prior": model.prior}
@@ -106,12 +107,12 @@ def of_forest(model: ForestModel) -> tuple[dict[str, Any], dict[str, ArrayOf]]:
 
 
 def of_isolation(model: IsolationModel) -> tuple[dict[str, Any], dict[str, ArrayOf]]:
-    """What only an isolation forest has in the header, and its arrays."""
+    """The header entries that only an isolation forest has, and its arrays."""
     return {"model": ISOLATION, **isolation_header(model.isolation)}, isolation_arrays(model.isolation)
 
 
 def attribute_header(model: AnyModel, column: int) -> dict[str, Any]:
-    """An attribute in the header; `cuts` and `fill` only where there are some to tell."""
+    """An attribute in the header, with `cuts` and `fill` only if there are any."""
     attribute = model.attributes[column]
     described: dict[str, Any] = {
         "name": attribute.name,
@@ -119,7 +120,7 @@ def attribute_header(model: AnyModel, column: int) -> dict[str, Any]:
         "categories": attribute.categories,
         "range": model.ranges[column],
     }
-    cuts = model.cuts_of(column) if isinstance(model, Model) else None  # kinds of trees have each their own
+    cuts = model.cuts_of(column) if isinstance(model, Model) else None  # in a forest, each kind of tree has its own
     if cuts is not None:
         described["cuts"] = cuts
     if model.fills:
@@ -130,14 +131,14 @@ def attribute_header(model: AnyModel, column: int) -> dict[str, Any]:
 def load(content: bytes) -> AnyModel:
     """The model that `dump` wrote, now or in any earlier release; UnknownFormatError for anything else."""
     try:
-        with np.errstate(all="ignore"):  # damaged numbers are refused, not warned of
+        with np.errstate(all="ignore"):  # damaged numbers raise an error, not a warning
             return _load(content)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise UnknownFormatError(f"these bytes are not a whole Niwaki model: {error}") from error
 
 
 def load_tree(content: bytes) -> Model:
-    """The same where it is known to be the model of one tree."""
+    """Load a model that is known to be of one tree."""
     model = load(content)
     assert isinstance(model, Model)
     return model
@@ -174,7 +175,7 @@ def _load(content: bytes) -> AnyModel:
 
 
 def read_tree(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf]) -> Tree:
-    """The one tree of a model."""
+    """The tree of a single-tree model."""
     return Tree(
         task=Task(header["task"]),
         **{name: arrays[f"tree.{name}"] for name in TREE_ARRAYS},
@@ -207,7 +208,7 @@ def read_trees(header: Mapping[str, Any], arrays: Mapping[str, ArrayOf], schema:
 
 
 def read_cuts(cuts: list[list[float] | None]) -> Cuts:
-    """Where each attribute was cut before growth; empty when none was."""
+    """The cuts of each attribute made before growth; empty if there were none."""
     if all(of_attribute is None for of_attribute in cuts):
         return ()
     return tuple(None if of_attribute is None else tuple(of_attribute) for of_attribute in cuts)
@@ -230,7 +231,7 @@ def read_arrays(described: list[dict[str, Any]], content: bytes, start: int) -> 
 
 
 def surrogate_arrays(tree: Tree | Forest) -> dict[str, ArrayOf]:
-    """The surrogates of all nodes, one after the other; nothing for a tree grown without them."""
+    """The surrogates of all nodes, one after the other; empty for a tree grown without them."""
     if not tree.surrogates:
         return {}
     every = [surrogate for of_node in tree.surrogates for surrogate in of_node]
@@ -267,7 +268,7 @@ def _surrogate_split(columns: Mapping[str, ArrayOf], position: int) -> Split:
 
 
 def term_arrays(tree: Tree | Forest) -> dict[str, ArrayOf]:
-    """The terms of all linear tests, one after the other; nothing for a tree without such tests."""
+    """The terms of all linear tests, one after the other; empty for a tree without such tests."""
     if not tree.terms:
         return {}
     every = [term for of_node in tree.terms for term in of_node]
@@ -289,13 +290,13 @@ def read_terms(arrays: Mapping[str, ArrayOf]) -> tuple[tuple[Term, ...], ...]:
 
 
 def methods_of(history: History) -> tuple[Method, ...]:
-    """The words behind the methods' codes: the first two always, later ones only where they were used."""
+    """The words for the methods' codes: the first two always, later ones only if they were used."""
     used = {METHODS[code] for code in np.unique(history.steps.method)}
     return (*FIRST_METHODS, *(m for m in Method if m not in FIRST_METHODS and m in used))
 
 
 def decisions_of(history: History) -> tuple[Decision, ...]:
-    """The words behind the decisions' codes, in the same way."""
+    """The words for the decisions' codes: the first two always, later ones only if they were used."""
     used = {DECISIONS[code] for code in np.unique(history.steps.decision)}
     return (*FIRST_DECISIONS, *(d for d in Decision if d not in FIRST_DECISIONS and d in used))
 
@@ -319,7 +320,7 @@ def history_arrays(history: History) -> dict[str, ArrayOf]:
 
 
 def recoded(codes: ArrayOf, words: tuple[str, ...], wanted: tuple[str, ...]) -> ArrayOf:
-    """Codes of words as places among other words."""
+    """Codes of `words` as indices into `wanted`."""
     positions = [wanted.index(word) if word in wanted else -1 for word in words]
     return np.array(positions, dtype=np.int8)[codes]
 
@@ -336,12 +337,12 @@ def read_history(tree: Tree, header: Mapping[str, Any], arrays: Mapping[str, Arr
 
 
 def taken_out(columns: dict[str, ArrayOf], prefix: str) -> dict[str, ArrayOf]:
-    """The columns whose names begin so, without that; they are gone from the others."""
+    """Remove the columns whose names begin with `prefix`, and return them without it."""
     return {name.removeprefix(prefix): columns.pop(name) for name in list(columns) if name.startswith(prefix)}
 
 
 def raised_arrays(history: History) -> dict[str, ArrayOf]:
-    """The branches that were raised, one after the other; nothing where none was."""
+    """The raised branches, one after the other; empty if there are none."""
     if not history.raises:
         return {}
     branches = list(history.raises.values())
@@ -357,7 +358,7 @@ def raised_arrays(history: History) -> dict[str, ArrayOf]:
 
 
 def read_raised(columns: Mapping[str, ArrayOf]) -> dict[int, RaisedBranch]:
-    """The branches that were raised, by their steps."""
+    """The raised branches by step."""
     if not columns:
         return {}
     parts = [slice(start, end) for start, end in pairwise(columns["start"].tolist())]
@@ -373,10 +374,10 @@ def read_raised(columns: Mapping[str, ArrayOf]) -> dict[int, RaisedBranch]:
 
 
 def table_arrays(table: CrossValidation | None) -> dict[str, ArrayOf]:
-    """The table of a cross-validation; nothing where there was none."""
+    """The table of a cross-validation; empty if there was none."""
     return {} if table is None else {f"cross_validation.{name}": getattr(table, name) for name in TABLE_COLUMNS}
 
 
 def read_table(header: Mapping[str, Any], columns: Mapping[str, ArrayOf]) -> CrossValidation | None:
-    """The table of a cross-validation, if there was one."""
+    """The table of a cross-validation, or None if there was none."""
     return CrossValidation(**columns, n_folds=header["folds"]) if columns else None

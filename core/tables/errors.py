@@ -17,7 +17,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong: `path` leads to it inside what was handed over, `line` counts from 1 in a file."""
+    """One thing that is wrong: `path` leads to it inside the caller's input, `line` counts from 1 in a file."""
 
     detail: str
     path: Path = ()
@@ -55,7 +55,7 @@ class InvalidConfig(CoreError):
 
 
 class RecordsDoNotFit(CoreError):
-    """Records handed to a model are not what it was trained on."""
+    """Records for a model do not fit the attributes it was trained on."""
 
 
 def raise_any(error: type[CoreError], faults: Iterable[Fault]) -> None:

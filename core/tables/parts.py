@@ -1,4 +1,4 @@
-"""The parts that a dataset's rows are divided into."""
+"""The parts of a dataset's division: train, validation and test."""
 
 from enum import StrEnum
 

@@ -1,6 +1,6 @@
-"""Progress of a piece of work: reported often, so that people see it move and can cancel it.
+"""Progress of a piece of work: reported often, so that users can follow and cancel it.
 
-A `Watch` hears a number from 0 to 1 that never falls. What it raises ends the work.
+A `Watch` is called with a number from 0 to 1 that never falls. An exception that it raises ends the work.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ def part_of(watch: Watch, start: float, end: float) -> Watch:
 
 
 def watched(items: Sequence[Item], watch: Watch) -> Iterator[Item]:
-    """The items one by one; the watch hears before each how many have been dealt with, and 1 after the last."""
+    """The items one by one; before each, the watch is called with the part done so far, and with 1 after the last."""
     for number, item in enumerate(items):
         watch(number / len(items))
         yield item

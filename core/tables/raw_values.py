@@ -27,7 +27,7 @@ GROUPS: dict[type, str] = {bool: "truth values", int: "numbers", float: "numbers
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What the sender says a column is; without `categories` they are those in the data."""
+    """The sender's declaration of a column; without `categories` they are those in the data."""
 
     kind: Kind
     categories: tuple[str, ...] | None = None
@@ -40,7 +40,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class ReadColumn:
-    """A column as it was understood; each fault's path is the row. With faults the cells mean nothing."""
+    """A column as it was understood; each fault's path is the row. If there are faults, the cells are meaningless."""
 
     kind: Kind
     categories: tuple[str, ...]
@@ -218,7 +218,7 @@ def _categories(values: Sequence[Any], declaration: Declaration) -> ReadColumn:
 
 
 def decimal_number(text: str) -> float | None:
-    """The number a text says in decimal notation, blanks around it allowed; None when it says none that is finite."""
+    """The number that a text denotes in decimal notation, blanks around it allowed; None unless it is finite."""
     numbers = decimal_numbers([text], ())
     return None if numbers is None else float(numbers[0])
 

@@ -8,12 +8,12 @@ MOST_COMPARED = 1_000
 
 
 def shortened(text: str) -> str:
-    """The text, cut where it would fill a page."""
+    """The text, truncated if it is very long."""
     return text if len(text) <= SHOWN_LENGTH else f"{text[:SHOWN_LENGTH]}…"
 
 
 def quoted(text: str) -> str:
-    """The text in quotes, cut where it would fill a page."""
+    """The text in quotes, truncated if it is very long."""
     return f'"{shortened(text)}"'
 
 

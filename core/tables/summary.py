@@ -1,4 +1,4 @@
-"""What one column of a table holds, in a few figures."""
+"""A summary of each column of a table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

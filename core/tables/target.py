@@ -10,7 +10,7 @@ from core.arithmetic.sums import in_row_order, weights_by
 
 
 class Task(StrEnum):
-    """What a model answers with: a class, one or several numbers, or how unlike the others a row is."""
+    """What a model predicts: a class, one or several numbers, or how unlike the others a row is."""
 
     CLASSIFICATION = "classification"
     REGRESSION = "regression"

@@ -1,4 +1,4 @@
-"""Which rows train, which validate, which test."""
+"""Random divisions of a dataset into training, validation and test rows."""
 
 import numpy as np
 
@@ -11,9 +11,9 @@ from core.tables.parts import PARTS, Part
 def divide_at_random(
     division: RandomDivision, n_rows: int, classes: CodeArray | None, seed: int
 ) -> dict[Part, RowArray]:
-    """Rows by part, ascending; class by class when `classes` are given, so that each part has every class's share.
+    """Rows by part, ascending; stratified if `classes` are given, so that each part has every class's share.
 
-    A class too small to give every part that has a share at least one row stays in train whole.
+    A class too small to give at least one row to every part with a share stays in train entirely.
     """
     bits = stream(seed, "division")
     part_of = np.zeros(n_rows, dtype=np.int64)
@@ -30,7 +30,7 @@ def divide_at_random(
 
 
 def part_sizes(n_rows: int, shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> RowArray:
-    """Whole numbers of rows nearest to the shares: the rows that rounding down leaves go to the largest remainders."""
+    """The integer numbers of rows nearest to the shares; rows left by rounding down go to the largest remainders."""
     exact = n_rows * shares
     counts = np.floor(exact + 1e-9).astype(np.int64)
     remainders = exact - counts

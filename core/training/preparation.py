@@ -1,4 +1,4 @@
-"""From a table and a configuration to the samples that train, validate and test."""
+"""From a table and a configuration to the samples for training, validation and test."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,9 +27,9 @@ from core.training.division import divide_at_random
 
 @dataclass(frozen=True)
 class Prepared:
-    """The samples of each part (None where it has no rows) and what was left out on the way.
+    """The samples of each part (None if it has no rows), and warnings about rows left out.
 
-    `rows` are the places of a part's samples in the table that they come from.
+    `rows` are the row numbers of a part's samples in their table.
     """
 
     parts: Mapping[Part, Samples | None]
@@ -44,9 +44,9 @@ class Prepared:
 
 
 def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) -> Prepared:
-    """Divide the table's rows, and take validation and test rows from `others` where the division says so.
+    """Divide the table's rows, and take validation and test rows from `others` if the division says so.
 
-    Rows without weight, or for which a target is missing, are left out and counted in a warning.
+    Rows without weight, or with a missing target, are left out and counted in a warning.
     """
     names = attribute_names(table.schema, config)
     whole = samples_of(table, table, names, config)
@@ -87,7 +87,7 @@ def prepare(table: Table, config: TrainingConfig, others: Mapping[Part, Table]) 
 
 
 def is_left_to_chance(config: TrainingConfig) -> bool:
-    """Whether only alpha is chosen by validation rows: if a table is too small to have any, others can choose it."""
+    """Whether validation rows only choose alpha; then cross-validation can choose it if there are none."""
     return isinstance(config.pruning, CostComplexityPruning) and not config.algorithm.stopping.validate_splits
 
 
@@ -100,9 +100,9 @@ def samples_of(table: Table, reference: Table, names: tuple[str, ...], config: T
 
 
 def target_of(table: Table, reference: Table, config: TrainingConfig) -> Target:
-    """The target as numbers or as classes; classes in declared order, else in that of first appearance.
+    """The target as numbers or as classes; classes are in declared order, or else in order of first appearance.
 
-    Where nothing is predicted, there are no numbers.
+    If nothing is predicted, there are no numbers.
     """
     if not config.targets:
         return NumberTarget(np.empty((table.n_rows, 0)))
@@ -145,14 +145,14 @@ def divided_rows(
 
 
 def take(samples: Samples, rows: RowArray) -> Samples | None:
-    """The samples of these rows; None when there are none."""
+    """The samples of these rows; None if there are none."""
     if len(rows) == 0:
         return None
     return Samples(samples.attributes.take(rows), samples.target.take(rows), samples.weights[rows])
 
 
 def with_class_weights(samples: Samples, class_weights: Mapping[str, float] | None) -> Samples:
-    """Samples to train on, each weight times that of its class; a class not listed weighs 1."""
+    """Training samples, each weight multiplied by that of its class; a class not listed weighs 1."""
     if class_weights is None or not isinstance(samples.target, ClassTarget):
         return samples
     raise_any(InvalidConfig, unknown_classes(class_weights, samples.target.classes))
@@ -161,7 +161,7 @@ def with_class_weights(samples: Samples, class_weights: Mapping[str, float] | No
 
 
 def recoded(table: Table, schema: Schema) -> Table:
-    """The same cells under another schema of the same columns; a category it does not know becomes missing."""
+    """The cells recoded for another schema of the same columns; a category unknown to it becomes missing."""
     columns = tuple(map(_recode, table.columns, table.schema, schema))
     return Table(schema, columns)
 
@@ -175,7 +175,7 @@ def _recode(values: Column, source: Attribute, wanted: Attribute) -> Column:
 
 
 def numbers(values: Column) -> FloatArray:
-    """A numeric column; a missing weight never gets here, the configuration is refused before."""
+    """A numeric column; as weights, it has no missing values, since such a configuration is refused before."""
     assert values.dtype == np.float64
     return values.astype(np.float64)
 

@@ -1,4 +1,4 @@
-"""Grow a tree, prune it, and hand over the model."""
+"""Trains a model: grows a tree, prunes it, and returns the model."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,11 +26,11 @@ from core.tree.model import Model, training_ranges
 
 Report = Callable[[str, float], None]
 
-CUTTING = 0.05  # the part of growing that finds cuts on all rows, about
+CUTTING = 0.05  # the approximate part of growing that finds cuts on all rows
 
 
 def training_samples(prepared: Prepared, config: TrainingConfig, watch: Watch = nobody) -> Samples:
-    """The training rows as trees grow from them: weighed by class, filled and cut where the algorithm says so."""
+    """The training rows as trees grow from them: weighted by class, filled and cut as the algorithm says."""
     samples = with_class_weights(prepared.train, config.class_weights)
     filled_samples, algorithm = filled_for_growth(samples, config.algorithm.missing), config.algorithm
     return with_cuts(filled_samples, algorithm.numeric, watch, numbers_only=algorithm.chaid is not None)
@@ -48,7 +48,7 @@ def filled_for_growth(samples: Samples, strategy: MissingStrategy) -> Samples:
 
 
 def record_fills(prepared: Prepared, config: TrainingConfig) -> Fills:
-    """What a record's missing values will be filled with; nothing unless the strategy fills records."""
+    """The values that fill a record's missing ones; empty unless the strategy fills records."""
     if not config.algorithm.missing.fills_records:
         return ()
     samples = with_class_weights(prepared.train, config.class_weights)
@@ -56,7 +56,7 @@ def record_fills(prepared: Prepared, config: TrainingConfig) -> Fills:
 
 
 def costs_of(prepared: Prepared, config: TrainingConfig) -> FloatArray | None:
-    """What wrong answers cost; None when all cost the same. Refused when a class is named that is not there."""
+    """The costs of wrong answers; None if all cost the same; InvalidConfig if they name an unknown class."""
     target = prepared.train.target
     if config.misclassification_costs is None or not isinstance(target, ClassTarget):
         return None
@@ -73,7 +73,7 @@ def grown(
     threads: int = 1,
     watch: Watch = nobody,
 ) -> Ledger:
-    """A tree of these samples, and the splits that were tried on validation rows while it grew."""
+    """A tree of these samples, with the splits that were judged by validation rows during growth."""
     costs, gate = costs_of(prepared, config), None
     if config.algorithm.stopping.validate_splits:
         gate = as_records(prepared.parts[Part.VALIDATION], record_fills(prepared, config))
@@ -94,7 +94,7 @@ def grown(
 
 
 def as_records(samples: Samples | None, fills: Fills) -> Samples | None:
-    """Samples as records of a model: their missing values filled, if it fills those of records."""
+    """Samples as records of a model: with missing values filled in, if the model does so for records."""
     return samples if samples is None or not fills else replace(samples, attributes=filled(samples.attributes, fills))
 
 
@@ -109,7 +109,7 @@ def pruned(
     threads: int,
     watch: Watch,
 ) -> History:
-    """The tree made smaller as the configuration says."""
+    """Prune the tree as the configuration says; returns the history."""
 
     def leave_out(rows: RowArray, watch: Watch) -> tuple[Ledger, Samples]:
         others = np.setdiff1d(prepared.train.rows, rows, assume_unique=True)
@@ -135,9 +135,9 @@ def train(
     engine: Engine = Engine.AUTO,
     threads: int = 1,
 ) -> Model:
-    """The model of the training samples; `report` hears the stage and how much of it is done, and may raise.
+    """The model of the training samples; `report` is called with the stage and its progress, and may raise.
 
-    It hears of every stage from 0 to 1, and several times a second however long one takes.
+    It is called for every stage from 0 to 1, several times a second however long a stage takes.
     """
     growing, pruning = partial(report, "growing"), partial(report, "pruning")
     growing(0.0)
@@ -172,10 +172,10 @@ def prune_again(
     engine: Engine = Engine.AUTO,
     threads: int = 1,
 ) -> Model:
-    """The model with its full tree pruned anew, as the configuration says; the tree itself is not grown again.
+    """The model with its full tree pruned again as the configuration says, without growing it again.
 
-    `config` is that of the model's training with another `pruning`, `prepared` its rows (the validation rows may be
-    others). Splits that validation rows refused while the tree grew stay refused.
+    `config` is that of the model's training with another `pruning`, `prepared` its rows (validation rows may differ).
+    Splits that validation rows refused during growth stay refused.
     """
     pruning = partial(report, "pruning")
     pruning(0.0)

@@ -1,1 +1,1 @@
-"""The finished tree as data: its arrays, its history of pruning, its layout for prediction, its conditions."""
+"""Finished trees as data: their arrays, pruning history, layout for prediction, and conditions."""

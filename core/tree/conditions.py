@@ -1,7 +1,7 @@
-"""What a branch requires of a record, and what all branches of a path require together.
+"""The conditions that a branch, or all branches of a path, require of a record.
 
-A condition is read with `match`; a new kind fails type checking until every reader handles it. `or_missing` says that a
-missing value satisfies it too: only CHAID, which may take missing for a category, has such branches.
+A condition is read with `match`; a new kind fails type checking until every reader handles it. `or_missing` means that
+a missing value satisfies it too: only CHAID, for which missing may be a category, has such branches.
 """
 
 import math
@@ -85,7 +85,7 @@ Condition = OnOneAttribute | Linear
 
 
 def branch_condition(split: Split, branch: int, attribute: Attribute) -> Condition:
-    """What sends a record down this branch; `attribute` is the split's, of a linear test the first one's."""
+    """The condition for this branch; `attribute` is the split's, for a linear test the first one's."""
     if split.kind is SplitKind.LINEAR:
         return Linear(split.column, split.terms, split.threshold, branch == 1)
     if split.kind is SplitKind.MULTIWAY:  # branch and code are equal, and there may be very many
@@ -232,7 +232,7 @@ def satisfied_by(condition: Condition, records: Table) -> BoolArray:
 
 
 def says(condition: OnOneAttribute, attribute: Attribute) -> str:
-    """The condition in words, without the attribute's name in front where the form allows it."""
+    """The condition in words, without the attribute's name in front if the form allows it."""
     match condition:
         case IsOneOf(_, (), True):
             return "is missing"

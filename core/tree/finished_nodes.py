@@ -1,4 +1,4 @@
-"""The nodes of a tree as kernels hand them to a forest."""
+"""The nodes of a tree in the form in which kernels pass them to a forest."""
 
 from dataclasses import dataclass
 from typing import Any

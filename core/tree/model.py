@@ -1,4 +1,4 @@
-"""A trained model: all that is needed to read it, predict with it and say how it was pruned."""
+"""A trained model: all that is needed to read it, to predict with it, and to trace its pruning."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ Range = tuple[float, float] | None
 
 
 class Trained:
-    """What models of one tree and of many have in common: what they were trained for."""
+    """The fields that models of one tree and of many have in common."""
 
     target: str | tuple[str, ...]
     missing: MissingStrategy

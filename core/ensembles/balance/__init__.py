@@ -1,1 +1,1 @@
-"""Classes of very different size made more alike in the rows of one tree."""
+"""Balancing classes of very different size in the rows of a tree."""

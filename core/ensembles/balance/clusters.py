@@ -14,9 +14,9 @@ from core.arithmetic.randomness import fractions, shuffled
 from core.ensembles.balance.neighbours import nearest, points_of, squared_distances, standard_deviation
 from core.tables.table import Table
 
-ROUNDS = 10  # of moving centres, at most
-FAR = 1e200  # a squared distance that stands for an infinite one where distances are added up
-GROUP_ROWS = 2_000  # that are clustered together: the time grows with the rows, not with their square
+ROUNDS = 10  # at most, of moving centres
+FAR = 1e200  # a squared distance used in place of infinity where distances are added up
+GROUP_ROWS = 2_000  # rows clustered together, so that time grows linearly with the rows
 
 
 def representatives(table: Table, times: RowArray, n: int, bits: np.random.PCG64, *, kernels: bool) -> RowArray:

@@ -1,12 +1,12 @@
-"""Which rows are near each other, where some attributes are numbers and others categories, and cells may be missing.
+"""Distances between rows whose attributes are numbers or categories, and whose cells may be missing.
 
-Rows are points of float64, a coordinate for each attribute: a number, or the code of a category; NaN where it is
-missing. The `penalties` tell them apart: what it costs when two categories differ, NaN for a number.
+Rows are points of float64, a coordinate for each attribute: a number, or the code of a category; NaN if missing. The
+`penalties` distinguish both: the squared distance of two different categories, NaN for a number.
 
     d2(a, b) = n/n_known * sum_j  (a_j - b_j)^2          numbers
                                   penalty_j [a_j != b_j] categories
 
-The sum goes over the n_known of n coordinates that both rows know, in their order; infinite where there are none.
+The sum goes over the n_known of n coordinates that both rows know, in their order; infinite if there are none.
 """
 
 from contextlib import suppress
@@ -18,7 +18,7 @@ from core.arithmetic.sums import in_row_order
 from core.compiler.permission import KernelNotCompiled
 from core.tables.table import Column, Table, is_missing
 
-ROWS_AT_A_TIME = 256  # whose distances to all others are in memory at once
+ROWS_AT_A_TIME = 256  # rows whose distances to all others are in memory at once
 
 
 def points_of(table: Table) -> FloatArray:

@@ -65,7 +65,7 @@ def near_rows(table: Table, n: int, *, kernels: bool) -> RowArray:
 
 
 def median_deviation(numbers: FloatArray) -> float:
-    """The median of the columns' standard deviations, over what is known; 1 without any."""
+    """The median of the columns' standard deviations, over known numbers; 1 without any."""
     known = [column[~np.isnan(column)] for column in numbers.T]
     with np.errstate(over="ignore"):
         spreads = [standard_deviation(values) for values in known if len(values)]
@@ -92,7 +92,7 @@ def new_rows(table: Table, between: Between, neighbours: RowArray | None = None)
 
 
 def interpolated(numbers: FloatArray, between: Between) -> FloatArray:
-    """(1 - u) a + u b, never outside a and b; what is known of the two where one is missing."""
+    """(1 - u) a + u b, never outside a and b; the known one of both if the other is missing."""
     a, b, u = numbers[between.rows], numbers[between.others], between.shares
     inside = np.clip((1 - u) * a + u * b, np.minimum(a, b), np.maximum(a, b))
     return np.where(np.isnan(a), b, np.where(np.isnan(b), a, inside))

@@ -1,1 +1,1 @@
-"""What many trees tell besides answers: how good they are, why they answer so, and what they rely on."""
+"""Insight into a forest: how good it is, why it answers as it does, and what it relies on."""

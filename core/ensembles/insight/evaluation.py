@@ -19,12 +19,12 @@ from core.tables.progress import Watch, nobody, part_of, watched
 from core.tables.table import Table
 from core.training.preparation import Prepared, take
 
-ANSWERING = 0.5  # the part of the work that predicts with all trees, about; the rest judges rows out of the bag
+ANSWERING = 0.5  # the approximate part of the work that predicts with all trees; the rest judges rows out of the bag
 
 
 @dataclass(frozen=True, slots=True)
 class ForestEvaluation:
-    """Measures of each part and of the rows out of the bag, those of the simplest answer, and the curve."""
+    """Measures of each part and of the rows out of the bag, those of the prior as the answer, and the curve."""
 
     parts: Mapping[Part, Measures | None]
     out_of_bag: Measures | None
@@ -42,9 +42,9 @@ def evaluate_forest(
     threads: int = 1,
     watch: Watch = nobody,
 ) -> ForestEvaluation:
-    """Everything about the trees together; by compiled kernels if the caller may wait for a compiler.
+    """Evaluate the trees together; with kernels only if the caller may wait for compilation.
 
-    `watch` hears how much is done, from 0 to 1, and may raise to end it.
+    `watch` is called with the progress, from 0 to 1, and may raise to end it.
     """
     committee, train, predictor = config.ensemble, prepared.train, ForestPredictor(model.forest)
     assert isinstance(committee, Committee)
@@ -84,7 +84,7 @@ def measure_forest(
 
 
 def answers_to(predictor: ForestPredictor, records: Table, *, kernels: bool, threads: int, watch: Watch) -> FloatArray:
-    """What the trees answer each record together."""
+    """The trees' common answer to each record."""
     starts = range(0, records.n_rows, ROWS_AT_A_TIME)
     blocks = (records.take(np.arange(s, min(s + ROWS_AT_A_TIME, records.n_rows))) for s in watched(starts, watch))
     return np.concatenate([predictor.average(block, kernels=kernels, threads=threads) for block in blocks])

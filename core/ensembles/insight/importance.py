@@ -1,5 +1,4 @@
-"""Which attributes a forest relies on: how often its trees test them, their share of the impurity decrease, and what it
-loses without them.
+"""The importance of attributes for a forest: how often trees test them, their impurity decrease, the loss without them.
 
 A fall is measured on test rows, answered by all trees, or on training rows, each answered by the trees that have not
 seen it: the rows out of their bags.
@@ -51,10 +50,10 @@ def forest_falls_when_shuffled(
     threads: int = 1,
     watch: Watch = nobody,
 ) -> list[Fall] | None:
-    """`importance.falls_when_shuffled` of a forest; the samples as it takes records, filled if it fills those.
+    """`importance.falls_when_shuffled` of a forest; `samples` are records as it takes them, filled if it fills those.
 
-    `answering[tree, row]` says which trees answer a row, all unless given; rows that none answers are left out. None
-    where there is no measure: no rows are left, or their target does not vary.
+    `answering[tree, row]` flags the trees that answer a row, all unless given; rows that no tree answers are left out.
+    None if there is no measure: no rows are left, or their target does not vary.
     """
     if answering is not None:
         rows = np.flatnonzero(answering.any(axis=0))

@@ -62,9 +62,9 @@ def judge_out_of_bag(
     kernels: bool,
     watch: Watch = nobody,
 ) -> OutOfBag:
-    """How good the forest is on its own training rows, each answered by trees that have not seen it.
+    """Evaluate the forest on its own training rows, each answered by trees that have not seen it.
 
-    `watch` hears how much is done, from 0 to 1, and may raise to end it.
+    `watch` is called with the progress, from 0 to 1, and may raise to end it.
     """
     n_rows, n_trees = len(samples), len(model)
     told, curve, counts = set(points_of(n_trees)), list[TreesPoint](), np.zeros(n_rows, dtype=np.int64)
@@ -92,7 +92,7 @@ def points_of(n_trees: int) -> list[int]:
 
 
 def losses(model: ForestModel, samples: Samples, answers: FloatArray) -> FloatArray:
-    """What each row loses by its answer: 1 or a cost where it is wrong, or the sum of squared errors."""
+    """The loss of each row's answer: 1 or a cost if it is wrong, or the sum of squared errors."""
     target, costs = samples.target, model.costs
     if not isinstance(target, ClassTarget):
         return ((answers - target.numbers) ** 2).sum(axis=1)

@@ -1,6 +1,6 @@
-"""What a forest answers when the values of one attribute are shuffled among the rows.
+"""The answers of a forest if the values of one attribute are shuffled among the rows.
 
-A tree's answer to a row changes only where the tree tests the attribute on the row's path. So the sum of the trees'
+A tree's answer to a row changes only if the tree tests the attribute on the row's path. So the sum of the trees'
 answers is kept, and changes are added to it:
 
     sum' = sum + sum over the trees t that test the attribute of (answer_t of the shuffled row - answer_t of the row)

@@ -1,12 +1,12 @@
-"""How alike two rows are to a forest: the share of its trees in which they end in one leaf.
+"""How similar two rows are to a forest: the share of its trees in which they end in the same leaf.
 
     proximity(a, b) = 1/T  sum over trees t, sum over leaves l of  w_t(a, l) w_t(b, l)
 
-w_t(a, l) is the part of row a that reaches leaf l of tree t: 1 for its leaf, and less where values are missing, so
-that such a row has a proximity below 1 even to itself. Breiman 2001.
+w_t(a, l) is the part of row a that reaches leaf l of tree t: 1 for its leaf, and less if values are missing, so that
+such a row has a proximity below 1 even to itself. Breiman 2001.
 
-Proximities are added up tree by tree from the leaves of the rows in question. Apart from a page, no more than
-MOST_PAIRS of them are in memory at once, never those of all rows with all rows.
+Proximities are added up tree by tree from the leaves of the rows in question. Apart from a page, at most MOST_PAIRS of
+them are in memory at once, never those of all rows with all rows.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from core.tables.table import Table
 from core.tree.tree import full_view
 
 MOST_PAIRS = 1 << 22  # 32 MB, and a few times that while they are computed
-MOST_PEERS = 1_000  # rows of its class that a row is compared with to see whether it is an outlier
+MOST_PEERS = 1_000  # rows of its class that a row is compared with at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def tree_ends(
 
 
 def in_one_leaf(some: Ends, others: Ends) -> FloatArray:
-    """`[a, b]`: how far row a of the first and row b of the second end in the same leaves of one tree."""
+    """`[a, b]`: how far row a of `some` and row b of `others` end in the same leaves of one tree."""
     if len(some.nodes) == len(some) and len(others.nodes) == len(others):
         return (some.nodes[:, None] == others.nodes).astype(np.float64)  # every row ends in a single leaf
     # All pairs of a part of a row and a part of another in the same leaf, which are adjacent in `by_leaf`.
@@ -64,7 +64,7 @@ def in_one_leaf(some: Ends, others: Ends) -> FloatArray:
 
 
 def pairs(forest: Forest, page: Table, *, policy: MissingPolicy | None = None, kernels: bool) -> FloatArray:
-    """`[a, b]`: the proximity of each row of a page to each."""
+    """`[a, b]`: the proximity of rows a and b of a page."""
     total = np.zeros((page.n_rows, page.n_rows))
     for (ends,) in tree_ends(forest, (page,), policy=policy, kernels=kernels):
         total += in_one_leaf(ends, ends)
@@ -98,13 +98,12 @@ def outliers(
     kernels: bool,
     watch: Watch = nobody,
 ) -> FloatArray:
-    """`[row]`: how little it is like the others of its class; above about 10 it may be an outlier (Breiman).
+    """`[row]`: how unlike the others of its class a row is; above about 10 it may be an outlier (Breiman).
 
         n / sum over the rows k of its class of proximity(row, k)^2
 
-    less the median of that over the class, and divided by the median of its distances from that median. Of a
-    class of more than MOST_PEERS rows, a sample of that size is used. Where numbers are predicted, all rows are one
-    class.
+    less the median of that over the class, and divided by the median of its distances from that median. Of a class of
+    more than MOST_PEERS rows, a sample of that size is used. If numbers are predicted, all rows are one class.
     """
     found = np.zeros(table.n_rows)
     for code in watched(np.unique(classes).tolist(), watch):

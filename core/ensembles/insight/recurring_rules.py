@@ -1,9 +1,9 @@
 """Rules that trees of a forest have in common.
 
-Every node within the first DEEPEST tests of a tree is a rule: the conditions on the way to it, merged, and its answer.
-Two trees hardly ever choose the very same threshold, so thresholds are moved to the nearest of the training values'
-N_CELLS-quantiles (ties to the smaller one), and rules that are the same then are one rule (as in SIRUS: Bénard, Biau,
-da Veiga and Scornet 2021).
+Every node within the first DEEPEST tests of a tree is a rule: the conditions on the path to it, merged, and its answer.
+Two trees hardly ever choose exactly equal thresholds, so thresholds are moved to the nearest of the training values'
+N_CELLS-quantiles (ties to the smaller one), and rules that are then equal are one rule (as in SIRUS: Bénard, Biau, da
+Veiga and Scornet 2021).
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""What an attribute is worth if others may replace it: how much worse models are that are trained without it.
+"""The importance of an attribute if others may replace it: how much worse models are that are trained without it.
 
-Its values are shuffled among the training rows, and among the validation rows, and the model is trained again. What
-other attributes tell as well is then learnt from them, so falls are smaller than those of a model that relies on it.
-Rows to measure with are never trained on and not shuffled. Hooker, Mentch and Zhou 2021: permute and relearn.
+Its values are shuffled among the training rows, and among the validation rows, and the model is trained again. It then
+learns from other attributes what they know as well, so falls are smaller than those of a model that relies on it. Rows
+to measure with are never trained on and not shuffled. Hooker, Mentch and Zhou 2021: permute and relearn.
 """
 
 from collections.abc import Mapping
@@ -31,8 +31,8 @@ from core.training.preparation import Prepared, take
 from core.training.train import Report, costs_of, train
 
 MOST_FOLDS = 5
-TRAINING = 0.9  # the part of the work that trains, about; the rest predicts
-STAGES: Mapping[str, tuple[float, float]] = {"growing": (0.0, 0.7), "pruning": (0.7, 1.0)}  # of a training, about
+TRAINING = 0.9  # the approximate part of the work that trains; the rest predicts
+STAGES: Mapping[str, tuple[float, float]] = {"growing": (0.0, 0.7), "pruning": (0.7, 1.0)}  # approximate parts
 
 
 class UnseenRows(StrEnum):
@@ -45,7 +45,7 @@ class UnseenRows(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Retrained:
-    """What each attribute is worth, in their order, and by which rows that was measured."""
+    """The fall of each attribute, in their order, and the rows by which it was measured."""
 
     rows: UnseenRows
     falls: tuple[Fall, ...]
@@ -54,11 +54,11 @@ class Retrained:
 def falls_when_retrained(
     prepared: Prepared, config: TrainingConfig, *, engine: Engine = Engine.AUTO, threads: int = 1, watch: Watch = nobody
 ) -> Retrained | None:
-    """For each attribute, how far the measure falls when the model is trained again with the attribute shuffled.
+    """For each attribute, by how much the measure falls if the model is trained again with the attribute shuffled.
 
-    This takes a training for every attribute and repeat, and five times that where folds are left out. `watch` hears
-    how much is done, from 0 to 1, and may raise to end it. None where the configuration does not ask for it, and where
-    there is no measure: no row can be used, or the target does not vary.
+    This takes a training for every attribute and repeat, and five times that if folds are left out. `watch` is called
+    with the progress, from 0 to 1, and may raise to end it. None if the configuration does not ask for it, or if there
+    is no measure: no row can be used, or the target does not vary.
     """
     if config.importance is None:
         return None
@@ -102,7 +102,7 @@ class Retrainer:
 
     @property
     def rows(self) -> UnseenRows:
-        """Which rows are predicted: those of the test part where it has any."""
+        """Which rows are predicted: those of the test part if it has any."""
         if self.prepared.parts[Part.TEST] is not None:
             return UnseenRows.TEST
         committee = self.config.ensemble
@@ -111,7 +111,7 @@ class Retrainer:
         return UnseenRows.CROSS_VALIDATION
 
     def worth_after(self, changed: Prepared, watch: Watch) -> float | None:
-        """How good the answers to rows that were not trained on are; None where that cannot be told."""
+        """The measure of the answers to rows that were not trained on; None if it is undefined."""
         asked, answers = self._asked(changed, watch)
         return None if asked is None else worth_of(answers, asked, costs_of(self.prepared, self.config))
 
@@ -128,7 +128,7 @@ class Retrainer:
                 return self._left_out(changed, watch)
 
     def _answers(self, changed: Prepared, asked: Samples, watch: Watch) -> FloatArray:
-        """What a model trained on changed rows answers some others."""
+        """The answers of a model trained on changed rows to some other rows."""
         report, asking = _reporting(part_of(watch, 0.0, TRAINING)), part_of(watch, TRAINING, 1.0)
         if self.config.ensemble is None:
             model = train(changed, self.config, report, engine=self.engine, threads=self.threads)

@@ -36,7 +36,7 @@ from core.tree.conditions import satisfied_by
 
 FEWEST_TREES = 2  # that must have found a rule, unless it has strength
 MOST_TOLD = 20
-COLLECTING = 0.5  # the part of the work that reads the trees, about
+COLLECTING = 0.5  # the approximate part of the work that reads the trees
 
 
 @dataclass(frozen=True, slots=True)

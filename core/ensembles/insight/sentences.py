@@ -19,7 +19,7 @@ LEAST_SHARE = 0.01  # of the largest contribution: smaller ones are not named
 
 
 def why(model: ForestModel, explained: ForestExplanation) -> str:
-    """The answer, how the trees vote, what a typical one says, and which attributes move it most."""
+    """The answer, how the trees vote, the answer of a typical tree, and which attributes contribute most."""
     return " ".join([_answer(model, explained), _typical(model, explained), _moves(model, explained)]).strip()
 
 

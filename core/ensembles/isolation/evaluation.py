@@ -1,4 +1,4 @@
-"""What an isolation forest says of each part of the data; there is no truth to compare it with."""
+"""The scores that an isolation forest gives to each part of the data; there are no true labels to compare with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class ScoreMeasures:
 def evaluate_isolation(
     model: IsolationModel, parts: Parts, *, kernels: bool = False, threads: int = 1, watch: Watch = nobody
 ) -> Mapping[Part, ScoreMeasures | None]:
-    """The scores of each part; None for an empty one. `watch` hears how much is done, and may raise to end it."""
+    """The scores of each part; None for an empty one. `watch` is called with the progress, and may raise to end it."""
     predictor, watches = IsolationPredictor(model.isolation), shared_out(watch, parts)
     measured: dict[Part, ScoreMeasures | None] = dict.fromkeys(parts)
     for part, samples in parts.items():

@@ -64,13 +64,13 @@ class IsolationForest:
         return len(self.forest)
 
     def scores(self, path_lengths: FloatArray) -> FloatArray:
-        """2^(-E[h] / c(n)); 0.5 for everything where a single row was there to compare with."""
+        """2^(-E[h] / c(n)); 0.5 for every row if the samples have a single row."""
         usual = usual_length(self.n_sampled)
         return exp2_each(-path_lengths / usual) if usual > 0 else np.full(path_lengths.shape, 0.5)
 
 
 def usual_length(n: float) -> float:
-    """c(n); between whole numbers, which weights of rows with missing values are, on the straight line."""
+    """c(n), interpolated linearly between integers; the weights of rows with missing values may be fractional."""
     below = math.floor(n)
     if below < n:
         return usual_length(below) + (n - below) * (usual_length(below + 1) - usual_length(below))
@@ -80,7 +80,7 @@ def usual_length(n: float) -> float:
 
 
 def grow_isolation(table: Table, isolation: Isolation, *, seed: int, watch: Watch = nobody) -> IsolationForest:
-    """A forest of random trees over these rows, of which there is at least one."""
+    """A forest of random trees over at least one row."""
     n_sampled = n_drawn(isolation.sample_size, table.n_rows)
     deepest = (n_sampled - 1).bit_length()  # log2 of it, rounded up
     trees = [
@@ -89,7 +89,7 @@ def grow_isolation(table: Table, isolation: Isolation, *, seed: int, watch: Watc
         )
         for tree in watched(range(isolation.n_trees), watch)
     ]
-    # The criterion says how impurities are found again where they are not stored; here all are 0.
+    # The criterion restores impurities that are not stored; here all are 0.
     forest = forest_of(trees, [0] * len(trees), [CriterionKind.SQUARED_ERROR], [()])
     return IsolationForest(forest, n_sampled, isolation.threshold)
 
@@ -100,7 +100,7 @@ def sampled_rows(n_rows: int, n: int, *, seed: int, tree: int) -> RowArray:
     if 4 * n > n_rows:
         return np.sort(shuffled(np.arange(n_rows), bits)[:n])
     drawn = np.empty(0, dtype=np.int64)
-    while True:  # of few rows among many, hardly one is drawn twice
+    while True:  # repeats are rare if few rows are drawn from many
         drawn = np.append(drawn, (fractions(bits, n) * n_rows).astype(np.int64))
         rows, first = np.unique(drawn, return_index=True)
         if len(rows) >= n:

@@ -1,6 +1,6 @@
 """Path lengths of rows in an isolation forest: tree by tree, or by a kernel for many rows at once.
 
-Both give the same bits: the lengths of a row are added up in the order of the trees.
+Both give equal bits: the lengths of a row are added up in the order of the trees.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +22,7 @@ from core.tables.table import Table
 from core.tree.layout import IN_FLIGHT, TEST
 from core.tree.tree import Tree, full_view
 
-PIECE_ROWS = 4_096  # that one thread answers at a time
+PIECE_ROWS = 4_096  # rows that one thread answers at a time
 FEW_ROWS = 8  # up to this many rows are answered tree by tree
 
 

@@ -1,4 +1,4 @@
-"""What an isolation forest says of a record, in a sentence or two."""
+"""Explains a record's isolation score in a sentence or two."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,14 @@ from core.ensembles.isolation.explanation import ExplainedLength
 from core.ensembles.isolation.isolation import IsolationForest, usual_length
 from core.tree.conditions import number_text
 
-MOST_TOLD = 3  # attributes
-LEAST_TOLD = 0.05  # of a step; less is not worth a word
+MOST_TOLD = 3  # attributes that are named
+LEAST_TOLD = 0.05  # of a step of the path; smaller effects are not named
 
 
 def isolation_sentence(
     isolation: IsolationForest, names: Sequence[str], explained: ExplainedLength, score: float, is_anomaly: bool
 ) -> str:
-    """How soon the record is alone, against what gives a score of 0.5, and which attributes have most to do with it."""
+    """How soon the record is isolated, compared with a score of 0.5, and which attributes contribute most."""
     verdict = "an anomaly" if is_anomaly else "no anomaly"
     said = (
         f"{verdict}: its score is {number_text(round(score, 4))}, and anomalies are above "

@@ -1,7 +1,7 @@
-"""An isolation forest as arrays to store, and back: only what the rest does not follow from.
+"""An isolation forest as arrays to store, and back; only what does not follow from the rest is stored.
 
-A node's path length follows from its depth and weight, what kind of test it has from whether it has categories, and a
-leaf has no threshold.
+A node's path length follows from its depth and weight, its kind of test from whether it has categories, and a leaf has
+no threshold.
 """
 
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ PREFIX = "isolation."
 
 
 def isolation_header(isolation: IsolationForest) -> dict[str, Any]:
-    """What a header tells of the forest besides its arrays."""
+    """The forest's entries in the header, besides its arrays."""
     return {"n_sampled": isolation.n_sampled, "threshold": isolation.threshold}
 
 
 def isolation_arrays(isolation: IsolationForest) -> dict[str, AnyArray]:
-    """The arrays by their names; the same forest gives the same bytes."""
+    """The arrays by name; equal forests give equal bytes."""
     forest = isolation.forest
     kept = {name: forest.columns[name] for name in ("size", "column", "weight", "share") if name in forest.columns}
     arrays = {
@@ -40,7 +40,7 @@ def isolation_arrays(isolation: IsolationForest) -> dict[str, AnyArray]:
 
 
 def read_isolation(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> IsolationForest:
-    """The forest of which these are the header and the arrays; others among them are left alone."""
+    """The forest with this header and these arrays; other arrays among them are ignored."""
     found = {name.removeprefix(PREFIX): values for name, values in arrays.items() if name.startswith(PREFIX)}
     column, n_codes, start = found["column"], found["n_codes"], found["start"].astype(np.int64)
     threshold = np.full(len(column), np.nan)

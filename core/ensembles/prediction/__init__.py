@@ -1,1 +1,1 @@
-"""What many trees answer, for one record or many."""
+"""The answers of many trees together, to one record or to many."""

@@ -107,7 +107,7 @@ def policy_as_grown(forest: Forest) -> MissingPolicy:
 class ForestPredictor:
     """A forest, ready to answer. Without a policy records are routed as it was grown.
 
-    Kernels are only used where the caller says so: they may have to be compiled, which takes seconds.
+    Kernels are only used if the caller allows it: they may have to be compiled, which takes seconds.
     """
 
     def __init__(self, forest: Forest) -> None:
@@ -172,7 +172,7 @@ class ForestPredictor:
         return ends_by_tree(self.forest, cells, policy)
 
     def possible_ends(self, cells: Cells, *, kernels: bool) -> Ends:
-        """`possible_ends_by_tree`: the leaves that a record can reach, whatever its missing values are."""
+        """`possible_ends_by_tree`: the leaves that a record can reach for some values of what is missing."""
         if kernels and MissingPolicy.WEIGHTED in self._by_kernels:
             with suppress(KernelNotCompiled):
                 return self._walk.possible_ends(cells)

@@ -1,8 +1,8 @@
-"""CHAID: the attribute whose merged categories say most surely that the target depends on them.
+"""CHAID: merges each attribute's categories into groups and splits by the attribute of smallest adjusted p-value.
 
-Every attribute's categories are merged into groups (`merging`), and tested: chi-squared for a class, F for a number,
-with p times the number of ways in which such groups can be made. The smallest adjusted p is taken, if it is at most
-alpha; each group is a branch. Numbers are categories too: the intervals that they were cut into before growth.
+The groups (`merging`) of every attribute are tested: chi-squared for a class, F for a number. p is multiplied by the
+number of ways to form such groups. The attribute of smallest adjusted p is chosen if that p is at most alpha; each
+group becomes a branch. Numeric attributes have categories too: the intervals into which they were cut before growth.
 """
 
 import math
@@ -32,12 +32,12 @@ TESTS: dict[TableStatistic | None, Test] = {
 def best_split(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
 ) -> Candidate | None:
-    """The groups of smallest adjusted p; None where it is above alpha."""
+    """The split by the attribute of smallest adjusted p; None if that p is above alpha."""
     return most_significant_of(all_candidates(samples, node, algorithm, objective, spent), algorithm)
 
 
 def most_significant_of(candidates: list[Candidate], algorithm: Algorithm) -> Candidate | None:
-    """The candidate of smallest adjusted p; None where it is above alpha, or there is none."""
+    """The candidate of smallest adjusted p; None if that p is above alpha or there are no candidates."""
     assert algorithm.chaid is not None
     if not candidates:
         return None
@@ -50,7 +50,7 @@ def most_significant_of(candidates: list[Candidate], algorithm: Algorithm) -> Ca
 def all_candidates(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, _objective: Objective, _spent: Collection[int]
 ) -> list[Candidate]:
-    """Every attribute whose categories make two groups or more, significant or not, in column order."""
+    """A candidate for every attribute with at least two groups, significant or not, in column order."""
     found = []
     for column in range(len(samples.attributes.schema)):
         node.tick()
@@ -59,7 +59,7 @@ def all_candidates(
 
 
 def candidate(samples: Samples, node: NodeSamples, column: int, algorithm: Algorithm) -> Candidate | None:
-    """An attribute's groups; None when there is only one."""
+    """The merged groups of an attribute as a candidate; None if only one group is left."""
     sums, weights = sums_of_codes(samples, node, column)
     present = codes_present(samples, column, weights, algorithm)
     if len(present) < 2:
@@ -70,12 +70,12 @@ def candidate(samples: Samples, node: NodeSamples, column: int, algorithm: Algor
 
 
 def codes_present(samples: Samples, column: int, weights: FloatArray, algorithm: Algorithm) -> RowArray:
-    """The codes that rows of the node have, that of missing only where it is a category."""
+    """The codes that rows of the node have, including that of missing only if missing is a category of its own."""
     return np.flatnonzero(weights[: samples.n_categories(column) + has_own_category(algorithm)] > 0)
 
 
 def has_own_category(algorithm: Algorithm) -> bool:
-    """Whether missing is a category."""
+    """Whether missing values form a category of their own."""
     assert algorithm.chaid is not None
     return algorithm.chaid.missing is ChaidMissing.OWN_CATEGORY
 
@@ -96,7 +96,7 @@ def categories_of(
 def candidate_of(
     samples: Samples, column: int, weights: FloatArray, present: RowArray, categories: Categories, found: Merged
 ) -> Candidate:
-    """The groups that were found as a split; `weights[code]` are those of all codes."""
+    """The groups found by merging as a candidate; `weights[code]` are those of all codes."""
     n_codes = samples.n_categories(column)
     groups = tuple(tuple(present[list(group)].tolist()) for group in found.groups)
     branch_weights = np.array([categories.weight_of(group) for group in found.groups])
@@ -115,7 +115,7 @@ def candidate_of(
 
 
 def merging_of(algorithm: Algorithm) -> Merging:
-    """How the algorithm merges categories."""
+    """The merging options of the algorithm."""
     chaid = algorithm.chaid
     assert chaid is not None
     return Merging(
@@ -128,7 +128,7 @@ def merging_of(algorithm: Algorithm) -> Merging:
 
 
 def sums_of_codes(samples: Samples, node: NodeSamples, column: int) -> tuple[FloatArray, FloatArray]:
-    """`[code, :]`: class weights or moments of the rows with each code, the last for missing; and their weights."""
+    """`[code, :]`: class weights or moments of the rows with each code, missing last; and the codes' weights."""
     codes, n_codes = samples.categories[column][node.rows], samples.n_categories(column) + 1
     if not isinstance(samples.target, ClassTarget):
         sums = sums_by(codes, node.sums, n_codes)
@@ -140,7 +140,7 @@ def sums_of_codes(samples: Samples, node: NodeSamples, column: int) -> tuple[Flo
 
 
 def split_of(samples: Samples, column: int, groups: tuple[Group, ...], branch_weights: FloatArray) -> Split:
-    """One branch for each group; declared values that no row of the node has join the heaviest."""
+    """A split with one branch per group; categories without rows join the heaviest, intervals a neighbour's branch."""
     n_codes, is_cut = samples.n_categories(column), samples.attributes.schema[column].is_numeric
     branch_of = np.full(n_codes + 1, -1)
     for branch, group in enumerate(groups):
@@ -153,7 +153,10 @@ def split_of(samples: Samples, column: int, groups: tuple[Group, ...], branch_we
 
 
 def neighbours(branch_of: RowArray) -> RowArray:
-    """For each interval the branch of the last one up to it that has one, else of the first: groups stay intervals."""
+    """The branch of every interval; one without rows takes that of the nearest before it, else of the first with rows.
+
+    So the codes of every branch stay intervals.
+    """
     known = np.flatnonzero(branch_of >= 0)
     positions = np.searchsorted(known, np.arange(len(branch_of)), side="right") - 1
     return branch_of[known[np.maximum(positions, 0)]]

@@ -1,4 +1,4 @@
-"""Merging by `methods.chaid.kernels.merging`: the groups that `merged` finds."""
+"""Merging by kernels: the groups that `merging.merged` finds."""
 
 from functools import lru_cache
 from math import nan
@@ -14,11 +14,11 @@ TESTS: tuple[Test, ...] = (
     pearson_tests,
     likelihood_ratio_tests,
     moment_tests,
-)  # as `criteria.kernels.significance` numbers them
+)  # as numbered in `criteria.kernels.significance`
 
 
 class Rules(NamedTuple):
-    """How kernels merge; alphas that are not used are NaN, the code of missing is -1 where it is no category."""
+    """Merging options for kernels; unused alphas are NaN, and the missing code is -1 if missing is no category."""
 
     test: int
     has_order: bool
@@ -31,10 +31,9 @@ class Rules(NamedTuple):
 
 
 class Found(NamedTuple):
-    """How many groups there are, fewer than two or `methods.chaid.kernels.merging.DOUBT` where there is nothing to tell
-    of them.
+    """The number of groups and log10 of the adjusted p, which equals that of `Merged` up to rounding.
 
-    `log10_adjusted_p` is that of `Merged` but for its last digits.
+    If the number is below two or `methods.chaid.kernels.merging.DOUBT`, there are no groups to use.
     """
 
     n_groups: int
@@ -43,7 +42,7 @@ class Found(NamedTuple):
 
 @lru_cache
 def rules_of(how: Merging, *, has_order: bool, missing_code: int) -> Rules:
-    """How kernels merge the categories of a column."""
+    """The merging options of a column for kernels."""
     return Rules(
         test=TESTS.index(how.test),
         has_order=has_order,
@@ -59,7 +58,7 @@ def rules_of(how: Merging, *, has_order: bool, missing_code: int) -> Rules:
 def fast_merged(
     table: FloatArray, weights: FloatArray, rules: Rules, branch_of: RowArray, *, bonferroni: bool
 ) -> Found:
-    """What there is to know of a column's groups; `branch_of[code]` is told which one each code is in, or -1."""
+    """Merge a column's categories; `branch_of[code]` receives the group of each code, or -1."""
     n_categories, n_groups, has_missing, log = merged(table, weights, rules, branch_of)
     if n_groups < 2 or not bonferroni:
         return Found(n_groups, log)

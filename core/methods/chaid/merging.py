@@ -1,12 +1,12 @@
-"""CHAID's groups: categories that do not differ in what they say of the target are taken together.
+"""CHAID's groups: categories whose target distributions do not differ significantly are merged.
 
-The pair of groups that differ least is merged while its p is above alpha_merge. A group that was just made of three
-categories or more is divided again where its best division has a p of at most alpha_split. Groups that are too small
-then join the group they differ from least. Kass 1980, as IBM documents it; the exhaustive variant, which merges on to
-two groups and takes the best of all steps, is Biggs, de Ville and Suen 1991.
+The pair of groups that differ least is merged while its p is above alpha_merge. A merged group of three or more
+categories is split in two again if its best two-way split has a p of at most alpha_split. Finally, groups that are too
+light are merged with the group they differ from least. Kass 1980, as IBM documents it; the exhaustive variant, which
+merges down to two groups and keeps the best of all steps, is Biggs, de Ville and Suen 1991.
 
-Categories are numbered in declared order, missing last where it is one of them. Of categories with an order only
-neighbours may be merged; missing may be merged with any.
+Categories are numbered in declared order; missing, if it is a category, comes last. Ordered categories may be merged
+only with their neighbours; missing may be merged with any.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,17 +33,17 @@ from core.splits.categorical import EXHAUSTIVE_LEVELS, all_groupings, ordered, s
 from core.splits.numeric import both_sides
 from core.tables.target import Task
 
-NOTHING = 1e-18  # a statistic that is 0 but for rounding
-PAIRS_AT_ONCE = 50_000  # are tested in a little memory
-MOST_ORDERS = 11  # of categories, by which a large group may be divided
+NOTHING = 1e-18  # a statistic up to this differs from 0 by rounding only
+PAIRS_AT_ONCE = 50_000  # pairs tested in one batch, to limit memory
+MOST_ORDERS = 11  # orders of its categories whose cuts are tried when a large group is split
 
 Group = tuple[int, ...]  # categories, ascending
-Groups = list[Group]  # by their first categories, ascending
+Groups = list[Group]  # ascending by first category
 
 
 @dataclass(frozen=True)
 class Categories:
-    """The categories that rows of a node have; `sums[v]` and `weights[v]` belong to the v-th."""
+    """The categories that rows of a node have; `sums[v]` and `weights[v]` are those of category v."""
 
     sums: FloatArray
     weights: FloatArray
@@ -56,11 +56,11 @@ class Categories:
 
     @property
     def missing(self) -> int:
-        """The number of the category that stands for missing; -1 where there is none."""
+        """The number of the category for missing values; -1 if there is none."""
         return len(self) - 1 if self.has_missing else -1
 
     def of(self, groups: Sequence[Group]) -> FloatArray:
-        """`[group, :]`: the sums of each group, added up in the order of the categories."""
+        """`[group, :]`: the sums of each group, added up in the order of its categories."""
         return np.stack([in_row_order(self.sums[list(group)]) for group in groups])
 
     def weight_of(self, group: Group) -> float:
@@ -69,7 +69,7 @@ class Categories:
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """How to merge: exhaustively where there is no alpha_merge; nothing is divided again without alpha_split."""
+    """How to merge; without alpha_merge merging is exhaustive, and without alpha_split no group is split again."""
 
     test: Test
     alpha_merge: float | None
@@ -80,9 +80,9 @@ class Merging:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The groups found, at least two, and how surprising their difference is.
+    """The groups found, at least two, and the significance of their difference.
 
-    `log10_adjusted_p` also counts in how many ways groups could have been made.
+    `log10_adjusted_p` includes Bonferroni's correction for the number of ways to form the groups, if that is used.
     """
 
     groups: tuple[Group, ...]
@@ -91,23 +91,24 @@ class Merged:
 
 
 def merged(categories: Categories, how: Merging) -> Merged | None:
-    """The groups of some categories; None when only one is left."""
+    """Merge categories into groups; None if only one group is left."""
     merge = merged_exhaustively if how.alpha_merge is None else merged_while_alike
     groups = with_enough_weight(merge(categories, how), categories, how)
     return assessed(groups, categories, how) if len(groups) > 1 else None
 
 
 def assessed(groups: Sequence[Group], categories: Categories, how: Merging) -> Merged:
-    """Two groups or more, with how surprising they are."""
+    """Test two or more groups against each other."""
     found = significance(how.test(categories.of(groups)))
     ways = log10_ways(categories, len(groups), exhaustive=how.alpha_merge is None) if how.bonferroni else 0.0
     return Merged(tuple(groups), found, min(0.0, found.log10_p_value + ways))
 
 
 def merged_while_alike(categories: Categories, how: Merging) -> Groups:
-    """Merge the pair of largest p while it is above alpha_merge, also the last two; divide again what differs within.
+    """Merge the pair of largest p while that is above alpha_merge; split merged groups again that differ within.
 
-    A division that would lead back to groups that were there before is not made, so this ends.
+    The last two groups may be merged too. A split that would lead back to an earlier set of groups is not made, so the
+    loop ends.
     """
     assert how.alpha_merge is not None
     pairs = Pairs(categories, how.test)
@@ -128,9 +129,9 @@ def merged_while_alike(categories: Categories, how: Merging) -> Groups:
 
 
 def merged_exhaustively(categories: Categories, how: Merging) -> Groups:
-    """Merge the pair of largest p until two groups are left, and go back to the step of smallest p.
+    """Merge the pair of largest p until two groups are left, and return the groups of the step of smallest p.
 
-    On a tie the larger statistic, then the earlier step.
+    On a tie the step of larger statistic wins, then the earlier one.
     """
     pairs = Pairs(categories, how.test)
     steps = [pairs.groups]
@@ -143,7 +144,7 @@ def merged_exhaustively(categories: Categories, how: Merging) -> Groups:
 
 
 def with_enough_weight(groups: Groups, categories: Categories, how: Merging) -> Groups:
-    """The groups once the lightest has joined the one it differs from least, until each holds enough."""
+    """Merge the lightest group with the one it differs from least until each has the minimum weight."""
     enough = how.min_weight - TIE
     if all(categories.weight_of(group) >= enough for group in groups):
         return groups
@@ -154,10 +155,10 @@ def with_enough_weight(groups: Groups, categories: Categories, how: Merging) -> 
 
 
 class Pairs:
-    """Groups with the tests of all pairs that may be merged; a pair is tested once, until one of its groups changes.
+    """Groups with the tests of all pairs that may be merged; only pairs of changed groups are tested again.
 
-    A group stands in the place of its first category, so the places of groups are in declared order. The statistic of
-    a pair that may not be merged is infinite.
+    A group's position is its first category, so positions are in declared order. The statistic of a pair that may not
+    be merged is infinite.
     """
 
     def __init__(self, categories: Categories, test: Test, groups: Sequence[Group] | None = None) -> None:
@@ -168,27 +169,27 @@ class Pairs:
         whole = test(in_row_order(categories.sums)[None, None])
         self._statistic = np.full((len(categories), len(categories)), np.inf)
         self._degrees = np.zeros((*self._statistic.shape, whole.degrees_of_freedom.shape[-1]))
-        # Of tables no pair can have more; of numbers each has its own.
+        # An upper bound for the pairs of a class target; for numbers the degrees differ from pair to pair.
         is_of_classes = categories.task is Task.CLASSIFICATION
         self._most_degrees = np.count_nonzero(categories.sums.sum(axis=0)) - 1 if is_of_classes else np.inf
         self._change(list(self._at))
 
     @property
     def groups(self) -> Groups:
-        """The groups, by their first categories."""
+        """The groups, ascending by first category."""
         return [self._at[position] for position in sorted(self._at)]
 
     def __len__(self) -> int:
         return len(self._at)
 
     def most_similar(self, of: Group | None = None) -> tuple[int, int]:
-        """The pair of largest p, of one group if told; then of smaller statistic, then first in declared order."""
+        """The pair of largest p, with group `of` if given; ties by smaller statistic, then by declared order."""
         statistic = self._statistic
         if of is not None:
             is_of = np.arange(len(statistic)) == of[0]
             statistic = np.where(is_of[:, None] | is_of, statistic, np.inf)
         position = divmod(int(np.argmax(statistic <= just_above(float(statistic.min())))), len(statistic))
-        if 0 < self._degrees[position][0] < self._most_degrees:  # else no p is larger
+        if 0 < self._degrees[position][0] < self._most_degrees:  # otherwise no pair has a larger p
             first, second = np.nonzero(np.isfinite(statistic))
             at = most_probable(Statistics(statistic[first, second], self._degrees[first, second]))
             position = int(first[at]), int(second[at])
@@ -198,7 +199,7 @@ class Pairs:
         return log10_p(float(self._statistic[pair]), self._degrees[pair].tolist())
 
     def merge(self, pair: tuple[int, int]) -> Group:
-        """Make one group of two."""
+        """Merge a pair into one group, and return it."""
         one, other = pair
         group = self._at[one] = tuple(sorted(self._at[one] + self._at.pop(other)))
         self._forget(other)
@@ -206,12 +207,12 @@ class Pairs:
         return group
 
     def divide(self, parts: tuple[Group, Group]) -> None:
-        """Put two parts in the place of the group they are of."""
+        """Replace a group by its two parts."""
         self._at |= {part[0]: part for part in parts}
         self._change([part[0] for part in parts])
 
     def _change(self, positions: list[int]) -> None:
-        """Test all pairs of the groups in these places anew."""
+        """Test again all pairs of the groups at these positions."""
         self._sums[positions] = self._categories.of([self._at[position] for position in positions])
         for position in positions:
             self._forget(position)
@@ -228,7 +229,7 @@ class Pairs:
         self._statistic[position], self._statistic[:, position] = np.inf, np.inf
 
     def _partners(self, position: int, every: RowArray) -> RowArray:
-        """With which groups one may be merged: neighbours, where there is an order, and missing with any."""
+        """The groups with which one may be merged: with an order its neighbours and missing, otherwise all."""
         missing, at = self._categories.missing, int(np.searchsorted(every, position))
         if not self._categories.has_order or position == missing:
             return np.delete(every, at)
@@ -240,10 +241,10 @@ class Pairs:
 
 
 def most_probable(tests: Statistics) -> int:
-    """The place of the largest p; equal within 1e-9 of log10: of the smaller statistic, then the first.
+    """The index of the largest p; of those equal within 1e-9 in log10, the first of smallest statistic.
 
-    Only tests that no other beats by statistic and by degrees of freedom need to be asked for their p: it falls with
-    the statistic, and rises with the degrees of chi-squared and as those within the groups of F get fewer.
+    p falls with the statistic. It rises with the degrees of freedom of chi-squared, and falls with those within the
+    groups of F. So p is computed only for tests that no other test beats in both the statistic and the degrees.
     """
     statistic, degrees = tests
     kindness = degrees[:, 0] if degrees.shape[1] == 1 else -degrees[:, 1]
@@ -258,12 +259,15 @@ def most_probable(tests: Statistics) -> int:
 
 
 def just_above(statistic: float) -> float:
-    """Up to where another statistic is the same but for rounding; near 0 even small differences change p."""
+    """The largest statistic that differs from this one by rounding only; near 0 even small differences change p."""
     return statistic + TIE * statistic + NOTHING
 
 
 def unbeaten(statistic: FloatArray, kindness: FloatArray) -> RowArray:
-    """The places of which no other has both a smaller statistic and at least the same kindness."""
+    """The indices of tests for which no other has both a smaller statistic and at least the same kindness.
+
+    At equal statistic, p rises with the kindness.
+    """
     smallest = int(np.argmin(statistic))
     if kindness[smallest] == kindness.max():
         return np.array([smallest])
@@ -274,9 +278,9 @@ def unbeaten(statistic: FloatArray, kindness: FloatArray) -> RowArray:
 
 
 def best_division(group: Group, categories: Categories, how: Merging) -> tuple[Group, Group] | None:
-    """The division of a group in two of smallest p, if that is at most alpha_split; on a tie the first.
+    """The two-way split of a group with the smallest p, if that is at most alpha_split; on a tie the first.
 
-    All divisions have the same degrees of freedom, so the largest statistic has the smallest p.
+    All two-way splits of a group have the same degrees of freedom, so the largest statistic has the smallest p.
     """
     assert how.alpha_split is not None
     masks, sides = divisions(group, categories)
@@ -291,11 +295,11 @@ def best_division(group: Group, categories: Categories, how: Merging) -> tuple[G
 
 
 def divisions(group: Group, categories: Categories) -> tuple[BoolArray, FloatArray]:
-    """`[division, category]` and `[division, side, :]`: ways to divide a group in two, and the sums of both parts.
+    """`[split, category]` and `[split, side, :]`: the two-way splits of a group to try, and the sums of both sides.
 
-    With an order, every cut, and missing on either side or alone. Without, every division of up to 12 categories; of
-    more, or where two classes or one number make sure that the best is among them, the cuts of some orders: by class
-    shares or means, and by the direction in which categories differ most.
+    Ordered categories: every cut, with missing on either side or alone. Unordered: all two-way splits of up to 12
+    categories. For more, or if the best split is sure to be a cut of one order (two classes, or a number), the cuts of
+    some orders: by class share or mean, and along the direction in which the categories differ most.
     """
     n, members = len(group), list(group)
     sums = categories.sums[members]
@@ -312,7 +316,7 @@ def divisions(group: Group, categories: Categories) -> tuple[BoolArray, FloatArr
 
 
 def divisions_with_missing(sums: FloatArray) -> tuple[BoolArray, FloatArray]:
-    """Those of categories with an order and of missing, the last: before the cut, after it, alone."""
+    """The two-way splits of ordered categories and missing, the last: missing before the cut, after it, or alone."""
     known, missing, n = sums[:-1], sums[-1], len(sums)
     cuts, sides = cuts_of_order(np.arange(n - 1)), both_sides(known, np.arange(n - 2))
     masks = [np.hstack([cuts, np.full((len(cuts), 1), side)]) for side in (True, False)]
@@ -322,24 +326,24 @@ def divisions_with_missing(sums: FloatArray) -> tuple[BoolArray, FloatArray]:
 
 
 def sums_of_sides(masks: BoolArray, sums: FloatArray) -> FloatArray:
-    """`[division, side, :]`: the sums of both parts of each division, added up in the order of the categories."""
+    """`[split, side, :]`: the sums of both sides of each split, added up in the order of the categories."""
     is_in = np.stack([masks.T, ~masks.T], axis=-1)[..., None]
     return in_row_order(np.where(is_in, sums[:, None, None, :], 0.0))
 
 
 def cuts_of_order(order: RowArray) -> BoolArray:
-    """`[cut, place]`: which places come before each cut of an order."""
+    """`[cut, position]`: which positions come before each cut of an order."""
     return np.argsort(order)[None, :] <= np.arange(len(order) - 1)[:, None]
 
 
 def log10_ways(categories: Categories, n_groups: int, *, exhaustive: bool) -> float:
-    """The logarithm of Bonferroni's multiplier: in how many ways so many groups can be made of the categories."""
+    """The logarithm of Bonferroni's multiplier: the number of ways to form `n_groups` groups of the categories."""
     count = multiplier(has_order=categories.has_order, has_missing=categories.has_missing, exhaustive=exhaustive)
     return log10(count(len(categories), n_groups))
 
 
 def multiplier(*, has_order: bool, has_missing: bool, exhaustive: bool) -> Callable[[int, int], int]:
-    """What counts the ways to make r groups of c categories."""
+    """The function that counts the ways to form r groups of c categories."""
     if not has_order:
         return pairs_without_order if exhaustive else ways_without_order
     if has_missing:
@@ -354,25 +358,25 @@ def ways_without_order(c: int, r: int) -> int:
 
 
 def ways_with_order(c: int, r: int) -> int:
-    """C(c - 1, r - 1)"""
+    """C(c - 1, r - 1)."""
     return comb(c - 1, r - 1)
 
 
 def ways_with_floating(c: int, r: int) -> int:
-    """C(c - 2, r - 2) + r C(c - 2, r - 1), missing being one of the c categories and in one of the r groups."""
+    """C(c - 2, r - 2) + r C(c - 2, r - 1), where missing is one of the c categories and in one of the r groups."""
     return comb(c - 2, r - 2) + r * comb(c - 2, r - 1)
 
 
 def pairs_without_order(c: int, _: int) -> int:
-    """sum_{k = 2..c} C(k, 2) = c (c^2 - 1) / 6: the pairs that exhaustive merging looked at, step by step."""
+    """sum_{k = 2..c} C(k, 2) = c (c^2 - 1) / 6: the pairs that exhaustive merging compares in all its steps."""
     return c * (c * c - 1) // 6
 
 
 def pairs_with_order(c: int, _: int) -> int:
-    """sum_{k = 2..c} (k - 1) = c (c - 1) / 2: the same for neighbours."""
+    """sum_{k = 2..c} (k - 1) = c (c - 1) / 2: the pairs of neighbours that exhaustive merging compares."""
     return c * (c - 1) // 2
 
 
 def pairs_with_floating(c: int, _: int) -> int:
-    """sum_{k = 2..c} (2k - 3) = (c - 1)^2: the same for neighbours, and missing with any."""
+    """sum_{k = 2..c} (2k - 3) = (c - 1)^2: the pairs compared of ordered categories and missing, which may join any."""
     return (c - 1) ** 2

@@ -1,7 +1,8 @@
-"""The split of a node by CHAID's kernels: the same as that of `chaid`.
+"""CHAID's split of a node found by kernels; equals `chaid.best_split`.
 
-Kernels count the codes of all attributes, and merge the categories of each. Only those that may have the smallest p are
-then tested by the definition, most often one; and where a kernel is in doubt the definition merges too.
+Kernels sum up the codes of all attributes and merge the categories of each. Only attributes that may have the smallest
+p, usually one, are then tested by the definition. Where rounding could change a kernel's result, the definition merges
+the attribute instead.
 """
 
 from collections.abc import Collection
@@ -30,11 +31,11 @@ from core.methods.chaid.kernels.merging import DOUBT
 from core.methods.chaid.merging import assessed
 from core.tables.target import ClassTarget
 
-NEAR = 1e-6  # how far apart the logarithms of two p must be, for rounding not to matter
+NEAR = 1e-6  # the difference of two log10 p above which rounding cannot change their order
 
 
 class Outline(NamedTuple):
-    """An attribute's groups before they are a candidate: the branch of each code, and how small p is, about."""
+    """An attribute's groups before they become a candidate: the branch of each code and an approximate log10 p."""
 
     column: int
     sums: FloatArray
@@ -44,7 +45,7 @@ class Outline(NamedTuple):
 
 
 class ChaidSearch:
-    """The codes of a tree's samples, row by row, and how to merge them."""
+    """A tree's codes stored row by row, with the rules for merging the categories of each column."""
 
     def __init__(self, samples: Samples, algorithm: Algorithm) -> None:
         self.width = len(samples.attributes.schema)
@@ -64,7 +65,7 @@ class ChaidSearch:
         _objective: Objective,
         _spent: Collection[int],
     ) -> Candidate | None:
-        """`chaid.best_split`: the groups of smallest adjusted p; None where it is above alpha."""
+        """`chaid.best_split`: the split by the attribute of smallest adjusted p; None if that p is above alpha."""
         assert algorithm.chaid is not None
         outlines, certain = self.outlines(samples, node, algorithm)
         logs = [*(one.log10_adjusted_p for one in outlines), *(one.log10_adjusted_p for one in certain)]
@@ -75,7 +76,7 @@ class ChaidSearch:
     def outlines(
         self, samples: Samples, node: NodeSamples, algorithm: Algorithm
     ) -> tuple[list[Outline], list[Candidate]]:
-        """Every attribute with two groups or more, those apart that the definition had to merge."""
+        """Outlines of attributes with at least two groups, and candidates of those that the definition had to merge."""
         columns = [column for column in range(self.width) if column not in node.undrawn]
         outlines, certain = list[Outline](), list[Candidate]()
         for column, sums in zip(columns, self.sums_of_codes(samples, node, columns), strict=True):
@@ -91,7 +92,7 @@ class ChaidSearch:
         return outlines, certain
 
     def candidate_of(self, samples: Samples, outline: Outline) -> Candidate:
-        """The groups as the definition makes a candidate of them."""
+        """The candidate for an outline, tested by the definition."""
         column, sums, weights, branch_of, _ = outline
         present = np.flatnonzero(branch_of >= 0)
         branches = branch_of[present]

@@ -1,5 +1,6 @@
-"""The tree from the nodes of `methods.oblique.kernels.grow`: figures by the definitions, so that both store the same
-bytes.
+"""Builds the tree from the nodes of `methods.oblique.kernels.grow`.
+
+Figures are computed by the definitions, so that the definition and the kernels store the same bytes.
 """
 
 import numpy as np
@@ -24,7 +25,7 @@ def assembled(
     terms: RowArray,
     term_weights: FloatArray,
 ) -> Tree:
-    """The tree of what the kernels found; see there for what stands where."""
+    """The tree of the kernels' nodes; `methods.oblique.kernels.grow` names the columns of `links` and `figures`."""
     n_classes, objective = n_classes_of(samples), objective_of(algorithm, samples)
     column, weight = links[:, kernels.COLUMN], figures[:, kernels.WEIGHT]
     values, branches = np.split(figures[:, kernels.N_FIGURES :], [n_classes], axis=1)
@@ -59,7 +60,7 @@ def assembled(
 
 
 def kind_of(column: int, code: int, terms: tuple[Term, ...]) -> int:
-    """The kind of a node's split, as a place in SPLIT_KINDS; `LEAF` in a leaf."""
+    """The kind of a node's split, as an index into SPLIT_KINDS; `LEAF` for a leaf."""
     if column == LEAF:
         return LEAF
     if terms:
@@ -68,7 +69,7 @@ def kind_of(column: int, code: int, terms: tuple[Term, ...]) -> int:
 
 
 def branches_of(samples: Samples, column: RowArray, code: RowArray) -> tuple[RowArray, RowArray]:
-    """How many categories each split has to say a branch for, and these: 0 for the one that stands alone."""
+    """The number of categories with a branch in each split, and their branches: 0 for the category tested for."""
     schema = samples.attributes.schema
     asked = [len(schema[int(c)].categories) if k >= 0 else 0 for c, k in zip(column, code, strict=True)]
     branches = [np.arange(n) != k for n, k in zip(asked, code, strict=True)]
@@ -76,7 +77,7 @@ def branches_of(samples: Samples, column: RowArray, code: RowArray) -> tuple[Row
 
 
 def terms_of_nodes(starts: RowArray, terms: RowArray, weights: FloatArray) -> tuple[tuple[Term, ...], ...]:
-    """The terms of each node's sum, from where they begin."""
+    """The terms of each node's sum, from the index of its first term."""
     every = [
         Term(column, weight, code) for (column, code), weight in zip(terms.tolist(), weights.tolist(), strict=True)
     ]

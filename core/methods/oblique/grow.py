@@ -1,4 +1,4 @@
-"""Growing by `methods.oblique.kernels.grow`: the same tree as `grow` with tests on sums."""
+"""Growing by `methods.oblique.kernels.grow`: gives the tree that `growth.grow` gives with tests on sums."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
@@ -34,15 +34,15 @@ from core.tables.progress import Watch, nobody
 from core.tables.table import is_missing
 from core.tree.tree import Tree
 
-SORTING = 0.05  # the part of the work that this takes, about
+SORTING = 0.05  # the approximate part of the work that sorting takes
 
 
 class Problem(NamedTuple):
     """The samples: `cells[row, column]` as numbers, NaN where missing, and each `ordered` column as a sorted list too.
 
-    `n_levels` is 0 for numbers. A candidate slot is a place in the order of the columns, and of the values of each
-    `nominal` one; `for_sums` are the columns that sums may have. Lists are used up, and weights where values are
-    missing. There are no `numbers` to predict, which some kernels ask for.
+    `n_levels` counts a column's categories, 0 for numbers. Candidate slots are numbered by column, with one slot for
+    each category of a `nominal` column. `for_sums` are the columns that sums may have. The kernels overwrite `lists`,
+    and `weights` too if values are missing. `numbers` is empty; shared kernels expect it.
     """
 
     cells: FloatArray
@@ -63,9 +63,9 @@ class Problem(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How to grow: the criterion, when to stop, how sums are learnt, and what would be computed often.
+    """How to grow: the criterion, when to stop, how sums are learnt, and precomputed tables.
 
-    `max_terms` is 0 where any number will do.
+    `max_terms` is 0 if the number of terms is not limited.
     """
 
     criterion: int
@@ -93,12 +93,12 @@ class Rules(NamedTuple):
 
 
 def grow_multivariate(samples: Samples, algorithm: Algorithm, *, seed: int = 0, watch: Watch = nobody) -> Tree:
-    """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
+    """Grow the full tree; `watch` is called with the progress several times a second, and may raise to stop growth."""
     max_leaves = algorithm.stopping.max_leaves
     if max_leaves is not None:
         algorithm = without_leaf_limit(algorithm, max_leaves)
     progress, whole = np.zeros(3), float(samples.weights.sum())
-    with ThreadPoolExecutor(1) as pool:  # the kernels hold no lock, so this thread can say how far they are
+    with ThreadPoolExecutor(1) as pool:  # the kernels release the GIL, so this thread can report progress
         growing = pool.submit(grown, samples, algorithm, seed, progress)
         try:
             while not wait([growing], POLL_SECONDS).done:
@@ -113,7 +113,7 @@ def grow_multivariate(samples: Samples, algorithm: Algorithm, *, seed: int = 0, 
 
 
 def grown(samples: Samples, algorithm: Algorithm, seed: int, progress: FloatArray) -> tuple[Any, ...]:
-    """The kernels' nodes and terms."""
+    """The nodes and terms that the kernels grow."""
     nodes: tuple[Any, ...] = kernels.grow_multivariate(
         problem_of(samples, progress), rules_of(samples, algorithm, seed), progress
     )
@@ -149,7 +149,7 @@ def problem_of(samples: Samples, progress: FloatArray) -> Problem:
 
 
 def rules_of(samples: Samples, algorithm: Algorithm, seed: int) -> Rules:
-    """The algorithm in the kernels' terms."""
+    """The algorithm's options for the kernels."""
     stopping, linear = algorithm.stopping, algorithm.linear
     assert linear is not None
     fits = {

@@ -1,18 +1,18 @@
-"""A linear test: a direction that is learnt on the samples of a node, and cut where that gains most.
+"""Linear tests: a direction learnt on the samples of a node, and the cut across it that gains most.
 
-Numbers are standardised with the samples' weights, so that no unit counts more than another; a category is 1 or 0. For
-each class k against the others, y = 1 where a sample is of class k:
+Numbers are standardised with the samples' weights, so that units do not matter; a category is 1 or 0. For each class k
+against the others, y = 1 if a sample is of class k:
 
-    least squares   (S + r I) w = cov(x, y)     S the covariances of x: the direction of Fisher's linear discriminant
-    logistic        some of Newton's steps towards the w of largest likelihood of y, less r |w|^2 / 2
-    OC1             from least squares on: move one coefficient at a time to where the gain is largest, by trying every
-                    place where a sample changes sides; then try steps in random directions
+    least squares   (S + r I) w = cov(x, y)     S is the covariance of x: the direction of Fisher's linear discriminant
+    logistic        a few Newton steps towards the w that maximises the log-likelihood of y, less r |w|^2 / 2
+    OC1             from least squares on: move one coefficient at a time to where the gain is largest, trying every
+                    point where a sample changes sides; then try steps in random directions
 
-The best of the classes' directions by gain is taken. What adds nothing to the gain is left out, the smallest weight
+The class direction of largest gain is chosen. Features that add nothing to the gain are dropped, the smallest weight
 first. Murthy, Kasif and Salzberg 1994 (OC1).
 
-Samples change sides where sums are equal to the last bit. So every sum runs one after the other, over the samples or
-over the features: whoever computes them, `methods.oblique.kernels.linear` too, gets the same directions.
+Which side a sample is on may depend on the last bit of its sum. So every sum runs in a fixed order over the samples or
+the features, and this module and `methods.oblique.kernels.linear` find the same directions.
 """
 
 import math
@@ -31,21 +31,21 @@ from core.config.options import LinearFit
 from core.criteria.objective import Objective
 from core.splits.numeric import NO_GAIN, best_cut
 
-RIDGE = 1e-6  # columns may tell the same
-LOGISTIC_RIDGE = 1e-2  # classes may be separable, and the likelihood then has no largest value
+RIDGE = 1e-6  # columns may be collinear
+LOGISTIC_RIDGE = 1e-2  # classes may be separable, and the likelihood then has no maximum
 NEWTON_STEPS = 8
-FARTHEST = 30.0  # log odds: beyond, the exponential tells nothing more
-MOST_CLASSES = 20  # tried against the others, the heaviest first
+FARTHEST = 30.0  # log odds are clipped here; beyond, the probability hardly changes
+MOST_CLASSES = 20  # classes tried against the others, the heaviest first
 MOST_SWEEPS = 10
 JUMPS = 20
-DIGITS = 6  # of a weight: more would tell nothing, and the last bits of sums would decide them
+DIGITS = 6  # of a weight; further ones mean nothing, and depend on the last bits of sums
 SMALLEST = 1e-300
 POWERS_OF_TEN = np.array([float(f"1e{exponent}") for exponent in range(309)])
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What a direction is learnt on: `x[sample, feature]` standardised, and the samples' weighted class statistics."""
+    """What a direction is learnt on: `x[sample, feature]`, standardised, and the samples' class weights and weights."""
 
     x: FloatArray
     sums: FloatArray
@@ -55,7 +55,7 @@ class Scene:
 
     @cached_property
     def largest_gain(self) -> float:
-        """The gain of a test that leaves nothing impure: none is larger."""
+        """The gain of a test with pure branches, which is the largest possible."""
         return float(self.objective.impurity(in_row_order(self.sums)))
 
     @cached_property
@@ -64,11 +64,11 @@ class Scene:
         return float(in_row_order(self.weights))
 
     def only(self, features: Sequence[int]) -> "Scene":
-        """The scene with some of the features."""
+        """The scene with these features only."""
         return replace(self, x=self.x[:, list(features)])
 
     def cut(self, direction: FloatArray) -> tuple[float, float]:
-        """The gain of the best cut across a direction, and its threshold; -1 and 0 where there is no valid one."""
+        """The gain of the best cut across a direction, and its threshold; -1 and 0 if there is no valid cut."""
         along = sums_along(self.x, direction)
         found = best_cut(along, self.sums, self.weights, self.objective, min_weight=self.min_weight)
         if found is None:
@@ -76,7 +76,7 @@ class Scene:
         return self.gain(along - found.threshold), found.threshold
 
     def gain(self, sides: FloatArray) -> float:
-        """The gain of a division into the samples above 0 and the others."""
+        """The gain of the split into samples above 0 and the others."""
         is_above = sides > 0
         branches = np.stack([self.sums[~is_above].sum(axis=0), self.sums[is_above].sum(axis=0)])
         weights = np.array([self.weights[~is_above].sum(), self.weights[is_above].sum()])
@@ -84,7 +84,7 @@ class Scene:
 
 
 def direction(scene: Scene, fit: LinearFit, max_terms: int | None, key: int) -> FloatArray | None:
-    """The weight of each feature, 0 where it is left out; None where no direction divides the samples."""
+    """The weight of each feature, 0 if it is left out; None if no direction splits the samples."""
     learn = logistic if fit is LinearFit.LOGISTIC else least_squares
     starts = [(label, learn(scene, label)) for label in labels_tried(scene.sums)]
     gains = np.array([scene.cut(start)[0] for _, start in starts])
@@ -109,14 +109,14 @@ def sums_along(x: FloatArray, direction: FloatArray) -> FloatArray:
 
 
 def labels_tried(sums: FloatArray) -> list[int]:
-    """The classes that are set against the others; of two, one is enough."""
+    """The classes that are tried against the others; of two, only one."""
     by_class = in_row_order(sums)
     heaviest = np.argsort(-by_class, kind="stable")[: min(MOST_CLASSES, int((by_class > 0).sum()))]
     return [int(heaviest.max())] if len(heaviest) == 2 else sorted(heaviest.tolist())
 
 
 def least_squares(scene: Scene, label: int) -> FloatArray:
-    """The direction in which a class is best told from the others by a line of least squares."""
+    """The direction that separates a class from the others by least squares."""
     mean = in_row_order(scene.sums[:, label]) / scene.weight
     y = scene.sums[:, label] - scene.weights * mean
     covariance = products(scene.x, scene.weights) / scene.weight
@@ -137,20 +137,20 @@ def logistic(scene: Scene, label: int) -> FloatArray:
 
 
 def logistic_function(odds: float) -> float:
-    """1 / (1 + exp(-odds)), of log odds."""
+    """1 / (1 + exp(-odds)) of the log odds."""
     return 1.0 / (1.0 + exp(-min(max(odds, -FARTHEST), FARTHEST)))
 
 
 def products(x: FloatArray, weights: FloatArray) -> FloatArray:
-    """`[i, j]`: the weighted sum over the samples of feature i times feature j."""
+    """`[i, j]`: the sum over the samples of weight times feature i times feature j."""
     weighted = x * weights[:, None]
     return np.stack([in_row_order(weighted[:, [i]] * x) for i in range(x.shape[1])])
 
 
 def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """The w for which matrix w = right, by elimination; the matrix is symmetric and positive definite.
+    """Solve matrix w = right by elimination; the matrix is symmetric and positive definite.
 
-    So no pivot has to be looked for, and only what stands above the diagonal is read.
+    So no pivoting is needed, and only the upper triangle is read.
     """
     left, w = matrix.copy(), right.copy()
     for k in range(len(w) - 1):
@@ -164,9 +164,9 @@ def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def refined(scene: Scene, start: FloatArray, key: int) -> FloatArray:
-    """The direction once its coefficients, one by one and then at random together, have moved to where gain is largest.
+    """The direction after OC1's moves: coefficients one by one, then all at once in random directions.
 
-    The threshold is a coefficient too: that of a feature which is -1 for all samples.
+    The threshold is a coefficient too, that of a feature which is -1 for all samples.
     """
     x = np.column_stack([scene.x, np.full(len(scene.x), -1.0)])
     gain, threshold = scene.cut(start)
@@ -184,14 +184,14 @@ def refined(scene: Scene, start: FloatArray, key: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Point:
-    """Coefficients, the last of them the threshold, and the gain of the test that they make."""
+    """Coefficients, the last being the threshold, and the gain of their test."""
 
     weights: FloatArray
     gain: float
 
 
 def _descended(scene: Scene, x: FloatArray, position: _Point) -> _Point:
-    """Go through the coefficients again and again, while any of them finds something better."""
+    """Move one coefficient after the other, in sweeps, until none of them increases the gain."""
     axes = np.eye(x.shape[1])
     for _ in range(MOST_SWEEPS):
         before = position
@@ -205,16 +205,16 @@ def _descended(scene: Scene, x: FloatArray, position: _Point) -> _Point:
 
 
 def _stepped(scene: Scene, x: FloatArray, position: _Point, along: FloatArray) -> _Point:
-    """The best place in a direction; the place itself where none is better."""
+    """The best point in a direction; the given point if none is better."""
     gain, step = best_step(scene, sums_along(x, position.weights), sums_along(x, along))
     return position if gain <= position.gain + TIE else _Point(position.weights + step * along, gain)
 
 
 def best_step(scene: Scene, sides: FloatArray, slopes: FloatArray) -> tuple[float, float]:
-    """The step s of largest gain for the division by `sides + s slopes > 0`, and that gain; -1 where there is none.
+    """The gain and the step s of the best split by `sides + s slopes > 0`; the gain is -1 if there is no valid split.
 
-    A sample changes sides at s = -sides / slopes: upwards where it has a positive slope. So the sums above are those of
-    the falling samples first, and then change sample by sample as s grows. On a tie it is the smallest step.
+    A sample changes sides at s = -sides / slopes: upwards if its slope is positive. So the samples above are at first
+    those with a negative slope, and change one by one as s grows. On a tie the smallest step wins.
     """
     moving = np.flatnonzero(slopes != 0)
     turns = -sides[moving] / slopes[moving]
@@ -241,7 +241,7 @@ def best_step(scene: Scene, sides: FloatArray, slopes: FloatArray) -> tuple[floa
 
 
 def without_useless(scene: Scene, weights: FloatArray) -> FloatArray:
-    """The direction with as many small weights made 0, the smallest first, as its gain allows."""
+    """Set small weights to 0, the smallest first, as long as the gain does not fall."""
     kept = np.where(np.abs(weights) > 1e-9 * np.abs(weights).max(initial=0.0), weights, 0.0)
     gain, _ = scene.cut(kept)
     for feature in np.argsort(np.abs(kept), kind="stable")[:-1]:
@@ -255,18 +255,18 @@ def without_useless(scene: Scene, weights: FloatArray) -> FloatArray:
 
 
 def in_units(weights: FloatArray, scales: FloatArray) -> FloatArray:
-    """Weights of standardised features as those of the features: of length 1, rounded; all 0 where float64 has none."""
+    """Weights of the features from those of the standardised ones: of length 1, rounded; all 0 on overflow."""
     with np.errstate(over="ignore"):
         unscaled = weights / scales
     return of_length_1(unscaled)
 
 
 def of_length_1(weights: FloatArray) -> FloatArray:
-    """The same direction, each weight rounded; all 0 where one is beyond float64."""
+    """The weights scaled to length 1 and rounded; all 0 if one is infinite."""
     largest, square = np.abs(weights).max(), 0.0
     if not 0 < largest < math.inf:
         return np.zeros(len(weights))
-    shrunk = weights / largest  # squares of the largest numbers leave the range of float64
+    shrunk = weights / largest  # otherwise squares of the largest numbers overflow
     for j in range(len(shrunk)):
         square += shrunk[j] * shrunk[j]
     for j in range(len(shrunk)):
@@ -275,7 +275,7 @@ def of_length_1(weights: FloatArray) -> FloatArray:
 
 
 def rounded(weight: float) -> float:
-    """A number between -1 and 1 with as many digits as weights have; 0 where it is too small for them."""
+    """A number between -1 and 1 rounded to the digits of a weight; 0 if it is too small."""
     if abs(weight) < SMALLEST:
         return 0.0
     zeros = 0  # before the first digit

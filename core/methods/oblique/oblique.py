@@ -1,8 +1,8 @@
-"""Multivariate trees: the best test on one attribute, or one on a weighted sum of several that gains more.
+"""Multivariate trees: the best test on one attribute, or a test on a weighted sum of several if that gains more.
 
-A sum is learnt from the attributes that are known of most samples: in the order of how much weight knows them, as long
-as the samples that know all of them hold half of the weight. A sum that gains no more than the best test on one
-attribute, within TIE, is not used: the simpler test is kept.
+A sum is learnt on attributes whose values are mostly known: attributes are taken in descending order of known weight,
+as long as the samples that know all of them hold half of the weight. A sum must gain more than the best test on one
+attribute by more than TIE; otherwise the simpler test is kept.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,16 +23,16 @@ from core.splits.numeric import best_cuts
 from core.splits.split import Split, SplitKind, Term, weighted_sums
 from core.tables.table import is_missing
 
-MOST_ROWS = 2_000  # of a node that a direction is learnt on, evenly spaced; where to cut it, all of them tell
-MOST_CATEGORIES = 50  # an attribute of more is asked by itself only
+MOST_ROWS = 2_000  # evenly spaced rows of a node on which a direction is learnt; its threshold comes from all rows
+MOST_CATEGORIES = 50  # an attribute with more is not part of sums
 KNOWN_PART = 0.5
-LEAST_SPREAD = 1e-12  # of values whose largest is 1: less is rounding
+LEAST_SPREAD = 1e-12  # of values scaled to a largest of 1; a smaller one is rounding
 
 
 def best_split(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
 ) -> Candidate | None:
-    """The best test on one attribute, or a sum that is better; None when there is no valid one."""
+    """The best test on one attribute, or a sum that is better; None if there is no valid test."""
     simple = textbook.best_split(samples, node, algorithm, objective, spent)
     linear = linear_candidate(samples, node, algorithm, objective)
     if simple is None or linear is None:
@@ -43,7 +43,7 @@ def best_split(
 def all_candidates(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
 ) -> list[Candidate]:
-    """Every attribute with a valid split, in column order, and then the sum."""
+    """A candidate for every attribute with a valid split, in column order, and then the sum."""
     linear = linear_candidate(samples, node, algorithm, objective)
     simple = textbook.all_candidates(samples, node, algorithm, objective, spent)
     return simple if linear is None else [*simple, linear]
@@ -52,7 +52,7 @@ def all_candidates(
 def linear_candidate(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective
 ) -> Candidate | None:
-    """The best test on a sum of two terms or more; None when there is none."""
+    """The best test on a sum of at least two terms; None if there is none."""
     assert algorithm.linear is not None
     node.tick()
     least = algorithm.stopping.min_samples_leaf
@@ -70,7 +70,7 @@ def linear_candidate(
 
 
 def terms_of(features: Sequence[tuple[int, int]], weights: Sequence[float]) -> tuple[Term, ...]:
-    """The terms of a sum, from column and code of each feature; what has no weight is left out."""
+    """The terms of a sum, from column and code of each feature; features of weight 0 are left out."""
     pairs = zip(features, weights, strict=True)
     return tuple(Term(column, weight, code) for (column, code), weight in pairs if weight != 0)
 
@@ -78,7 +78,7 @@ def terms_of(features: Sequence[tuple[int, int]], weights: Sequence[float]) -> t
 def with_threshold(
     terms: tuple[Term, ...], samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective
 ) -> Candidate | None:
-    """The sum with its best threshold, on all samples of the node that know it, and with its figures."""
+    """The sum as a candidate, with the best threshold on all samples of the node whose sum is known."""
     along = weighted_sums(terms, samples.attributes.columns, node.rows)
     along[~np.isfinite(along)] = np.nan
     min_weight = algorithm.stopping.min_samples_leaf
@@ -92,14 +92,14 @@ def with_threshold(
 
 @dataclass(frozen=True)
 class LearningRows:
-    """The columns that a sum may have, and the places in a node of rows that know them all."""
+    """The columns that a sum may have, and the positions in a node of rows that know them all."""
 
     columns: list[int]
     positions: RowArray
 
 
 def learning_rows(samples: Samples, node: NodeSamples) -> LearningRows:
-    """What a direction is learnt on, as the module says."""
+    """The columns and rows on which a direction is learnt, as described in the module."""
     columns = [column for column in columns_for_sums(samples) if column not in node.undrawn]
     known = {c: ~is_missing(samples.attributes.columns[c][node.rows]) for c in columns}
     by_weight = sorted(columns, key=lambda column: (-weight_of(known[column], node.weights), column))
@@ -118,20 +118,20 @@ def columns_for_sums(samples: Samples) -> list[int]:
 
 
 def evenly_spaced(positions: RowArray) -> RowArray:
-    """All of them, or as many as a direction is learnt on."""
+    """At most MOST_ROWS of the positions, evenly spaced."""
     if len(positions) <= MOST_ROWS:
         return positions
     return positions[np.linspace(0, len(positions) - 1, MOST_ROWS).astype(np.int64)]
 
 
 def weight_of(chosen: BoolArray, weights: FloatArray) -> float:
-    """The weight of some rows."""
+    """The weight of the chosen rows."""
     return float(in_row_order(np.where(chosen, weights, 0.0)))
 
 
 @dataclass(frozen=True)
 class Features:
-    """What a sum may be made of: column and code of each term, `standardised[row, term]`, and the unit of each."""
+    """The features of a sum: column and code of each, `standardised[row, feature]`, and the scale of each."""
 
     terms: list[tuple[int, int]]
     standardised: FloatArray
@@ -139,7 +139,7 @@ class Features:
 
 
 def features_of(samples: Samples, node: NodeSamples, learnt: LearningRows) -> Features:
-    """Numbers, and of other attributes each value that occurs but for the last; what does not vary is left out."""
+    """Features that vary: every number, and a 0/1 feature for every category present except a column's last."""
     terms, columns, scales = list[tuple[int, int]](), list[FloatArray](), list[float]()
     rows, weights = node.rows[learnt.positions], node.weights[learnt.positions]
     for column in learnt.columns:
@@ -158,11 +158,11 @@ def features_of(samples: Samples, node: NodeSamples, learnt: LearningRows) -> Fe
 
 
 def standardised(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, float] | None:
-    """The values with mean 0 and variance 1, and the unit they had; None where they do not vary."""
+    """The values scaled to mean 0 and variance 1, and their scale; None if they do not vary."""
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0:
         return None
-    shrunk, total = values / largest, in_row_order(weights)  # squares of the largest numbers leave the range of float64
+    shrunk, total = values / largest, in_row_order(weights)  # otherwise squares of the largest numbers overflow
     centred = shrunk - in_row_order(weights * shrunk) / total
     spread = float(np.sqrt(in_row_order(weights * (centred * centred)) / total))
     return None if spread <= LEAST_SPREAD else (centred / spread, spread * largest)

@@ -1,10 +1,11 @@
-"""Where two groups of classes part best along a line: quadratic discriminant analysis, after QUEST (Loh and Shih 1997).
+"""Quadratic discriminant analysis: where two groups of classes separate best along a line (QUEST, Loh and Shih 1997).
 
-Everything is told of each class by its weight, its mean and its variation, the weighted sum of squares about that mean.
-Several classes make two super-classes first. Categories come onto a line by their largest discriminant coordinate.
+A class is described by its weight, its mean and its variation, the weighted sum of squares about that mean. More than
+two classes are first joined into two super-classes. Categories are placed on a line by their largest discriminant
+coordinate.
 
-The kernels compile these very functions. So sums run one after the other, and squares are products, which a power need
-not be to the last bit: whoever computes them gets the same.
+The kernels compile these very functions. For equal bits, sums therefore run in a fixed order, and squares are written
+as products, because a power may differ in the last bit.
 """
 
 import math
@@ -15,20 +16,20 @@ from core.arithmetic.arrays import BoolArray, FloatArray
 from core.arithmetic.logarithms import log
 from core.arithmetic.ties import TIE
 
-MOST_SQUARINGS = 30  # of a matrix: beyond, rounding would choose among eigenvalues that are all but equal
+MOST_SQUARINGS = 30  # of a matrix; with more, rounding would choose among eigenvalues that are almost equal
 
 
 def super_classes(weights: FloatArray, means: FloatArray) -> BoolArray:
-    """The classes that make the second of two groups."""
+    """The classes of the second of two super-classes, as flags."""
     second = np.empty(len(weights), dtype=np.bool_)
     part_classes(weights, means, second)
     return second
 
 
 def part_classes(weights: FloatArray, means: FloatArray, second: BoolArray) -> None:
-    """Say which classes make the second of two groups: 2-means on the class means, which begins at the two extremes.
+    """Flag the classes of the second of two groups, found by 2-means on the class means from the two extremes.
 
-    Every class counts once; one without weight is in neither. Where all means are one, the heaviest class stands
+    Every class counts once; one without weight is in neither group. If all means are equal, the heaviest class is set
     against the rest.
     """
     low, high = math.inf, -math.inf
@@ -57,7 +58,7 @@ def part_classes(weights: FloatArray, means: FloatArray, second: BoolArray) -> N
 def united(
     weights: FloatArray, means: FloatArray, variations: FloatArray, second: BoolArray, is_second: bool
 ) -> tuple[float, float, float]:
-    """The weight, mean and variance of the classes of a group taken as one; they have some weight."""
+    """The weight, mean and variance of a super-class, which has some weight."""
     weight, moment, variation = 0.0, 0.0, 0.0
     for k in range(len(weights)):
         if second[k] == is_second:
@@ -74,13 +75,13 @@ def united(
 def equal_density(
     weight_a: float, mean_a: float, variance_a: float, weight_b: float, mean_b: float, variance_b: float
 ) -> float:
-    """Where two normal distributions, each times its weight, are equally dense; both variances are positive.
+    """The point where two normal densities, each times its weight, are equal; both variances are positive.
 
         log(P_a/s_a) - (x - m_a)^2/2s_a^2  =  log(P_b/s_b) - (x - m_b)^2/2s_b^2
 
-    Of two such points the one closer to the means: whichever is closer to one mean is closer to the other. With one
-    mean the smaller point; the middle of the means where there is none. In units of the whole spread, about m_a, and
-    in the form that does not cancel, which also serves equal variances.
+    Of two such points, the one closer to the means: the one closer to one mean is also closer to the other. With equal
+    means, the smaller point; the middle of the means if there is no point. Computed in units of the whole spread,
+    relative to m_a, and in the form without cancellation, which also serves equal variances.
     """
     apart = mean_b - mean_a
     unit = math.sqrt(variance_a + variance_b + apart * apart)
@@ -96,18 +97,19 @@ def equal_density(
 
 
 def middle(mean_a: float, mean_b: float) -> float:
-    """Halfway between two means, which stands in where no point will do."""
+    """Halfway between two means; used where there is no point of equal density."""
     return mean_a + (mean_b - mean_a) / 2
 
 
 def discriminant_coordinates(table: FloatArray) -> FloatArray:
-    """A number for each category, so that their variance between classes is the largest part of the whole.
+    """A coordinate for each category that maximises the share of variance between classes.
 
         max_x  sum_k N_k (mean of x in k - mean)^2 / sum_i N_i (x_i - mean)^2        `table[i, k]` are weights N_ik
 
-    The largest discriminant coordinate of the categories' 0/1 vectors (CRIMCOORD). It comes from the first singular
-    vector of R_ik = (N_ik - N_i N_k/N) / sqrt(N_i N_k); 0 for categories without weight, and for all of them where no
-    class prefers any. The earliest category that has a side is on the lower one.
+    This is the largest discriminant coordinate of the categories' 0/1 vectors (CRIMCOORD), computed from the first
+    singular vector of R_ik = (N_ik - N_i N_k/N) / sqrt(N_i N_k). It is 0 for categories without weight, and for all
+    categories if the class is independent of them. Signs are such that the first category with a coordinate other than
+    0 is negative.
     """
     n_categories, n_classes = table.shape
     by_category, by_class, whole = np.zeros(n_categories), np.zeros(n_classes), 0.0
@@ -134,7 +136,7 @@ def discriminant_coordinates(table: FloatArray) -> FloatArray:
 
 
 def first_left_vector(matrix: FloatArray) -> FloatArray:
-    """The left singular vector of the largest singular value, of any length: from the smaller of the two products."""
+    """The left singular vector of the largest singular value, of any length; uses the smaller Gram matrix."""
     n_rows, n_columns = matrix.shape
     if n_rows < n_columns:
         return first_vector(products(matrix))
@@ -154,10 +156,11 @@ def products(rows: FloatArray) -> FloatArray:
 
 
 def first_vector(matrix: FloatArray) -> FloatArray:
-    """The eigenvector of the largest eigenvalue of a symmetric matrix that has no negative one; 0 if all are 0.
+    """The eigenvector of the largest eigenvalue of a symmetric positive semidefinite matrix; 0 if all are 0.
 
-    A matrix of trace 1 is squared until one eigenvalue is left: then all its columns are multiples of the vector. Where
-    several are the largest, it is the part of one axis that lies in their space; of the first axis with the most.
+    A matrix of trace 1 is squared until only one eigenvalue is left; then all its columns are multiples of the vector.
+    If several eigenvalues are the largest, the vector is the projection of an axis onto their space: of the axis with
+    the longest projection, on a tie the first.
     """
     n = len(matrix)
     trace, power, vector = trace_of(matrix), matrix, np.zeros(n)
@@ -182,7 +185,7 @@ def first_vector(matrix: FloatArray) -> FloatArray:
 
 
 def trace_of(matrix: FloatArray) -> float:
-    """The sum of the diagonal, one after the other."""
+    """The sum of the diagonal, from first to last."""
     trace = 0.0
     for position in range(len(matrix)):
         trace += matrix[position, position]
@@ -190,7 +193,7 @@ def trace_of(matrix: FloatArray) -> float:
 
 
 def divide_by(matrix: FloatArray, divisor: float) -> None:
-    """Divide every cell, in place."""
+    """Divide every cell in place."""
     for i in range(matrix.shape[0]):
         for j in range(matrix.shape[1]):
             matrix[i, j] /= divisor

@@ -1,4 +1,4 @@
-"""Where a column is cut in two by discriminant analysis (QUEST, Loh and Shih 1997); left is `<= t`."""
+"""QUEST's binary splits of a column by discriminant analysis (Loh and Shih 1997); the left side is `<= t`."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,16 @@ from core.methods.quest.discriminant import discriminant_coordinates, equal_dens
 from core.splits.candidates import midpoint
 from core.splits.categorical import with_earliest
 
-NARROW = 1e-100  # a variance so much smaller than the other is none
+NARROW = 1e-100  # a variance smaller than this times the other one counts as 0
 
 
 def best_cut(
     values: FloatArray, classes: CodeArray, weights: FloatArray, n_classes: int, *, min_weight: float
 ) -> float | None:
-    """Where two super-classes are equally likely; else the middle of their means; else the allowed cut nearest to that.
+    """Cut a column in two where its super-classes are equally likely; None if no cut is allowed.
 
-    A cut is allowed that leaves enough weight on both sides.
+    A cut is allowed if it leaves enough weight on both sides. If that point is not, the middle of the super-classes'
+    means is tried, and then the allowed cut nearest to the first one tried.
     """
     moments = class_moments(values, classes, weights, n_classes)
     if np.count_nonzero(moments.weights) < 2:
@@ -44,7 +45,7 @@ def best_cut(
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A super-class along a column; its mean is told from the centre of the column's moments."""
+    """A super-class along a column; `mean` is relative to the centre of the column's moments."""
 
     weight: float
     mean: float
@@ -54,12 +55,12 @@ class Side:
 
 
 def extremes(values: FloatArray, chosen: BoolArray) -> tuple[float, float]:
-    """The smallest and the largest of some values."""
+    """The smallest and the largest of the chosen values."""
     return float(values[chosen].min()), float(values[chosen].max())
 
 
 def wanted_cut(values: FloatArray, centre: float, a: Side, b: Side) -> float | None:
-    """Where both sides are equally dense; where one does not vary, right beside it, towards the other one's mean."""
+    """The point of equal density; if one side does not vary, right beside it, towards the other's mean."""
     narrow, wide = (a, b) if a.variance <= b.variance else (b, a)
     if narrow.smallest < narrow.largest and narrow.variance > NARROW * wide.variance:
         return centre + equal_density(a.weight, a.mean, a.variance, b.weight, b.mean, b.variance)
@@ -71,15 +72,15 @@ def wanted_cut(values: FloatArray, centre: float, a: Side, b: Side) -> float | N
 
 
 def holds_enough(first: BoolArray, weights: FloatArray, min_weight: float) -> bool:
-    """Whether both sides have rows, and enough weight."""
+    """Whether both sides have rows and enough weight."""
     left, right = float(weights[first].sum()), float(weights[~first].sum())
     return min(left, right) > 0 and min(left, right) >= min_weight - TIE
 
 
 def nearest_cut(values: FloatArray, weights: FloatArray, wanted: float, min_weight: float) -> float | None:
-    """The allowed midpoint of neighbouring values that is nearest to a threshold where too little is on one side.
+    """The allowed midpoint of neighbouring values nearest to a threshold that leaves too little weight on one side.
 
-    Allowed ones stand next to each other, all above that threshold or all below.
+    The allowed midpoints are consecutive, and all above that threshold or all below.
     """
     distinct, position = np.unique(values, return_inverse=True)
     up_to = np.cumsum(weights_by(position, weights, len(distinct)))
@@ -92,12 +93,12 @@ def nearest_cut(values: FloatArray, weights: FloatArray, wanted: float, min_weig
 
 
 def best_groups(table: FloatArray, *, min_weight: float) -> BoolArray | None:
-    """The categories of the first of two groups, parted along their discriminant coordinate; `table[category, class]`.
+    """The categories of the first of two groups, split along their discriminant coordinate; `table[category, class]`.
 
-    The earliest category in the node is in the first group; those that no row has join the heavier one.
+    The earliest category in the node is in the first group; categories that no row has join the heavier group.
     """
     coordinates, level_weights = discriminant_coordinates(table), table.sum(axis=1)
-    level, class_ = np.nonzero(table)  # a row for each category and class, with all their weight
+    level, class_ = np.nonzero(table)  # one row with the whole weight of each category and class
     threshold = best_cut(
         coordinates[level], class_.astype(np.int32), table[level, class_], table.shape[1], min_weight=min_weight
     )

@@ -1,4 +1,4 @@
-"""Growing by `methods.quest.kernels.grow`: the same tree as `grow` with QUEST."""
+"""Growing by `methods.quest.kernels.grow`: gives the tree that `growth.grow` gives with QUEST."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -25,14 +25,14 @@ POLL_SECONDS = 0.25
 
 
 def grow_quest(samples: Samples, algorithm: Algorithm, *, watch: Watch = nobody) -> Tree:
-    """The full tree; `watch` hears how much is done several times a second, and may raise to end growth."""
+    """Grow the full tree; `watch` is called with the progress several times a second, and may raise to stop growth."""
     schema = samples.attributes.schema
     ordered = [column for column, attribute in enumerate(schema) if attribute.has_order]
     nominal = [column for column, attribute in enumerate(schema) if not attribute.has_order]
     progress, whole = np.zeros(2), float(samples.weights.sum())
     problem, limits = problem_of(samples, ordered, nominal), limits_of(algorithm, len(schema), len(ordered))
     work, grown = buffers_for(problem, len(schema)), tree_buffers(len(samples), problem.n_classes)
-    with ThreadPoolExecutor(1) as pool:  # the kernels hold no lock, so this thread can say how far they are
+    with ThreadPoolExecutor(1) as pool:  # the kernels release the GIL, so this thread can report progress
         growing = pool.submit(kernels.grow_quest, problem, limits, work, grown, progress)
         try:
             while not wait([growing], POLL_SECONDS).done:
@@ -46,7 +46,7 @@ def grow_quest(samples: Samples, algorithm: Algorithm, *, watch: Watch = nobody)
 
 
 def problem_of(samples: Samples, ordered: list[int], nominal: list[int]) -> Problem:
-    """The samples with their columns side by side, row by row."""
+    """The samples with their columns stored row by row."""
     assert isinstance(samples.target, ClassTarget)
     columns, schema = samples.attributes.columns, samples.attributes.schema
     level_start = np.cumsum([0, *(len(schema[column].categories) for column in nominal)], dtype=np.int64)
@@ -72,18 +72,18 @@ def problem_of(samples: Samples, ordered: list[int], nominal: list[int]) -> Prob
 
 
 def is_complete(samples: Samples, columns: Sequence[int]) -> bool:
-    """Whether no category is missing in these columns."""
+    """Whether these columns have no missing category."""
     return all(bool((samples.attributes.columns[column] >= 0).all()) for column in columns)
 
 
 def cells_of(codes: Column, start: int, missing: int) -> Column:
-    """The cells of a column's categories, whose table begins there."""
+    """The table cells of a column's categories, which begin at `start`; missing ones get the cell `missing`."""
     cells = codes + start
     return cells if len(codes) == 0 or codes.min() >= 0 else np.where(is_missing(codes), missing, cells)
 
 
 def buffers_for(problem: Problem, n_attributes: int) -> Work:
-    """Room for a node; tables are kept where they can be subtracted."""
+    """The scratch for a node; tables of waiting nodes are kept if a child's can be had by subtraction."""
     return node_buffers(
         len(problem.classes),
         problem.n_classes,
@@ -111,7 +111,7 @@ def limits_of(algorithm: Algorithm, n_attributes: int, n_ordered: int) -> Limits
 
 
 def assembled(samples: Samples, algorithm: Algorithm, grown: Grown, n_nodes: int, n_groups: int) -> Tree:
-    """The tree of what the kernels found."""
+    """The tree from the kernels' lists."""
     column, values = grown.column[:n_nodes].copy(), grown.values[:n_nodes].copy()
     weight = grown.weight[:n_nodes].copy()
     has_order = np.array([attribute.has_order for attribute in samples.attributes.schema])

@@ -1,4 +1,4 @@
-"""What the kernels of QUEST are told: the samples, and when growth stops."""
+"""The input of QUEST's kernels: the samples and the limits of growth."""
 
 from typing import NamedTuple
 
@@ -6,12 +6,12 @@ from core.arithmetic.arrays import CodeArray, FloatArray, RowArray
 
 
 class Problem(NamedTuple):
-    """The samples, row by row: numbers and ordinals as float64, categories by their cells in the tables of all of them.
+    """The samples stored row by row: ordered attributes as float64, categories as cells of one table of all categories.
 
-    A row has as many numbers as `width` says, those after the last column are 0. `has_missing` is about numbers.
-    `ordered` and `nominal` are the columns that they are. `level_start` is where each category's table begins, and
-    where the last one ends: there is the cell of rows that do not know theirs. `counts_ones` says that rows weigh 1
-    and know everything: so it is then in every node.
+    A row has `width` numbers; those after the last column are 0. `has_missing` refers to the numbers. `ordered` and
+    `nominal` are the column indices of both kinds. `level_start` is where each column's categories begin in the table,
+    and where the last one's end; the cell there is for rows with a missing category. `counts_ones` is set if all rows
+    weigh 1 and have no missing value, which then holds in every node.
     """
 
     numbers: FloatArray
@@ -28,7 +28,7 @@ class Problem(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """When growth stops, and how small the logarithms of p must be for the first and for Levene's test."""
+    """When growth stops, and the log10 of alpha for the first tests and for Levene's."""
 
     max_depth: int
     min_samples_split: float

@@ -1,13 +1,13 @@
-"""QUEST: which attribute to split on is asked of tests first, and where to split it of discriminant analysis then.
+"""QUEST: statistical tests choose the attribute to split on, then discriminant analysis finds the split.
 
-M attributes (those drawn, where a node draws some), M1 of them with an order, on the rows whose value is known; weights
-count as numbers of rows:
+There are M attributes (those sampled for the node, if it samples some), M1 of them ordered. The tests use the rows
+whose value is known; weights count as numbers of rows:
 
-    1. analysis of variance for attributes with an order, chi-squared for categories: take the smallest p if p < alpha/M
-    2. else Levene's test for those with an order: take the smallest p if p < alpha/(M + M1)
-    3. else the smallest p of 1, or no split at all
+    1. analysis of variance for ordered attributes, chi-squared for categorical ones: take the smallest p if p < alpha/M
+    2. otherwise Levene's test for the ordered ones: take the smallest p if p < alpha/(M + M1)
+    3. otherwise the smallest p of 1, or no split at all
 
-So an attribute of many values is no likelier to be taken than one of few. Loh and Shih 1997.
+So an attribute with many values is no more likely to be chosen than one with few. Loh and Shih 1997.
 """
 
 import math
@@ -31,12 +31,12 @@ from core.splits.split import Split, SplitKind
 from core.tables.table import is_missing
 from core.tables.target import ClassTarget
 
-SAME_STATISTIC = 1e-9  # sums of a column in other units differ in their last bits
+SAME_STATISTIC = 1e-9  # relative; the statistics of a column in other units differ in their last bits
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeTests:
-    """What the tests say of an attribute in a node; Levene's only where it has an order. `known` is rho."""
+    """The tests of an attribute in a node, Levene's only if it is ordered; `known` is rho, the known share."""
 
     column: int
     association: Significance
@@ -47,7 +47,7 @@ class AttributeTests:
 def best_split(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, _objective: Objective, _spent: Collection[int]
 ) -> Candidate | None:
-    """The split of the attribute that the tests choose; where that has no valid one, of their next choice."""
+    """The split on the attribute that the tests choose; if that has no valid split, on their next choice."""
     assert algorithm.quest is not None
     if in_row_order(node.weights) < 2 * (algorithm.stopping.min_samples_leaf - TIE):
         return None
@@ -58,7 +58,7 @@ def best_split(
 def all_candidates(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, _objective: Objective, _spent: Collection[int]
 ) -> list[Candidate]:
-    """Every attribute, in column order; only the chosen one has a split that was worked out."""
+    """A candidate for every attribute, in column order; only the chosen one has a computed split."""
     assert algorithm.quest is not None
     tests = tests_of(samples, node)
     chosen = chosen_split(samples, node, tests, algorithm.quest, algorithm.stopping.min_samples_leaf)
@@ -69,7 +69,7 @@ def all_candidates(
 def chosen_split(
     samples: Samples, node: NodeSamples, tests: list[AttributeTests], options: QuestTests, min_weight: float
 ) -> Candidate | None:
-    """The attribute's split that the tests choose first among those that have one; None for a leaf."""
+    """The split on the first attribute in the order of the tests that has a valid one; None for a leaf."""
     left = tests
     while (chosen := choice(left, options, n_attributes=len(tests), n_ordered=n_ordered(tests))) is not None:
         split = split_of(samples, node, chosen.column, min_weight)
@@ -80,14 +80,14 @@ def chosen_split(
 
 
 def n_ordered(tests: Sequence[AttributeTests]) -> int:
-    """M1: how many attributes have an order."""
+    """M1: the number of ordered attributes."""
     return sum(one.levene is not None for one in tests)
 
 
 def choice(
     tests: list[AttributeTests], options: QuestTests, *, n_attributes: int, n_ordered: int
 ) -> AttributeTests | None:
-    """The attribute to split on, as the module says; None when nothing is left or significant enough."""
+    """The attribute to split on by the module's three steps; None if none is left or significant enough."""
     if not tests:
         return None
     first = tests[first_of([one.association for one in tests])]
@@ -102,13 +102,13 @@ def choice(
 
 
 def first_of(tests: Sequence[Significance]) -> int:
-    """The smallest p; among equal ones the largest statistic, and then the earlier column."""
+    """The index of the smallest p; ties by larger statistic, then by column order."""
     logs, statistics = (np.array(each) for each in zip(*((t.log10_p_value, t.statistic) for t in tests), strict=True))
     return most_significant(logs, statistics, tolerance=SAME_STATISTIC)
 
 
 def tests_of(samples: Samples, node: NodeSamples) -> list[AttributeTests]:
-    """The tests of every attribute, on the rows of a node whose value is known."""
+    """The tests of every attribute on the rows of a node whose value is known."""
     assert isinstance(samples.target, ClassTarget)
     classes, n_classes = samples.target.codes[node.rows], len(samples.target.classes)
     moments, associations, known_shares = dict[int, ClassMoments](), dict[int, Significance](), dict[int, float]()
@@ -135,7 +135,7 @@ def tests_of(samples: Samples, node: NodeSamples) -> list[AttributeTests]:
 
 
 def split_of(samples: Samples, node: NodeSamples, column: int, min_weight: float) -> Split | None:
-    """The attribute's split by discriminant analysis; None where no two sides would hold enough."""
+    """The attribute's split by discriminant analysis; None if no split leaves enough weight on both sides."""
     assert isinstance(samples.target, ClassTarget)
     attribute, values = samples.attributes.schema[column], samples.attributes.columns[column][node.rows]
     is_known = ~is_missing(values)
@@ -154,20 +154,20 @@ def split_of(samples: Samples, node: NodeSamples, column: int, min_weight: float
 def with_branches(
     samples: Samples, node: NodeSamples, split: Split, tests: AttributeTests, n_attributes: int
 ) -> Candidate:
-    """The candidate of a split that is to be made: the weights of its branches are added up in row order."""
+    """The candidate of a split to be made, with its branch weights added up in row order."""
     branch = split.branches(samples.attributes.columns[split.column][node.rows])
     known = branch >= 0
     return candidate(split, tests, n_attributes, weights_by(branch[known], node.weights[known], split.n_branches))
 
 
 def unsplit(samples: Samples, tests: AttributeTests, n_attributes: int) -> Candidate:
-    """The candidate of an attribute whose split was not worked out."""
+    """The candidate of an attribute whose split was not computed."""
     kind = SplitKind.THRESHOLD if samples.attributes.schema[tests.column].has_order else SplitKind.GROUPS
     return candidate(Split(tests.column, kind, 2), tests, n_attributes, np.empty(0))
 
 
 def candidate(split: Split, tests: AttributeTests, n_attributes: int, branch_weights: FloatArray) -> Candidate:
-    """A candidate with what the tests say of its attribute; it has no gain and no score."""
+    """A candidate with its attribute's tests; it has no gain and no score."""
     adjusted = min(1.0, n_attributes * tests.association.p_value)
     return Candidate(
         split, math.nan, math.nan, tests.known, branch_weights, None, tests.association, adjusted, tests.levene

@@ -1,7 +1,7 @@
-"""The memory that `methods.quest.kernels.grow` work in, and the lists that they write a tree to.
+"""The scratch of `methods.quest.kernels.grow`, and the lists to which it writes the tree.
 
-Lists as long as the table stand in one piece of memory. NumPy asks the system for large pages where a piece has 4 MB or
-more, of which there are fewer to wait for.
+Lists as long as the table share one block of memory. For blocks of 4 MB or more, NumPy asks the system for large pages,
+so there are fewer page faults.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,17 @@ from core.compiler.eight_lanes import WIDTH
 from core.criteria.kernels.class_moments import OF_CLASS, OF_TEST
 from core.growth.kernels.inputs.row_by_row import LINE
 
-MOST_TABLES, MOST_SUMS = 64, 4_000_000  # of nodes that wait
-FIRST_NODES, FIRST_NUMBERS = 64, 1 << 22  # room for nodes, to begin with: for one a row, if they have no more numbers
-OF_NODE = 9  # numbers in a node besides its class weights, about
+MOST_TABLES, MOST_SUMS = 64, 4_000_000  # the number of tables kept for waiting nodes, and the sums in all of them
+FIRST_NODES, FIRST_NUMBERS = 64, 1 << 22  # initial capacity: a node per row, at least 64, at most 2^22 numbers
+OF_NODE = 9  # approximate count of numbers in a node besides its class weights
 
 
 class Work(NamedTuple):
-    """Room for a node: sums by class and column with an order, tables by cell and class, also for nodes that wait.
+    """Scratch for a node, and the tables of waiting nodes.
 
-    What tests say of columns; its rows class after class, from `starts` on; the values of the column that is chosen,
-    and twice those that are looked at, with their weights; rows that are put aside while others take their places.
+    It holds sums by class and ordered column; tables by cell and class; the tests of all columns; the node's rows
+    grouped by class, class k from `starts[k]` on; the chosen column's values; two copies of values and weights for
+    selection; and rows set aside while others are moved.
     """
 
     class_weights: FloatArray
@@ -52,11 +53,11 @@ class Work(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """Lists that are made longer as the tree grows: rows with their weights, nodes that wait, and those that do not.
+    """Lists that grow with the tree: rows with their weights, waiting nodes, and finished nodes.
 
-    `waiting` has where a node's rows begin, how many there are, its depth and parent, how far its rows are and whether
-    its tables are filled. `group_start` is where a node's groups begin in `groups`, the first groups of categories;
-    `size` counts the nodes of its subtree, `values` are its class weights.
+    A row of `waiting` has the start of a node's rows, their number, the node's depth, its parent, whether its rows are
+    in the subtree's copy, and whether its tables are filled. `group_start` is where a node's flags begin in `groups`,
+    which flags the categories of first groups; `size` counts the nodes of its subtree, `values` are its class weights.
     """
 
     rows: NDArray[np.uint64]
@@ -77,7 +78,7 @@ class Grown(NamedTuple):
 def node_buffers(
     n_rows: int, n_classes: int, n_attributes: int, width: int, level_start: RowArray, *, keeps_tables: bool
 ) -> Work:
-    """Room for a node, and for the tables of those that wait."""
+    """Allocate the scratch for a node and the tables of waiting nodes."""
     n_blocks, n_cells, n_levels = width // WIDTH, int(level_start[-1]) + 1, np.diff(level_start)
     n_tables = max(1, min(MOST_TABLES, MOST_SUMS // (n_cells * n_classes))) if keeps_tables else 1
     kinds = [np.int64, np.float64, np.float64, np.uint64, *[np.float64] * 4]
@@ -111,7 +112,7 @@ def node_buffers(
 
 
 def tree_buffers(n_rows: int, n_classes: int) -> Grown:
-    """Room to divide all rows, and for as many nodes as a tree may well have."""
+    """Allocate the lists for partitioning all rows and for the expected number of nodes."""
     n = max(FIRST_NODES, min(n_rows, FIRST_NUMBERS // (OF_NODE + n_classes)))
     rows, weights = in_one_piece([(2 * n_rows, np.uint64), (2 * n_rows, np.float64)])
     kinds = [np.int32, np.int32, np.int32, np.int64, np.float64, np.float64, np.float64]
@@ -136,7 +137,7 @@ def tree_buffers(n_rows: int, n_classes: int) -> Grown:
 
 
 def in_one_piece(lists: Sequence[tuple[int, DTypeLike]]) -> list[Any]:
-    """Lists of such lengths and kinds in one piece of memory, each from a line of the processor's cache on."""
+    """Arrays of these lengths and types in one block of memory, each aligned to a cache line."""
     n_bytes = [n * np.dtype(kind).itemsize for n, kind in lists]
     starts = np.cumsum([0, *(-(-each // LINE) * LINE for each in n_bytes)]).tolist()
     piece = np.empty(starts[-1], dtype=np.uint8)

@@ -1,1 +1,1 @@
-"""Compiled twins of `prediction`."""
+"""Compiled kernels of `prediction`."""

@@ -1,1 +1,1 @@
-"""Compiled twins of `pruning`."""
+"""Compiled kernels of `pruning`."""

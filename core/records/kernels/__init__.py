@@ -1,1 +1,1 @@
-"""Compiled twins of `records`."""
+"""Compiled kernels of `records`."""

@@ -1,4 +1,4 @@
-"""The compiled twin of `records.encode_columns` for columns as they lie in memory, of records that lack nothing."""
+"""`records.encode_columns`, compiled for columns in memory without missing values."""
 
 import numpy as np
 from numba import float64, int64, uint64
@@ -6,13 +6,13 @@ from numba import float64, int64, uint64
 from core.compiler.compile import compiled, inlined, numbers_at, offset_at, whole_at
 from core.records.kernels.vocabulary import CODE, GAVE_UP, word_of
 
-OFFSET = uint64(4)  # the bytes of one
+OFFSET = uint64(4)  # bytes of an offset
 LARGEST = float(np.finfo(np.float64).max)
 
 
 @inlined
 def are_finite(address, n):
-    """Whether n numbers are, from an address on."""
+    """Whether the n numbers at an address are finite."""
     numbers, n_finite = numbers_at(address, n), int64(0)
     for i in range(uint64(n)):
         n_finite += int64(abs(numbers[i]) <= LARGEST)
@@ -21,7 +21,7 @@ def are_finite(address, n):
 
 @inlined
 def read_codes(words, vocabulary, offsets, text, size, codes):
-    """Write the codes of texts as numbers; whether all of them are within the text and words of a vocabulary."""
+    """Write the codes of texts as numbers; returns whether all texts lie within `size` and are in the vocabulary."""
     start = int64(offset_at(offsets))
     if start < 0:
         return False
@@ -40,9 +40,10 @@ def read_codes(words, vocabulary, offsets, text, size, codes):
 
 @compiled
 def read_columns(words, positions, n_rows, codes):
-    """Write the codes of the columns that are texts; whether these are all known, and the others finite numbers.
+    """Write the codes of text columns; returns whether all categories are known and all numbers finite.
 
-    `places[attribute]` are those of offsets, 0 where there are none, of text or numbers, and the size of the text.
+    `positions[attribute]` has the address of offsets (0 for numbers), the address of text or numbers, and the text's
+    size.
     """
     n_texts = 0
     for attribute in range(uint64(positions.shape[0])):

@@ -1,8 +1,9 @@
-"""Decimal numbers read from bytes: the compiled twin of `float(text)`, bit for bit.
+"""Parses decimal numbers from bytes; equals `float(text)` bit for bit.
 
-A number is m * 10^q with a whole m. Up to 2^53 and 10^22 both parts are float64 themselves, and one operation rounds
-right (Clinger 1990). Else m is multiplied by 5^q to 128 bits, which nearly always tells the float64 next to the product
-(Lemire 2021, "Number parsing at a gigabyte per second"). What neither settles is left to Python.
+A number is m * 10^q with an integer m. If m is at most 2^53 and q from -22 to 22, both factors are exact in float64,
+and a single operation rounds correctly (Clinger 1990). Otherwise m is multiplied by 5^q to 128 bits, which nearly
+always determines the nearest float64 (Lemire 2021, "Number parsing at a gigabyte per second"). Numbers that neither
+settles are left to Python.
 """
 
 import numpy as np
@@ -15,24 +16,24 @@ EXACT, LEFT_TO_PYTHON, NO_NUMBER = 0, 1, 2
 
 MINUS, PLUS, POINT, ZERO, NINE, SMALL_E, LARGE_E = b"-+.09eE"
 
-MOST_DIGITS = 19  # that always fit into 64 bits
+MOST_DIGITS = 19  # always fit into 64 bits
 EXACT_WHOLE, EXACT_POWER = 1 << 53, 22
-LEAST_POWER, LARGEST_POWER = -342, 308  # of ten: beyond, every number of 19 digits is 0 or infinite
+LEAST_POWER, LARGEST_POWER = -342, 308  # of ten; beyond them, every number of 19 digits is 0 or infinite
 FAR_EXPONENT, NO_EXPONENT = 1_000_000_000, 1 << 40
 
 DIGITS_AT_ONCE = 8
 ZEROS = 0x3030_3030_3030_3030
-FAR_BIT = uint64(1 << BYTES_AT_ONCE)  # behind the bytes that are looked at
+FAR_BIT = uint64(1 << BYTES_AT_ONCE)  # after the bytes that are compared
 
 MANTISSA_BITS, BIAS = 52, 1_023
 LOW_HALF = (1 << 32) - 1
-# The bits of a product below those of a float64 and two more: where they are all set, a longer factor may carry.
+# The bits of a product below a float64's and two more; if all are set, the factor's lower bits may carry.
 ROUNDED_AWAY = (1 << 9) - 1
-TIES = (-4, 23)  # powers of ten between which a product of 64 bits can stand just between two float64
+TIES = (-4, 23)  # powers of ten between which a product can be exactly halfway between two float64
 
 
 def five_to(power: int) -> int:
-    """The 128 leading bits of 5^power, cut off; of a reciprocal that could divide a whole number evenly, rounded up."""
+    """The 128 leading bits of 5^power, truncated; rounded up if it is a reciprocal that could divide m evenly."""
     if power >= 0:
         return _leading(5**power << 128)
     whole = 5**-power
@@ -62,11 +63,11 @@ def is_digit(byte):
 
 @inlined
 def few_digits(at, n):
-    """The number that n digits at an address say, at most eight, all at once.
+    """The number of n digits at an address, at most eight, all at once.
 
-    Neighbours are put together: 1 2 3 4 5 6 7 8 become 12 34 56 78, and these 1234 5678.
+    Neighbours are combined: 1 2 3 4 5 6 7 8 become 12 34 56 78, and these 1234 5678.
     """
-    half = uint64(4) * (uint64(DIGITS_AT_ONCE) - n)  # in two steps: no word can be moved by all of its bits at once
+    half = uint64(4) * (uint64(DIGITS_AT_ONCE) - n)  # in two steps, because a shift by all bits of a word is undefined
     word = (uint64(whole_at(at)) ^ uint64(ZEROS)) << half << half
     word = (word * uint64(10) + (word >> uint64(8))) & uint64(0x00FF_00FF_00FF_00FF)
     word = (word * uint64(100) + (word >> uint64(16))) & uint64(0x0000_FFFF_0000_FFFF)
@@ -75,7 +76,7 @@ def few_digits(at, n):
 
 @inlined
 def digits(before, at, n):
-    """The number that n digits at an address say behind those before."""
+    """The number formed by `before` followed by n digits at an address."""
     while n > uint64(DIGITS_AT_ONCE):
         before = before * uint64(100_000_000) + few_digits(at, uint64(DIGITS_AT_ONCE))
         at += uint64(DIGITS_AT_ONCE)
@@ -85,14 +86,14 @@ def digits(before, at, n):
 
 @inlined
 def read_decimal(at):
-    """The JSON number at an address: where it ends, its value, whether that is settled, and whether it has no fraction.
+    """Parse the JSON number at an address: its end, its value, whether that is settled, and whether it has no fraction.
 
-    Behind it stands a byte that no number has, and some room. Where it ends is found first, and from nothing else: all
-    that follows waits for that.
+    It must be followed by a byte that no number contains, and readable memory. The end is found first and
+    independently, because everything else waits for it.
     """
     one, is_negative = uint64(1), byte_at(at) == MINUS
     others = beyond_ten_mask(at, ZERO) & ~uint64(is_negative) | FAR_BIT
-    point = others & (~others + one) & equal_mask(at, POINT)  # the first of them, where it is a point
+    point = others & (~others + one) & equal_mask(at, POINT)  # the first byte that is no digit, if it is a point
     end, first, is_whole = at + uint64(lowest_bit(others ^ point)), at + uint64(is_negative), point == uint64(0)
     whole_end = at + uint64(lowest_bit(others))
     n_whole, n_fraction = whole_end - first, uint64(0) if is_whole else end - whole_end - one
@@ -118,7 +119,7 @@ def read_decimal(at):
 
 @compiled
 def read_any_decimal(at):
-    """The same, however many digits it has, one after the other."""
+    """`read_decimal` for any number of digits, one after the other."""
     one, ten = uint64(1), uint64(10)
     is_whole, n_digits, mantissa, power = True, 0, uint64(0), 0
     is_negative = byte_at(at) == MINUS
@@ -157,7 +158,7 @@ def read_any_decimal(at):
 
 @compiled
 def read_exponent(at):
-    """The exponent whose sign or first digit is at an address: where it ends, and its value or NO_EXPONENT."""
+    """Parse the exponent whose sign or first digit is at an address: its end, and its value or NO_EXPONENT."""
     sign, exponent = 1, 0
     if byte_at(at) == MINUS or byte_at(at) == PLUS:
         sign = -1 if byte_at(at) == MINUS else 1
@@ -186,7 +187,7 @@ def nearest(mantissa, power):
 
 @compiled
 def nearest_by_product(mantissa, power):
-    """The same by the leading bits of mantissa * 5^power."""
+    """`nearest` from the leading bits of mantissa * 5^power."""
     shift = leading_zeros(mantissa)
     mantissa <<= uint64(shift)
     index = power - LEAST_POWER
@@ -224,7 +225,7 @@ def product(a, b):
 
 @compiled
 def leading_zeros(word):
-    """How many zeros stand above the highest bit of a word; there is one."""
+    """The number of zeros above the highest set bit of a word, which is not 0."""
     n = 0
     for width in (32, 16, 8, 4, 2, 1):
         if word >> uint64(64 - width) == uint64(0):

@@ -1,6 +1,4 @@
-"""The compiled twin of `records.joined_texts`: a text is copied 32 bytes at a time, and the next one over what was too
-much.
-"""
+"""`joined_texts.side_by_side`, compiled: copies 32 bytes at a time; the next text overwrites the excess."""
 
 from numba import uint64
 
@@ -10,7 +8,7 @@ from core.compiler.compile import compiled
 
 @compiled
 def write_texts(texts, starts, lengths, positions, at):
-    """Write the texts at some places one after the other, from an address on; there is room for 32 bytes more."""
+    """Write the texts at these positions one after the other, from an address on; 32 more bytes must be writable."""
     width = uint64(BYTES_AT_ONCE)
     for index in positions:
         text, length = texts + uint64(starts[index]), uint64(lengths[index])

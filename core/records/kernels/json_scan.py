@@ -1,9 +1,9 @@
-"""Records read from the bytes of JSON straight into columns: the twin of a decoder and `records.encode_records`.
+"""Parses JSON bytes straight into columns; equals a decoder followed by `records.encode_records`.
 
-Only what records usually hold is read: objects, or columns, of numbers, text, truth values and nulls, under names that
-the model knows. At anything else a kernel gives up, and what it has written means nothing. The body is UTF-8, and ends
-with bytes that JSON does not have, as many as are looked at together. Places in it are addresses; so is most of what
-`vocabulary.Words` and `json_scan.Found` hold.
+Only usual bodies are read: objects, or columns, of numbers, text, booleans and nulls, under names that the model knows.
+At anything else a kernel gives up, and what it has written is meaningless. The body is UTF-8, and followed by as many
+bytes that JSON does not have as are compared at once. Positions in it are addresses, as are most fields of
+`vocabulary.Words` and `json_scan.Found`.
 """
 
 from numba import uint64
@@ -14,20 +14,20 @@ from core.records.kernels.decimals import EXACT, LEFT_TO_PYTHON, MINUS, ZERO, is
 from core.records.kernels.vocabulary import BLANK, CODE, GAVE_UP, ONE, QUOTE, WORD, are_same, string_end, word_of
 
 KNOWN, UNSEEN = 0, 2  # states; all begin as missing
-NAMES = 0  # the vocabulary of attributes' names; that of an attribute's categories is its number and 1
-NUMBERS, TEXT, WHOLE_NUMBERS, TRUTH_VALUES = 1, 2, 4, 8  # what an attribute takes; nothing where it is not used
-BEGIN, LENGTH, ATTRIBUTE, GLUE = 0, 8, 16, 24  # where things stand in a line of glue, and how long a line is
+NAMES = 0  # the vocabulary of attributes' names; that of attribute i's categories is i + 1
+NUMBERS, TEXT, WHOLE_NUMBERS, TRUTH_VALUES = 1, 2, 4, 8  # types that an attribute takes; 0 if it is not used
+BEGIN, LENGTH, ATTRIBUTE, GLUE = 0, 8, 16, 24  # byte offsets in a line of glue, and the bytes of a line
 
 COMMA, COLON = b",:"
 A, E, F, L, N, R, S, T, U = b"aeflnrstu"
 OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST = b"{}[]"
 TAB, NEW_LINE, RETURN = b"\t\n\r"
-MOST_WHOLE_DIGITS = 15  # of a number whose text is that of a category, whatever reads it
+MOST_WHOLE_DIGITS = 15  # of a number that every reader writes back as the same text, so it can be a category
 
 
 @compiled
 def count_bytes(at, end, byte):
-    """How often a byte stands between two places, and perhaps behind the second."""
+    """Count a byte between two addresses, and possibly some after the second."""
     n = uint64(0)
     while at < end:
         n += n_bits(equal_mask(at, byte))
@@ -37,7 +37,7 @@ def count_bytes(at, end, byte):
 
 @inlined
 def after_blanks(at):
-    """The first place from here on where no blank stands."""
+    """The first address from here on without a blank."""
     while byte_at(at) <= BLANK and (
         byte_at(at) == BLANK or byte_at(at) == NEW_LINE or byte_at(at) == RETURN or byte_at(at) == TAB
     ):
@@ -47,7 +47,7 @@ def after_blanks(at):
 
 @compiled
 def are_next(at, one, two, three, four):
-    """Whether these four characters stand here."""
+    """Whether these four characters are next."""
     return (
         byte_at(at) == one
         and byte_at(at + uint64(1)) == two
@@ -58,7 +58,7 @@ def are_next(at, one, two, three, four):
 
 @compiled
 def literal_end(at):
-    """Where `null`, `true` or `false` ends, whichever begins here; GAVE_UP when none does."""
+    """The end of the `null`, `true` or `false` that begins here; GAVE_UP if there is none."""
     if are_next(at, N, U, L, L) or are_next(at, T, R, U, E):
         return at + uint64(4)
     if are_next(at, F, A, L, S) and byte_at(at + uint64(4)) == E:
@@ -68,25 +68,25 @@ def literal_end(at):
 
 @inlined
 def taken_by(found, attribute):
-    """What an attribute's values may be."""
+    """The types that an attribute's values may have."""
     return byte_at(found.takes + attribute)
 
 
 @inlined
 def cell_of(found, attribute, row):
-    """Where a value is written down."""
+    """The address of a value's cell."""
     return found.cells + (attribute * found.n_rows + row) * WORD
 
 
 @inlined
 def set_state(found, attribute, row, state):
-    """Write down what is known of a value."""
+    """Record the state of a value."""
     set_byte(found.states + row * found.n_attributes + attribute, state)
 
 
 @inlined
 def keep_word(words, found, attribute, row, start, end):
-    """Write down a category, or that it was never seen; whether it was."""
+    """Record a category, or that it is unseen; returns whether it is known."""
     word = word_of(words, attribute + ONE, start, end - start)
     if word == GAVE_UP:
         set_state(found, attribute, row, UNSEEN)
@@ -98,21 +98,21 @@ def keep_word(words, found, attribute, row, start, end):
 
 @inlined
 def read_string(words, found, attribute, row, at):
-    """Read the text that begins here, behind a quote: where what follows it stands, or GAVE_UP."""
+    """Read the text that begins here, after its quote; returns the address after it, or GAVE_UP."""
     end, has_escapes = string_end(at)
     takes = taken_by(found, attribute)
     if end == GAVE_UP or takes & NUMBERS:
         return GAVE_UP
-    if takes == 0:  # not used; but escapes may hide what is refused
+    if takes == 0:  # not used, but escapes may hide text that is refused
         return GAVE_UP if has_escapes else end + ONE
     is_known = keep_word(words, found, attribute, row, at, end)
-    # A category with escapes may be words in yet another way.
+    # A text with escapes may be another spelling of a category.
     return end + ONE if is_known or not has_escapes else GAVE_UP
 
 
 @inlined
 def read_number(words, found, attribute, row, at):
-    """Read the number that begins here: where what follows it stands, or GAVE_UP."""
+    """Read the number that begins here; returns the address after it, or GAVE_UP."""
     end, value, settled, is_whole = read_decimal(at)
     takes = taken_by(found, attribute)
     if takes & TEXT:
@@ -131,7 +131,7 @@ def read_number(words, found, attribute, row, at):
 
 @compiled
 def leave(found, attribute, row, at, end):
-    """Leave a number to Python, if there is room for one more; whether there was."""
+    """Leave a number to Python if there is capacity; returns whether there was."""
     n_left = uint64(whole_at(found.left)) + ONE
     if n_left > found.most_left:
         return False
@@ -146,7 +146,7 @@ def leave(found, attribute, row, at, end):
 
 @inlined
 def read_value(words, found, attribute, row, at):
-    """Read the value that begins here for an attribute of a row: where what follows it stands, or GAVE_UP."""
+    """Read the value that begins here for an attribute of a row; returns the address after it, or GAVE_UP."""
     first = byte_at(at)
     if first == QUOTE:
         return read_string(words, found, attribute, row, at + ONE)
@@ -163,7 +163,7 @@ def read_value(words, found, attribute, row, at):
 
 @compiled
 def read_name(words, at):
-    """The attribute whose name begins here, and where what follows its colon stands; or GAVE_UP."""
+    """The attribute whose name begins here, and the address after its colon, or GAVE_UP."""
     if byte_at(at) != QUOTE:
         return uint64(0), GAVE_UP
     end, _ = string_end(at + ONE)
@@ -176,10 +176,10 @@ def read_name(words, at):
 
 @inlined
 def next_name(words, found, index, row, at):
-    """The attribute whose name stands behind the brace or comma here, and where its value does.
+    """The attribute whose name follows the brace or comma here, and the address of its value.
 
-    GAVE_UP when there is none, or when it stood there before. What stood between two values of the record before mostly
-    stands there again, and then means the same.
+    GAVE_UP if there is no name, or if the record has had it before. The text between two values of the previous record
+    is usually repeated, so it is compared first.
     """
     glue = found.glue + uint64(index) * uint64(GLUE)
     begin, length = uint64(whole_at(glue)), uint64(whole_at(glue + uint64(LENGTH)))
@@ -201,7 +201,7 @@ def next_name(words, found, index, row, at):
 
 @inlined
 def read_record(words, found, row, at):
-    """Read the object that begins here as a row: where what follows it stands, or GAVE_UP."""
+    """Read the object that begins here as a row; returns the address after it, or GAVE_UP."""
     if byte_at(at) != OPEN_OBJECT:
         return GAVE_UP
     end = after_blanks(at + ONE)
@@ -224,7 +224,7 @@ def read_record(words, found, row, at):
 
 @inlined
 def next_entry(at, close):
-    """Behind an entry: where the next begins, or what follows its list, and whether that; or GAVE_UP."""
+    """After an entry: the address of the next one, or after the list, and whether the list has ended; or GAVE_UP."""
     at = after_blanks(at)
     if byte_at(at) == close:
         return at + ONE, True
@@ -233,7 +233,7 @@ def next_entry(at, close):
 
 @compiled
 def scan_records(words, found, at):
-    """Read the list of records that begins here: where what follows it stands, or GAVE_UP; and how many they are."""
+    """Read the list of records that begins here; returns the address after it, or GAVE_UP, and their number."""
     at = after_blanks(at + ONE)
     if byte_at(at) == CLOSE_LIST:
         return at + ONE, uint64(0)
@@ -249,7 +249,7 @@ def scan_records(words, found, at):
 
 @inlined
 def read_column(words, found, attribute, at):
-    """Read the list that begins here as an attribute's values: where what follows it stands, or GAVE_UP; how many."""
+    """Read the list that begins here as an attribute's values; returns the end or GAVE_UP, and the number of values."""
     if byte_at(at) != OPEN_LIST:
         return GAVE_UP, uint64(0)
     at = after_blanks(at + ONE)
@@ -267,7 +267,7 @@ def read_column(words, found, attribute, at):
 
 @compiled
 def scan_columns(words, found, at):
-    """Read the object of columns that begins here: where what follows it stands, or GAVE_UP; and how many rows."""
+    """Read the object of columns that begins here; returns the address after it, or GAVE_UP, and the number of rows."""
     n_rows = uint64(0)
     for index in range(found.n_names):
         attribute, at = next_name(words, found, index, uint64(0), at)

@@ -1,7 +1,7 @@
-"""Texts as they stand in memory: where one ends, whether two are the same, and which word of a vocabulary one is.
+"""Texts in memory: where a string ends, whether two texts are equal, and which word of a vocabulary a text is.
 
-Eight bytes and more are looked at together, also beyond the end of a text; what stands there changes nothing. Before
-and behind every text there is room for that. Places are addresses.
+Eight bytes or more are compared at once, also beyond the end of a text; what is there changes nothing. So that much
+memory before and after every text must be readable. Texts are given by their addresses.
 """
 
 from numba import uint64
@@ -9,19 +9,19 @@ from numba import uint64
 from core.compiler.byte_lanes import BYTES_AT_ONCE, below_mask, equal_mask
 from core.compiler.compile import byte_at, compiled, inlined, lowest_bit, set_whole, whole_at
 
-# Where things stand in a line of `vocabulary.Words`, and how long a line is: where the text begins and how long it is,
-# its vocabulary and its code, its first eight bytes and its last.
+# Byte offsets in a line of `vocabulary.Words`, and the bytes of a line: the text's start and its length, its
+# vocabulary and its code, its first eight bytes and its last.
 START, LENGTH, VOCABULARY, CODE, FIRST, LAST, LINE = 0, 8, 16, 24, 32, 40, 48
 ONE, WORD = uint64(1), uint64(8)
 GAVE_UP = uint64(0)
 
 QUOTE, BACKSLASH, BLANK = b'"\\ '
-FIRST_FACTOR, LAST_FACTOR = 0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F  # odd, with bits as if drawn at random
+FIRST_FACTOR, LAST_FACTOR = 0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F  # odd, with random-looking bits
 
 
 @inlined
 def string_end(at):
-    """Where the quote stands behind a string whose first character is here, or GAVE_UP; and whether it has escapes."""
+    """The address of the quote after a string that begins here, or GAVE_UP; and whether the string has escapes."""
     has_escapes = False
     while True:
         found = equal_mask(at, QUOTE) | equal_mask(at, BACKSLASH) | below_mask(at, BLANK)
@@ -39,14 +39,14 @@ def string_end(at):
 
 @inlined
 def kept_below(word, n_bytes):
-    """The lowest bytes of a word, at most eight, and zeros above them."""
-    half = uint64(4) * (WORD - n_bytes)  # in two steps: no word can be moved by all of its bits at once
+    """The lowest n bytes of a word, at most eight, with zeros above them."""
+    half = uint64(4) * (WORD - n_bytes)  # in two steps, because a shift by all bits of a word is undefined
     return word & (~uint64(0) >> half >> half)
 
 
 @inlined
 def are_same(one, other, length):
-    """Whether two texts of a length are the same."""
+    """Whether two texts of the same length are equal."""
     while length > WORD:
         if whole_at(one) != whole_at(other):
             return False
@@ -58,7 +58,7 @@ def are_same(one, other, length):
 
 @inlined
 def ends_of(start, length):
-    """The first eight bytes of a text, with zeros where it is shorter; and the last eight, 0 where those are all."""
+    """The first eight bytes of a text, padded with zeros; and the last eight, or 0 if it has no more than eight."""
     first = kept_below(uint64(whole_at(start)), min(length, WORD))
     last = uint64(whole_at(start + length - WORD))
     return first, last if length > WORD else uint64(0)
@@ -66,14 +66,14 @@ def ends_of(start, length):
 
 @inlined
 def slot_of(words, first, last, length, vocabulary):
-    """Where to look for the word of a vocabulary with these ends."""
+    """The first slot to probe for a word of a vocabulary with these ends."""
     mixed = first * uint64(FIRST_FACTOR) ^ (last + length + (vocabulary << uint64(32))) * uint64(LAST_FACTOR)
     return mixed >> words.slot_shift  # the highest bits depend on all others
 
 
 @inlined
 def word_of(words, vocabulary, start, length):
-    """The address of the line of the word of a vocabulary that is this text; GAVE_UP when there is none."""
+    """The address of the line of the word that is this text, in one vocabulary; GAVE_UP if there is none."""
     first, last = ends_of(start, length)
     slot = slot_of(words, first, last, length, vocabulary)
     while True:

@@ -1,1 +1,1 @@
-"""Compiled twins of `ensembles.balance`."""
+"""Compiled kernels of `ensembles.balance`."""

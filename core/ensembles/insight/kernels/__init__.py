@@ -1,1 +1,1 @@
-"""Compiled twins of `ensembles.insight`."""
+"""Compiled kernels of `ensembles.insight`."""

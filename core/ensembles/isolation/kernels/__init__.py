@@ -1,1 +1,1 @@
-"""Compiled twins of `ensembles.isolation`."""
+"""Compiled kernels of `ensembles.isolation`."""

@@ -1,1 +1,1 @@
-"""Compiled twins of `ensembles.prediction`."""
+"""Compiled kernels of `ensembles.prediction`."""

@@ -1,1 +1,1 @@
-"""Compiled twins of `methods.chaid`."""
+"""Compiled kernels of `methods.chaid`."""

@@ -1,8 +1,8 @@
-"""The compiled twin of `chaid.sums_of_codes`: what the rows of a node with each code of a column sum up to.
+"""`chaid.sums_of_codes`, compiled, for all searched columns in one pass over the node's rows.
 
-All columns that are searched at once: `codes` stand row by row, `width` of them for each, so that those of a row are
-near each other. The sums of the j-th column, one code after the other, begin at `starts[j]`, and run in row order.
-Numbers without a sign count and index here: others would be asked at every step whether they are negative.
+`codes` is stored row by row, `width` codes to a row, so that the codes of a row are close in memory. The sums of the
+j-th column begin at `starts[j]`, one code after the other, and are added up in row order. Counters and indices are
+unsigned, since signed ones would be checked for negative values at every step.
 """
 
 from numba import uint64
@@ -13,7 +13,7 @@ from core.compiler.row_sums import AHEAD
 
 @compiled
 def add_up_classes(codes, width, columns, starts, rows, classes, weights, n_classes, sums):
-    """The weights of the classes: `n_classes` sums for each code. Classes and weights are those of the node's rows."""
+    """Sum the class weights of each code, `n_classes` to a code; `classes` and `weights` are of the node's rows."""
     for cell in range(len(sums)):
         sums[cell] = 0.0
     i, n, n_columns = uint64(0), uint64(len(rows)), uint64(len(columns))
@@ -30,7 +30,7 @@ def add_up_classes(codes, width, columns, starts, rows, classes, weights, n_clas
 
 @compiled
 def add_up_moments(codes, width, columns, starts, rows, moments, sums):
-    """The moments of numbers: as many sums for each code as a row has moments, those of the node's rows."""
+    """Sum the moments of each code, as many sums per code as columns in `moments`, which has the node's rows."""
     for cell in range(len(sums)):
         sums[cell] = 0.0
     i, n, n_columns, n_moments = uint64(0), uint64(len(rows)), uint64(len(columns)), uint64(moments.shape[1])
@@ -48,6 +48,6 @@ def add_up_moments(codes, width, columns, starts, rows, moments, sums):
 
 @compiled
 def ask_for_row(codes, width, rows, i):
-    """Ask for the codes of a row further on: a node's rows stand far from each other."""
+    """Prefetch the codes of a later row: the rows of a node are far apart in memory."""
     later = uint64(rows[min(i + uint64(AHEAD), uint64(len(rows)) - uint64(1))])
     ask_for(uint64(codes.ctypes.data) + uint64(codes.itemsize) * later * uint64(width))

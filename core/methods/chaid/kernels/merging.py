@@ -1,7 +1,7 @@
-"""The compiled twin of `merging`: the groups of a column's categories, of which a node has some.
+"""`merging.merged`, compiled: the groups of the categories that a node has of one column.
 
-All sums have the definition's bits. Those of p may differ in the last ones, so whatever they decide alone is called a
-doubt, and the column left to the definition.
+All sums have the definition's bits, but the last bits of p may differ. A decision that rests on those bits alone is
+reported as a doubt, and the column is left to the definition.
 """
 
 from math import inf
@@ -23,11 +23,11 @@ DOUBT = -1  # instead of a number of groups
 
 @compiled
 def merged(table, weights, rules, branch_of):
-    """`merging.merged`: the branch of each code in `branch_of`, -1 where no row has it.
+    """`merging.merged`: writes the branch of each code to `branch_of`, -1 where no row has it.
 
-    Gives the number of categories, that of groups (fewer than two, or DOUBT: then nothing else counts), whether missing
-    is a category, and the logarithm of p, not adjusted. `table[code, :]` and `weights[code]` have a row for missing at
-    the end where that may be a category.
+    Returns the number of categories, the number of groups (below two or DOUBT: there are no groups to use), whether
+    missing is a category, and log10 of p, not adjusted. `table[code, :]` and `weights[code]` end with a row for missing
+    if missing may be a category.
     """
     n, has_missing = 0, False
     for code in range(len(weights)):
@@ -53,7 +53,7 @@ def merged(table, weights, rules, branch_of):
 
 @making_arrays
 def categories_of(table, weights, rules, n):
-    """The codes that have weight, and what the rows of each sum up to."""
+    """The codes that have weight, and a `Pairs` in which each is a group of its own."""
     width, codes = table.shape[1], np.empty(n, np.int64)
     sums, category_weights = np.empty((n, width)), np.empty(n)
     label, positions = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -75,7 +75,7 @@ def categories_of(table, weights, rules, n):
 
 @making_arrays
 def merge_while_alike(pairs, rules, n):
-    """`merging.merged_while_alike`: how many groups are left, or DOUBT."""
+    """`merging.merged_while_alike`: returns the number of groups left, or DOUBT."""
     n_groups, n_before = n, 0
     classes, before = n_present(pairs), np.empty((n + 1 if rules.divides else 0, n), np.int64)
     space = space_for(n if rules.divides else 1, pairs.sums.shape[1])
@@ -104,7 +104,7 @@ def merge_while_alike(pairs, rules, n):
 
 @making_arrays
 def merge_exhaustively(pairs, rules, n):
-    """`merging.merged_exhaustively`: how many groups the best step has, or DOUBT."""
+    """`merging.merged_exhaustively`: returns the number of groups of the best step, or DOUBT."""
     n_groups, n_steps, classes = n, n - 1, n_present(pairs)
     ones, others = np.empty(n, np.int64), np.empty(n, np.int64)
     logs, statistics = np.empty(n_steps), np.empty(n_steps)
@@ -125,7 +125,7 @@ def merge_exhaustively(pairs, rules, n):
 
 @compiled
 def go_back(pairs, rules, ones, others, n_steps):
-    """Make the first steps again, and nothing else; how many groups that leaves."""
+    """Start again from single categories and repeat the first `n_steps` merges; returns the number of groups."""
     n = len(pairs.label)
     for v in range(n):
         pairs.label[v] = v
@@ -143,7 +143,7 @@ def go_back(pairs, rules, ones, others, n_steps):
 
 @compiled
 def give_enough_weight(pairs, rules, n_groups):
-    """`merging.with_enough_weight`: how many groups are left, or DOUBT."""
+    """`merging.with_enough_weight`: returns the number of groups left, or DOUBT."""
     classes = n_present(pairs)
     while n_groups > 1:
         lightest, least = 0, inf
@@ -165,7 +165,7 @@ def give_enough_weight(pairs, rules, n_groups):
 
 @making_arrays
 def test_of_groups(pairs, rules, n_groups):
-    """The test of all groups."""
+    """The test of all groups against each other: the statistic and its degrees of freedom."""
     table = np.empty((n_groups, pairs.sums.shape[1]))
     for a in range(n_groups):
         for k in range(table.shape[1]):
@@ -175,7 +175,7 @@ def test_of_groups(pairs, rules, n_groups):
 
 @making_arrays
 def remembered(before, n_before, label):
-    """The groups, added to those that were there before."""
+    """Append the current groups to the list of earlier ones; returns the list and its length."""
     before = longer_rows(before, n_before, n_before + 1)
     for v in range(len(label)):
         before[n_before, v] = label[v]
@@ -184,7 +184,7 @@ def remembered(before, n_before, label):
 
 @compiled
 def is_among(before, n_before, label, part):
-    """Whether the groups, once those that are marked are one of their own, were there before."""
+    """Whether splitting off the flagged categories as a group would lead back to an earlier set of groups."""
     new = 0
     while not part[new]:
         new += 1

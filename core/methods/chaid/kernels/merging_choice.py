@@ -1,6 +1,7 @@
-"""The compiled twin of `merging.Pairs.most_similar`: the pair of groups that differs least.
+"""`merging.Pairs.most_similar`, compiled: the pair of groups that differ least.
 
-The last bits of p may differ from the definition's. So where they alone would choose, that is said.
+At equal statistic, p rises with a pair's *kindness* (`kindness_of`). The last bits of p may differ from the
+definition's, so the functions report whether those bits decided.
 """
 
 from math import inf
@@ -15,18 +16,18 @@ from core.criteria.significance import SAME_LOG10_P
 from core.methods.chaid import merging
 from core.methods.chaid.kernels.merging_pairs import after, may_be_merged
 
-ANY = -1  # instead of a group that is to be one of a pair
+ANY = -1  # in place of a group that must be one of the pair
 
 just_above = compiled(merging.just_above)
 
 
 @compiled
 def most_similar(pairs, rules, n_groups, of, n_classes):
-    """`merging.Pairs.most_similar`, of one group if told: the pair, and whether rounding may have chosen it."""
+    """`merging.Pairs.most_similar`, with group `of` unless ANY: the pair, and whether rounding may have chosen it."""
     smallest, _ = next_unbeaten(pairs, rules, n_groups, of, -inf)
     a, b, _ = first_probable(pairs, rules, n_groups, of, just_above(smallest), -inf)
     degrees = pairs.degrees[pairs.positions[a], pairs.positions[b]]
-    if rules.test != VARIANCE and not 0 < degrees < n_classes - 1:  # no p is larger
+    if rules.test != VARIANCE and not 0 < degrees < n_classes - 1:  # no pair has a larger p
         return a, b, False
     return most_probable(pairs, rules, n_groups, of)
 
@@ -35,7 +36,7 @@ def most_similar(pairs, rules, n_groups, of, n_classes):
 def most_probable(pairs, rules, n_groups, of):
     """`merging.most_probable`: the pair of largest p, and whether rounding may have chosen it.
 
-    Pairs that no other beats are visited by rising statistic, while one as kind as the kindest could still win.
+    Pairs that no other beats are visited by rising statistic, until not even the kindest pair possible could win.
     """
     statistics, logs, n = np.empty(8), np.empty(8), 0
     kindest, largest = most_kindness(pairs, rules, n_groups), -inf
@@ -56,13 +57,13 @@ def most_probable(pairs, rules, n_groups, of):
 
 @compiled
 def is_asked_for(pairs, rules, a, b, of):
-    """Whether two groups may be merged, and are of the one that was told, if any."""
+    """Whether two groups may be merged, and one of them is the requested group if there is one."""
     return may_be_merged(pairs, rules, a, b) and (of in (ANY, a, b))
 
 
 @compiled
 def most_kindness(pairs, rules, n_groups):
-    """What no pair is kinder than: all classes, or the two lightest groups."""
+    """An upper bound of every pair's kindness: from all classes, or from the two lightest groups."""
     if rules.test != VARIANCE:
         return pairs.sums.shape[1] - 1.0
     lightest, second = inf, inf
@@ -75,7 +76,7 @@ def most_kindness(pairs, rules, n_groups):
 
 @compiled
 def next_unbeaten(pairs, rules, n_groups, of, kinder_than):
-    """The smallest statistic of pairs that are kinder, with the largest kindness; infinite where there is none."""
+    """The smallest statistic of pairs kinder than `kinder_than` and its largest kindness; infinite if there is none."""
     smallest, kindest = inf, kinder_than
     for a in range(n_groups):
         i, b = pairs.positions[a], a + 1
@@ -94,7 +95,7 @@ def next_unbeaten(pairs, rules, n_groups, of, kinder_than):
 
 @compiled
 def first_probable(pairs, rules, n_groups, of, limit, least):
-    """The first pair with a statistic up to a limit and at least such a log p, and whether that is in doubt."""
+    """The first pair with a statistic up to `limit` and a log10 p of at least `least`, and whether that is in doubt."""
     is_doubtful = False
     for a in range(n_groups):
         i, b = pairs.positions[a], a + 1
@@ -112,13 +113,13 @@ def first_probable(pairs, rules, n_groups, of, limit, least):
 
 @compiled
 def log_of(pairs, rules, i, j):
-    """The logarithm of p of a pair."""
+    """log10 of p of the pair at two positions."""
     return log_of_test(rules, pairs.statistic[i, j], kindness_of(pairs, rules, i, j))
 
 
 @compiled
 def log_of_test(rules, statistic, kindness):
-    """The same of a test; with nothing within its groups F tells nothing."""
+    """log10 of p of a statistic; 0 for F without degrees of freedom within the groups."""
     if rules.test == VARIANCE:
         return log10_p(statistic, 1.0, -kindness) if kindness < 0 else 0.0
     return log10_p(statistic, kindness, 0.0)
@@ -126,13 +127,13 @@ def log_of_test(rules, statistic, kindness):
 
 @compiled
 def kindness_of(pairs, rules, i, j):
-    """What p rises with: the degrees of chi-squared, and as those within the groups of F get fewer."""
+    """What p rises with at equal statistic: chi-squared's degrees of freedom, or minus those within groups for F."""
     return -pairs.degrees[i, j] if rules.test == VARIANCE else pairs.degrees[i, j]
 
 
 @compiled
 def n_present(pairs):
-    """How many classes have weight."""
+    """The number of classes that have weight."""
     n = 0
     for k in range(pairs.sums.shape[1]):
         total = 0.0

@@ -1,7 +1,7 @@
-"""The compiled twin of `merging.best_division`: how a group that was just made is best divided in two again.
+"""`merging.best_division`, compiled: the best two-way split of a group that was just merged.
 
-The sums of both parts grow category by category along an order, so a cut costs no more than its test. Divisions are
-numbered as in the definition, and `statistics[division]` are those of their tests.
+The sums of both sides are updated category by category along an order, so a cut costs no more than its test. Splits
+are numbered as in the definition, and `statistics[split]` is the statistic of each.
 """
 
 import numpy as np
@@ -24,13 +24,16 @@ from core.splits.kernels.categorical import (
 
 @compiled
 def most_divisions(n):
-    """How many divisions of up to n categories may be tested."""
+    """The largest number of two-way splits that are tested for up to n categories."""
     return max(1 << (EXHAUSTIVE_LEVELS - 1), MOST_ORDERS * n)
 
 
 @making_arrays
 def best_division(pairs, rules, position, space, statistics, part):
-    """Whether a group is to be divided, marking the part without its first category; and whether that is in doubt."""
+    """`merging.best_division`: flags in `part` the side without the group's first category.
+
+    Returns whether the group is to be split, and whether that is in doubt.
+    """
     n = 0
     for v in range(len(pairs.label)):
         n += pairs.label[v] == position
@@ -66,7 +69,7 @@ def best_division(pairs, rules, position, space, statistics, part):
 
 @making_arrays
 def fill_orders(pairs, rules, members, space, orders):
-    """The orders whose cuts are tried, how many there are; none where all groupings are."""
+    """Fill in the orders whose cuts are tried; returns their number, 0 if all two-way splits are tried instead."""
     n = len(members)
     if rules.has_order:
         for i in range(n):
@@ -97,14 +100,14 @@ def fill_orders(pairs, rules, members, space, orders):
 
 @compiled
 def copy_order(space, order):
-    """Keep the order that the slots have now."""
+    """Copy the current order of the slots."""
     for i in range(len(order)):
         order[i] = space.positions[ORDER, i]
 
 
 @making_arrays
 def test_cuts(pairs, rules, members, order, statistics, n_divisions):
-    """Test every cut of an order; how many divisions are tested by then."""
+    """Test every cut of an order; returns the number of splits tested so far."""
     n, width = len(order), pairs.sums.shape[1]
     rest = sums_after(pairs, members, order)
     for k in range(width):
@@ -119,7 +122,7 @@ def test_cuts(pairs, rules, members, order, statistics, n_divisions):
 
 @making_arrays
 def test_cuts_with_missing(pairs, rules, members, statistics):
-    """`merging.divisions_with_missing`: the cuts with missing before, then after them, then missing alone."""
+    """`merging.divisions_with_missing`: test the cuts with missing before them, then after them, then missing alone."""
     n, width = len(members), pairs.sums.shape[1]
     known, missing, so_far = np.arange(n - 1), pairs.sums[members[n - 1]], np.zeros(width)
     rest = sums_after(pairs, members, known)
@@ -139,7 +142,7 @@ def test_cuts_with_missing(pairs, rules, members, statistics):
 
 @making_arrays
 def sums_after(pairs, members, order):
-    """`[i, :]`: the sums from the i-th of an order on, added up from the end."""
+    """`[i, :]`: the sums of an order's categories from the i-th on, added up from the end."""
     n, width = len(order), pairs.sums.shape[1]
     rest = np.empty((n, width))
     for i in range(n - 1, -1, -1):
@@ -151,7 +154,7 @@ def sums_after(pairs, members, order):
 
 @compiled
 def test_all_groupings(pairs, rules, members, statistics):
-    """Test all of `categorical.all_groupings`; how many there are."""
+    """Test every split of `categorical.all_groupings`; returns their number."""
     n, width = len(members), pairs.sums.shape[1]
     n_groupings = (1 << (n - 1)) - 1
     for grouping in range(n_groupings):
@@ -167,13 +170,13 @@ def test_all_groupings(pairs, rules, members, statistics):
 
 @compiled
 def is_in_first(grouping, i):
-    """Whether the i-th category is in the first part of a grouping, as the first always is."""
+    """Whether the i-th category is in the first part of a grouping; the category 0 always is."""
     return i == 0 or (grouping >> (i - 1)) & 1 == 1
 
 
 @compiled
 def first_of_largest(statistics, n):
-    """The first of the largest statistic but for rounding."""
+    """The index of the first statistic that equals the largest up to rounding."""
     largest = 0.0
     for i in range(n):
         largest = max(largest, statistics[i])
@@ -185,7 +188,7 @@ def first_of_largest(statistics, n):
 
 @compiled
 def log_of_group(pairs, rules, position, statistic):
-    """The logarithm of p of a division of a group: all have the degrees of freedom of any."""
+    """log10 of p for a two-way split of a group; the degrees of freedom are the same for every split."""
     group_sums = pairs.group_sums[position]
     if rules.test == VARIANCE:
         return log10_p(statistic, 1.0, max(group_sums[0] - 2.0, 0.0))
@@ -197,7 +200,7 @@ def log_of_group(pairs, rules, position, statistic):
 
 @compiled
 def flag_second(members, orders, n_orders, has_missing, division, part):
-    """Flag the categories of the part of a division that the first of the group is not in."""
+    """Flag the categories on the side of a split that does not contain the group's first category."""
     n = len(members)
     if n_orders == 0:
         for i in range(n):

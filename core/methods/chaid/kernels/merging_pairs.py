@@ -1,6 +1,6 @@
-"""The compiled twin of `merging.Pairs`: groups are merged and divided, and their pairs tested anew.
+"""`merging.Pairs`, compiled: merges and splits groups, and tests again the pairs that this changes.
 
-`pairs` are those of `methods.chaid.kernels.state`, `rules` those of `fast_merging`.
+`pairs` is a `Pairs` of `methods.chaid.kernels.state`, `rules` a `Rules` of `fast_merging`.
 """
 
 from math import inf
@@ -11,7 +11,7 @@ from core.criteria.kernels.significance import VARIANCE, statistic_of
 
 @compiled
 def merge(pairs, rules, n_groups, a, b):
-    """Make one group of the a-th and the b-th; how many are left."""
+    """Merge the a-th and the b-th group; returns the number of groups left."""
     gone = pairs.positions[b]
     relabel(pairs.label, gone, pairs.positions[a])
     for c in range(b, n_groups - 1):
@@ -27,7 +27,10 @@ def merge(pairs, rules, n_groups, a, b):
 
 @compiled
 def divide(pairs, rules, n_groups, a, part):
-    """Make a group of those that are marked in the a-th, its first category not among them; how many there are."""
+    """Make the flagged categories of the a-th group a new group; returns the number of groups.
+
+    The first category of the a-th group is not flagged.
+    """
     position, new = pairs.positions[a], -1
     for v in range(len(pairs.label)):
         if pairs.label[v] == position and part[v]:
@@ -48,7 +51,7 @@ def divide(pairs, rules, n_groups, a, part):
 
 @compiled
 def relabel(label, position, into):
-    """Give the categories of one group to another."""
+    """Move all categories of one group to another."""
     for v in range(len(label)):
         if label[v] == position:
             label[v] = into
@@ -56,7 +59,7 @@ def relabel(label, position, into):
 
 @compiled
 def add_up(pairs, position):
-    """The sums of a group, in the order of its categories."""
+    """Compute the sums of a group, in the order of its categories."""
     group_sums = pairs.group_sums[position]
     for k in range(len(group_sums)):
         group_sums[k] = 0.0
@@ -68,13 +71,13 @@ def add_up(pairs, position):
 
 @compiled
 def after(b, n_groups, has_order):
-    """Which group may be merged with an earlier one after the b-th: with an order the last, which may be missing."""
+    """The next index after b that may be merged with an earlier group: with an order the last, which may be missing."""
     return max(b + 1, n_groups - 1) if has_order else b + 1
 
 
 @compiled
 def may_be_merged(pairs, rules, a, b):
-    """Whether the groups are neighbours or one of them is missing, where there is an order."""
+    """Whether the groups may be merged; with an order, only neighbours, or any group with missing."""
     return not rules.has_order or b == a + 1 or pairs.positions[b] == pairs.missing
 
 
@@ -92,7 +95,7 @@ def test_every_pair(pairs, rules, n_groups):
 
 @compiled
 def test_pairs_of(pairs, rules, n_groups, changed):
-    """Test a group with all that it may be merged with; their least statistics are to be renewed."""
+    """Test all pairs of one group; the caller updates `least`."""
     for other in range(n_groups):
         a, b = min(changed, other), max(changed, other)
         if a < b and may_be_merged(pairs, rules, a, b):
@@ -101,9 +104,9 @@ def test_pairs_of(pairs, rules, n_groups, changed):
 
 @compiled
 def test_all_with(pairs, rules, n_groups, changed, gone):
-    """Test a group with all others, which have no order, once the group in another place was merged into it.
+    """Test all pairs of a group, unordered, after the group at position `gone` was merged into it.
 
-    A least statistic is looked for anew only where it may have been with one of the two.
+    `least` is computed again only for groups that may have reached it with one of the two.
     """
     position, least = pairs.positions[changed], pairs.least
     for a in range(n_groups):
@@ -122,14 +125,14 @@ def test_all_with(pairs, rules, n_groups, changed, gone):
 
 @compiled
 def renew_least(pairs, rules, n_groups):
-    """The least statistics of all groups."""
+    """Compute `least` of all groups."""
     for a in range(n_groups):
         pairs.least[pairs.positions[a]] = least_of(pairs, rules, n_groups, a)
 
 
 @compiled
 def least_of(pairs, rules, n_groups, a):
-    """The least statistic of a group with those after it that it may be merged with; infinite where there is none."""
+    """The smallest statistic of a group with a later one that it may be merged with; infinite if there is none."""
     least, i, b = inf, pairs.positions[a], a + 1
     while b < n_groups:
         if may_be_merged(pairs, rules, a, b):
@@ -140,7 +143,7 @@ def least_of(pairs, rules, n_groups, a):
 
 @compiled
 def test_pair(pairs, rules, i, j):
-    """Test the groups in two places."""
+    """Test the groups at two positions."""
     for k in range(pairs.pair.shape[1]):
         pairs.pair[0, k], pairs.pair[1, k] = pairs.group_sums[i, k], pairs.group_sums[j, k]
     statistic, between, within = statistic_of(rules.test, pairs.pair, pairs.class_weights)

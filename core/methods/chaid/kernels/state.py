@@ -1,16 +1,16 @@
-"""What the kernels of merging hand on to each other: the categories that a node has, and their groups.
+"""The state that CHAID's merging kernels share: the categories of a node and their groups.
 
-Every pair of groups is tested once, until one of its groups changes, as in the definition:
+A pair of groups is tested again only when one of its groups changes, as in the definition:
 
-    sums[v, :], weights[v]    what the rows of category v sum up to, and weigh
-    label[v]                  the place of the group that it is in: the first category of that
-    places[:n]                the places of the groups there are, ascending; `a` and `b` count these
-    group_sums[i, :]          what the group in place i sums up to
-    statistic[i, j]           the test of the groups in places i < j, where these may be merged
-    degrees[i, j]             those of chi-squared; of F those within, since all have one between
-    least[i]                  the smallest of the statistics with any j, so that not all need to be looked through
-    pair, class_weights       room for a test
-    missing                   the category that stands for missing; -1 where there is none
+    sums[v, :], weights[v]    the sums and the weight of the rows of category v
+    label[v]                  the position of the group that v is in, which is the group's first category
+    positions[:n]             the positions of the current groups, ascending; `a` and `b` are indices into it
+    group_sums[i, :]          the sums of the group at position i
+    statistic[i, j]           the test of the groups at positions i < j, if they may be merged
+    degrees[i, j]             degrees of freedom of chi-squared; for F those within the groups (between, it is 1)
+    least[i]                  the smallest statistic[i, j] over all j, so that most rows need not be scanned
+    pair, class_weights       scratch for a test
+    missing                   the category for missing values; -1 if there is none
 """
 
 from core.compiler.compile import Struct, StructType, define, structure
@@ -22,7 +22,7 @@ class Pairs(Struct):
 
 @structure
 class PairsType(StructType):
-    """What kernels know of `Pairs`."""
+    """The Numba type of `Pairs`."""
 
 
 define(Pairs, PairsType, "sums weights label positions group_sums statistic degrees least pair class_weights missing")

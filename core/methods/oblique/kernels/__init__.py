@@ -1,1 +1,1 @@
-"""Compiled twins of `methods.oblique`."""
+"""Compiled kernels of `methods.oblique`."""

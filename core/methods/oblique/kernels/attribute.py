@@ -1,7 +1,7 @@
-"""The best test on one attribute in a node of a multivariate tree: the compiled twin of `best_split.best_split` there.
+"""`best_split.best_split`, compiled for multivariate trees: the best test on one attribute in a node.
 
-Columns with an order are sorted lists of rows, as `splits.kernels.numeric` has them, and every midpoint is a candidate;
-each category stands against the others. `Problem` and `Rules` are those of `methods.oblique.grow`, `Node` is that of
+Ordered columns are sorted lists of rows, as in `splits.kernels.numeric`, and every midpoint is a candidate; categories
+are tested one against the others. `Problem` and `Rules` are those of `methods.oblique.grow`, `Node` is that of
 `methods.oblique.kernels.grow`.
 """
 
@@ -22,11 +22,14 @@ midpoint = compiled(candidates.midpoint)
 
 @making_arrays
 def best_attribute(problem, rules, work, lists, node):
-    """The score of the best test, its column, its category or `NONE`, and its threshold or NaN; `NONE` for no test."""
+    """The score, column, category and threshold of the best test; `NONE` or NaN for what it does not have.
+
+    The column is `NONE` if there is no test.
+    """
     work.gains[:], work.scores[:], work.thresholds[:] = NO_CUT, NO_CUT, np.nan
-    for k in range(problem.n_classes):  # of lists that hold all rows
+    for k in range(problem.n_classes):  # for lists that hold all rows
         work.totals[k], work.counts[k] = node.class_weights[k], int64(node.class_weights[k])
-    bar = NO_CUT  # what the best so far gains, in weight, less a tie
+    bar = NO_CUT  # the best gain so far, times weight, less a tie
     for position in range(problem.ordered.shape[0]):
         slot = problem.first_slots[problem.ordered[position]]
         gain, threshold = best_of_list(problem, rules, work, lists[position], position, node, bar)
@@ -51,7 +54,7 @@ def best_attribute(problem, rules, work, lists, node):
 
 @compiled
 def best_of_list(problem, rules, work, entries, position, node, bar):
-    """The gain of the best cut of a list, times weight, and its threshold; NaN where there is none above the bar."""
+    """The gain of a list's best cut, times weight, and its threshold; NaN if no cut exceeds the bar."""
     start, n, column = node.starts[position], node.lengths[position], problem.ordered[position]
     gain, at = scan_list(problem, rules, work, entries, start, n, work.totals, work.totals, bar)
     if at == 0:
@@ -63,7 +66,7 @@ def best_of_list(problem, rules, work, entries, position, node, bar):
 
 @compiled
 def add_up_sides(problem, work, node, column, threshold):
-    """The class weights on both sides of a cut, one after the other in `work.sums`; the weight of each side."""
+    """Sum the class weights on both sides of a cut in `work.sums`, left then right; returns the weight of each side."""
     n_classes, left, right = problem.n_classes, 0.0, 0.0
     work.sums[:] = 0.0
     for i in range(node.rows.shape[0]):
@@ -77,7 +80,7 @@ def add_up_sides(problem, work, node, column, threshold):
 
 @compiled
 def add_up_levels(problem, work, node, column):
-    """`work.levels[level, class]` and `work.level_weights[level]`: what each category weighs."""
+    """Sum `work.levels[level, class]` and `work.level_weights[level]`, where a level is a category."""
     n_levels = problem.n_levels[column]
     work.levels[:n_levels], work.level_weights[:n_levels] = 0.0, 0.0
     for i in range(node.rows.shape[0]):
@@ -90,11 +93,11 @@ def add_up_levels(problem, work, node, column):
 
 @making_arrays
 def note_levels(rules, work, first_slot, n_levels, weight):
-    """`best_split.one_hot_candidates`: each category, where it and the others together hold enough."""
+    """`best_split.one_hot_candidates`: record each category for which both sides hold enough weight."""
     n_classes = rules.n_classes
     others, other_weights = work.others[:n_levels], work.other_weights[:n_levels]
     others[:], other_weights[:] = 0.0, 0.0
-    for level in range(1, n_levels):  # what comes before, added up in this order, and then what comes after
+    for level in range(1, n_levels):  # the sum of those before, in this order, plus the sum of those after
         others[level] = others[level - 1] + work.levels[level - 1]
         other_weights[level] = other_weights[level - 1] + work.level_weights[level - 1]
     after, after_weight = work.sums[:n_classes], 0.0
@@ -114,7 +117,7 @@ def note_levels(rules, work, first_slot, n_levels, weight):
 
 @making_arrays
 def gain_and_score(rules, sums, left, right, weight):
-    """What a division of the known rows gains, for all of the node's weight, from the class weights of both sides."""
+    """The gain, relative to the node's weight, and the score of a split, from the class weights of both sides."""
     n = rules.n_classes
     if rules.criterion == ENTROPY:
         gain = (left + right) / weight * gain_of_sides(sums, n, left, right)

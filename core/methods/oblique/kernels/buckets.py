@@ -1,15 +1,16 @@
-"""Which buckets of places where samples change sides may hold a division that is better than a bar.
+"""Upper bounds that show which buckets of steps may hold a split better than a bar.
 
-In a bucket, class k rises above by at most `moves[bucket, k, RISES]` and falls by at most `moves[bucket, k, FALLS]`:
-what is above lies in a box, with one side for each class that moves. Scores are convex in what is above, so that none
-in the bucket exceeds the largest at the box's corners. From each corner to the next one class moves:
+In a bucket, the weight of class k above rises by at most `moves[bucket, k, RISES]`, and falls by at most `moves[bucket,
+k, FALLS]`. So the class weights above are in a box, with one side for each class that moves. Scores are convex in the
+weights above, so no score in the bucket exceeds the largest at the box's corners. From one corner to the next, one
+class changes (a Gray code):
 
     class 1   least  most   most   least  least ...
     class 2   least  least  most   most   most  ...
     class 3   least  least  least  least  most  ...
 
-Where so many classes move that there are too many corners, `splits.kernels.numeric.bound_of_block` tells: what is above
-then grows as what is left of a cut does in a block.
+If too many classes move to enumerate the corners, `splits.kernels.numeric.bound_of_block` gives the bound: the weights
+above grow like those left of a cut in a block.
 """
 
 from numba import int64, uint64
@@ -20,13 +21,16 @@ from core.criteria.kernels.impurity import ERROR, GINI
 from core.splits.kernels.numeric import bound_of_block, may_exceed, rounding, term
 
 RISES, FALLS, WAYS = 0, 1, 2
-MOST_MOVING = 4  # classes with corners that are looked at
-CORNER_ROUNDING = 2.0**-47  # of what is compared: additions in a few corners
+MOST_MOVING = 4  # classes up to which corners are enumerated
+CORNER_ROUNDING = 2.0**-47  # relative rounding error of the additions in a few corners
 
 
 @compiled
 def begin_far_down(scene, n_buckets):
-    """Above are the samples that will fall, and those above that never move; their weight."""
+    """Set `above` to the class weights above at a step of minus infinity; returns their sum.
+
+    These are the samples that will fall, and those that stay above.
+    """
     n_classes, above, moves, weight_above = scene.labels.n_classes, scene.above, scene.moves, 0.0
     above[:] = 0.0
     for bucket in range(n_buckets + 1):
@@ -39,7 +43,7 @@ def begin_far_down(scene, n_buckets):
 
 @compiled
 def pass_bucket(scene, bucket):
-    """Move what turns in a bucket, all at once; by how much the weight above grows."""
+    """Move all samples of a bucket at once; returns by how much the weight above grows."""
     n_classes, above, moves, grown = scene.labels.n_classes, scene.above, scene.moves, 0.0
     for k in range(n_classes):
         at = (bucket * n_classes + k) * WAYS
@@ -51,7 +55,7 @@ def pass_bucket(scene, bucket):
 
 @compiled
 def flag_high(scene, n_buckets, bar, high_bar):
-    """Mark the buckets that may hold a score above the bar; whether one may hold a score above the high bar."""
+    """Flag the buckets that may hold a score above the bar; returns whether one may exceed the high bar."""
     any_higher, is_high = False, scene.is_high
     begin_far_down(scene, n_buckets)
     for bucket in range(n_buckets):
@@ -65,7 +69,7 @@ def flag_high(scene, n_buckets, bar, high_bar):
 
 @compiled
 def bars_exceeded(scene, bucket, bar, high_bar):
-    """How many of two bars a score in a bucket may exceed, from what is above before it."""
+    """How many of the two bars a score in this bucket may exceed, given the weights above before it."""
     n_classes, criterion, n_moving = scene.labels.n_classes, scene.labels.criterion, int64(0)
     above, by_class, moves, least, most = scene.above, scene.by_class, scene.moves, scene.least, scene.most
     rises, rises_above, rises_below = scene.rises, scene.rises_above, scene.rises_below
@@ -113,7 +117,7 @@ def bars_exceeded(scene, bucket, bar, high_bar):
 
 @compiled
 def margin_for(scene, weight_least, weight_most):
-    """What the sums of a few corners may be wrong by, in the units of `may_exceed`."""
+    """The rounding error of the sums in a few corners, in the units of `may_exceed`."""
     if scene.labels.criterion == GINI:
         return CORNER_ROUNDING * scene.weight * weight_most * (scene.weight - weight_least)
     return rounding(scene.weight, 1 << MOST_MOVING, scene.labels.n_classes, scene.labels.criterion)

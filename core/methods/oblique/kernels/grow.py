@@ -1,14 +1,14 @@
-"""The compiled twin of growing by `multivariate`: a whole tree, depth first, left to right.
+"""Grows a whole multivariate tree, depth first and left to right; equals `growth.grow` with `oblique`.
 
-A node's rows are a piece of one long list with their weights there, and it has a piece of every column's sorted list.
-Its second child's piece comes first and its first child's after it:
+A node's rows are a slice of one long list, with their weights in another, and it has a slice of every column's sorted
+list. Its second child's slice comes first, its first child's after it:
 
-    list   ... | piece of the node |                   grown next, and everything that it needs
+    list   ... | slice of the node |                   grown next, with all its descendants
            ... | second | first    | ...                      v
                         ^ popped first: what it writes comes after its own start
 
-`Problem`, `Rules` and `Work` are those of `methods.oblique.grow`. The kernels say which test, and add up what goes
-which way in row order; `methods.oblique.grow` has the figures from the definitions.
+`Problem` and `Rules` are those of `methods.oblique.grow`. The kernels choose the tests and sum up both sides in row
+order; `methods.oblique.assemble` computes the figures by the definitions.
 """
 
 from typing import Any, NamedTuple
@@ -27,15 +27,15 @@ from core.methods.oblique.kernels.oblique import best_sum
 from core.methods.oblique.kernels.start import STOP
 from core.splits.kernels.numeric import BLOCK, NO_CUT
 
-DONE = 0  # a place in `progress`
-COLUMN, CODE, TERMS, PARENT, SIZE, N_LINKS = range(6)  # of what is known of a node
-# Of its figures. After the weight come those of the classes, at the end those of the classes on both sides.
+DONE = 0  # an index into `progress`
+COLUMN, CODE, TERMS, PARENT, SIZE, N_LINKS = range(6)  # columns of `links`
+# Columns of `figures`. The node's class weights follow the named ones, then the class weights of both sides.
 THRESHOLD, SHARE, IS_COMPLETE, LEFT_WEIGHT, RIGHT_WEIGHT, WEIGHT, N_FIGURES = range(7)
-START, LENGTH, DEPTH, ABOVE, N_INFOS = range(5)  # of a node that waits
+START, LENGTH, DEPTH, ABOVE, N_INFOS = range(5)  # columns of `infos`, the waiting nodes
 
 
 class Node(NamedTuple):
-    """The node being grown: its rows and their weights, in row order, and its pieces of the lists."""
+    """The node being grown: its rows and their weights, in row order, and its slices of the lists."""
 
     rows: Any
     weights: Any
@@ -47,9 +47,9 @@ class Node(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room that nodes use one after the other; `ways` are by row, `side` by place in the node.
+    """Scratch shared by all nodes; `ways` is by row, `side` by position in the node.
 
-    `pairs` are empty and `flags` 0.
+    `pairs` is empty and `flags` is 0; shared kernels expect them.
     """
 
     ways: Any
@@ -78,7 +78,7 @@ class Work(NamedTuple):
 
 @making_arrays
 def work_for(problem):
-    """Room for the nodes of a tree."""
+    """Allocate the scratch for the nodes of a tree."""
     n_rows, n_classes, n_slots = len(problem.classes), problem.n_classes, problem.first_slots[-1]
     n_levels = problem.n_levels.max()
     return Work(
@@ -109,7 +109,7 @@ def work_for(problem):
 
 @making_arrays
 def grow_multivariate(problem, rules, progress):
-    """Every node's links and figures, and column, code and weight of all terms; see the names of their places above."""
+    """The links and figures of every node, and column, code and weight of all terms; their columns are named above."""
     n_rows, n_lists, n_classes, work = len(problem.classes), len(problem.lengths), problem.n_classes, work_for(problem)
     rows, weights, lists = np.arange(n_rows), problem.weights.copy(), problem.lists
     infos, shares, keys = np.empty((64, N_INFOS), np.int64), np.empty(64), np.empty(64, np.uint64)
@@ -174,7 +174,7 @@ def grow_multivariate(problem, rules, progress):
 
 @compiled
 def add_up_classes(problem, rows, weights, here):
-    """Write the weight of a node and of its classes; whether it has one class only, or no rows."""
+    """Write the weight of a node and of its classes; returns whether it is pure or empty."""
     weight, is_pure, by_class = 0.0, True, here[N_FIGURES : N_FIGURES + problem.n_classes]
     by_class[:] = 0.0
     for i in range(len(rows)):
@@ -187,9 +187,9 @@ def add_up_classes(problem, rows, weights, here):
 
 @making_arrays
 def split_of(problem, rules, work, lists, node, here, progress):
-    """`multivariate.best_split`: column and category of the test, or column and terms of a sum; `NONE` for no column.
+    """`oblique.best_split`: column and category of the test, or column and terms of a sum; column `NONE` if no split.
 
-    The figures of the split are written, and which way each row goes in `work.side`.
+    Also writes the figures of the split, and the side of each row to `work.side`.
     """
     score, column, code, threshold = best_attribute(problem, rules, work, lists, node)
     terms, weights, sums, sum_threshold = best_sum(problem, rules, node, progress)
@@ -215,7 +215,7 @@ def split_of(problem, rules, work, lists, node, here, progress):
 
 @compiled
 def note_sides(problem, rules, work, node, here):
-    """Write the weights and class weights that go each way, and whether all do; the gain and the score."""
+    """Write the weight and class weights of both sides, and whether all rows have a side; returns gain and score."""
     n_classes, is_complete, left, right = problem.n_classes, True, 0.0, 0.0
     sums = here[N_FIGURES + n_classes :]
     sums[:] = 0.0
@@ -236,13 +236,13 @@ def note_sides(problem, rules, work, node, here):
 
 @compiled
 def divide_rows(rules, work, rows, weights, start, n, first, second):
-    """Put the rows of the second child in the node's place and those of the first after them; how many each has.
+    """Partition a node's rows: the second child's to its start, the first child's after them.
 
-    Last comes how many both have. `fractional_weights.send_down`, and `without_light_copies` where those are not
-    wanted. `work.ways` says of each row where it goes, for the lists.
+    Returns the number of rows of the second child, of the first, and of both. `fractional_weights.send_down`, with
+    `without_light_copies` if light copies are not wanted. `work.ways` receives where each row goes, for the lists.
     """
     n_second, n_first, smallest, heavier = 0, 0, min(first, second), LEFT if first >= second - TIE else RIGHT
-    for i in range(n):  # a row is written wherever it may go, and stays where it does: no branch to foresee
+    for i in range(n):  # branch-free: a row is written to both sides, and only its counters advance
         row, weight, way = rows[start + i], weights[start + i], work.side[i]
         if way == BOTH and weight * smallest < rules.min_copy - TIE:
             way = heavier
@@ -260,7 +260,7 @@ def divide_rows(rules, work, rows, weights, start, n, first, second):
 
 @compiled
 def divide_lists(problem, work, lists, starts, lengths):
-    """The same for the sorted lists: the first row of starts and lengths becomes the second child's, then the first."""
+    """Partition the sorted lists; row 0 of `starts` and `lengths` becomes the second child's, row 1 the first's."""
     for c in range(lists.shape[0]):
         start, n, keeper = starts[0, c], lengths[0, c], int64(1)
         n_second, n_first = divide_list(

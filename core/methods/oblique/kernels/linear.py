@@ -1,7 +1,7 @@
-"""The compiled twins of `linear`: the same directions, to the last bit.
+"""`linear`, compiled: the same directions to the last bit.
 
-Features stand one after the other, `x[feature, sample]`, so that sums over them go along the samples; after the last
-feature comes a row of -1, whose coefficient is the threshold.
+Features are stored one after the other, `x[feature, sample]`, so that sums over them run along the samples. After the
+last feature there is a row of -1, whose coefficient is the threshold.
 """
 
 import numpy as np
@@ -19,12 +19,12 @@ from core.splits.kernels.numeric import score_of_whole
 from core.splits.kernels.unsorted import best_cut, buffers_for
 from core.splits.numeric import NO_GAIN
 
-TOLD_APART = 1e-9  # of the largest weight: less is rounding
+TOLD_APART = 1e-9  # relative to the largest weight; smaller ones are rounding
 
 
 @making_arrays
 def scene_of(x, labels):
-    """The scene of samples."""
+    """The scene of these samples, with its scratch."""
     n, n_classes = x.shape[1], labels.n_classes
     by_class, weight = np.zeros(n_classes), 0.0
     for i in range(n):
@@ -77,14 +77,14 @@ def only(scene, features):
 
 @compiled
 def largest_gain(scene):
-    """`Scene.largest_gain`: the score of nothing impure is 0 by entropy, and else the weight."""
+    """`Scene.largest_gain`: the score of pure branches is 0 by entropy, and the weight by other criteria."""
     purest = 0.0 if scene.labels.criterion == ENTROPY else scene.weight
     return (purest - scene.whole) / scene.weight
 
 
 @compiled
 def sums_along(x, weights, sums):
-    """`linear.sums_along`, with as many features as there are weights: several at a time, in the same order."""
+    """`linear.sums_along` over as many features as there are weights; four features per pass, in the same order."""
     n, n_features, j = sums.shape[0], weights.shape[0], 1
     for i in range(n):
         sums[i] = x[0, i] * weights[0]
@@ -111,7 +111,7 @@ def cut(scene, weights):
 
 @making_arrays
 def direction(x, labels, fit, max_terms, key, progress):
-    """`linear.direction`: all weights 0 where there is none; `max_terms` is 0 where any number will do."""
+    """`linear.direction`: all weights are 0 if there is none; `max_terms` is 0 if their number is not limited."""
     scene = scene_of(x, labels)
     weights, tried = np.zeros(x.shape[0] - 1), labels_tried(scene.by_class)
     squares, gains = squares_of(scene, fit), np.empty(tried.shape[0])
@@ -180,9 +180,9 @@ def refined(scene, start, key, progress):
 
 @compiled
 def descended(scene, weights, gain, enough, sides, progress):
-    """`linear._descended`: the weights are moved where they stand, and the sides with them; the gain."""
+    """`linear._descended`: changes `weights` and `sides` in place, and returns the gain."""
     sums_along(scene.x, weights, sides)
-    n_idle = 0  # coefficients that found nothing, one after the other: of all of them, each would find nothing again
+    n_idle = 0  # coefficients in a row without a better step; after all of them, none will find one
     for _ in range(MOST_SWEEPS):
         for j in range(weights.shape[0]):
             if gain >= enough or progress[STOP] != 0.0 or n_idle == weights.shape[0]:

@@ -1,4 +1,4 @@
-"""The best test on a sum in a node of a multivariate tree: the compiled twin of `multivariate.linear_candidate`.
+"""`oblique.linear_candidate`, compiled: the best test on a sum in a node of a multivariate tree.
 
 `Problem` and `Rules` are those of `methods.oblique.grow`, `Node` is that of `methods.oblique.kernels.grow`.
 """
@@ -21,7 +21,7 @@ of_length_1 = compiled_with(linear.of_length_1, rounded)
 
 @making_arrays
 def best_sum(problem, rules, node, progress):
-    """Columns and codes of the terms, their weights, each row's sum and the threshold; NaN where there is no test."""
+    """The terms' columns and codes, their weights, each row's sum and the threshold, NaN if there is no test."""
     columns, positions = learning_rows(problem, node)
     n_learnt = positions.shape[0]
     weights, classes = np.empty(n_learnt), np.empty(n_learnt, np.int32)
@@ -44,7 +44,7 @@ def best_sum(problem, rules, node, progress):
 
 @making_arrays
 def renumber(classes, n_classes):
-    """Number the classes that occur among some rows, in their order; how many there are."""
+    """Number the classes that occur from 0 on, in their order; returns how many there are."""
     numbers, n_here = np.full(n_classes, -1, np.int32), 0
     for i in range(classes.shape[0]):
         numbers[classes[i]] = 0
@@ -59,7 +59,7 @@ def renumber(classes, n_classes):
 
 @compiled
 def total(weights):
-    """The sum, in row order."""
+    """The sum of the weights, in row order."""
     found = 0.0
     for i in range(weights.shape[0]):
         found += weights[i]
@@ -68,7 +68,7 @@ def total(weights):
 
 @making_arrays
 def learning_rows(problem, node):
-    """`multivariate.learning_rows`: the columns, and places of rows."""
+    """`oblique.learning_rows`: the columns, and the positions of rows."""
     n, columns = node.rows.shape[0], problem.for_sums
     is_complete, is_taken = np.ones(n, np.bool_), np.ones(columns.shape[0], np.bool_)
     if problem.has_missing:
@@ -94,7 +94,7 @@ def known_weight(problem, node, column, is_chosen):
 
 @making_arrays
 def evenly_spaced(positions):
-    """`multivariate.evenly_spaced`."""
+    """`oblique.evenly_spaced`."""
     n = positions.shape[0]
     if n <= MOST_ROWS:
         return positions
@@ -107,7 +107,7 @@ def evenly_spaced(positions):
 
 @making_arrays
 def features(problem, node, positions, weights, columns):
-    """`multivariate.features_of`: column and code of each, its scale, and them standardised with a row of -1 below."""
+    """`oblique.features_of`: terms, scales, and the standardised features as rows of `x`, with a last row of -1."""
     terms, n = possible_terms(problem, node, positions, columns), 0
     x = np.empty((terms.shape[0] + 1, positions.shape[0]))
     for i in range(positions.shape[0]):
@@ -126,7 +126,7 @@ def features(problem, node, positions, weights, columns):
 
 @making_arrays
 def possible_terms(problem, node, positions, columns):
-    """Column and code of each number, and of each category that the rows have but for a column's last."""
+    """Column and code of each number, and of each category that the rows have except a column's last."""
     terms, n = np.empty((columns.shape[0] + problem.n_levels[columns].sum(), 2), np.int64), 0
     for column in columns:
         for code in codes_of(problem, node, positions, column):
@@ -137,7 +137,7 @@ def possible_terms(problem, node, positions, columns):
 
 @making_arrays
 def codes_of(problem, node, positions, column):
-    """The categories that the rows have, but for the last; -1 alone for a number, which has none."""
+    """The categories that the rows have, except the last; for a number, only -1."""
     if problem.n_levels[column] == 0:
         return np.full(1, -1)
     is_present = np.zeros(problem.n_levels[column], np.bool_)
@@ -148,7 +148,7 @@ def codes_of(problem, node, positions, column):
 
 @compiled
 def amount_of(value, code):
-    """What a term multiplies by its weight: a number, or 1 where a category has the code; NaN where it is missing."""
+    """What a term's weight is multiplied by: the number, or 1 if the category has the code; NaN if missing."""
     if code < 0 or np.isnan(value):
         return value
     return 1.0 if value == code else 0.0
@@ -156,7 +156,7 @@ def amount_of(value, code):
 
 @making_arrays
 def standardise(x, weights):
-    """`multivariate.standardised` of each feature, in place; the units that they had, 0 where one does not vary."""
+    """`oblique.standardised` of each feature, in place; returns the scales, 0 for a feature that does not vary."""
     n_features, weight = x.shape[0], total(weights)
     largest, means, scales = np.zeros(n_features), np.empty(n_features), np.zeros(n_features)
     for j in range(n_features):
@@ -187,7 +187,7 @@ def add_up(problem, node, terms, weights, sums):
 
 @making_arrays
 def threshold_of(problem, rules, node, sums):
-    """The best threshold among sums that are finite; NaN where there is none."""
+    """The best threshold among finite sums; NaN if there is none."""
     known, classes = np.empty(sums.shape[0]), np.empty(sums.shape[0], np.int32)
     for i in range(sums.shape[0]):
         known[i] = sums[i] if np.isfinite(sums[i]) else np.nan

@@ -1,24 +1,25 @@
-"""What the kernels that learn directions hand on to each other."""
+"""The structure that the kernels for learning directions share."""
 
 from core.compiler.compile import Struct, StructType, define, structure
 
 
 class Scene(Struct):
-    """`linear.Scene`: the samples, what is known of all of them together, and room.
+    """`linear.Scene` with totals over all samples, and scratch.
 
-    - `x[feature, sample]`, after the last feature a row of -1; `labels` are those of `splits.kernels.unsorted`.
-    - `by_class`, `weight`, `whole`: the weight of each class and of all samples, and the score of all undivided.
-    - `room` to sort in, `sums` of each sample.
-    - For a step: where each sample turns, its bucket, and its slot in `moves[bucket, class, rises or falls]`, which is
-      flat; which buckets are high, their samples and these in order with their turns, from where to where each bucket
-      stands there; of each class what is above, its terms of the score on both sides, the least and the most that may
-      be above in a bucket, and what the terms grow by in between; scores above the bar, and where they are.
+    - `x[feature, sample]` has a row of -1 after the last feature; `labels` are those of `splits.kernels.unsorted`.
+    - `by_class`, `weight`, `whole`: the weight of each class, of all samples, and the score of the unsplit samples.
+    - `buffers` to sort in, and `sums` of each sample.
+    - For a step: `turns` has the step at which each sample changes sides, `buckets` its bucket, and `slots` its index
+      in the flat `moves[bucket, class, RISES or FALLS]`. `is_high` flags the high buckets, `high` lists their samples,
+      `ordered` and `ordered_turns` have these sorted within each bucket, from `begins` to `ends`. By class: the weight
+      `above`, its score terms on both sides, the least and the most weight above within a bucket, and the growth of
+      the terms from the least to the most. `scores` and `middles` are the scores above the bar and their steps.
     """
 
 
 @structure
 class SceneType(StructType):
-    """What kernels know of a `Scene`."""
+    """The Numba type of `Scene`."""
 
 
 define(

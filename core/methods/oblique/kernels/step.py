@@ -1,13 +1,13 @@
-"""The compiled twin of `linear.best_step`, which looks only where something better than a bar can be.
+"""`linear.best_step`, compiled to search only where a gain may exceed a bar.
 
-The places where samples change sides are put into buckets, ascending: a power of two is cut into a few, and what is far
-away or very near goes into the last ones.
+The steps at which samples change sides are sorted into ascending buckets. Each power of two has a few buckets; very
+large and very small steps go into the outermost and innermost ones.
 
-    place       -8 .. -4 .. -2 .. -1 .. -1/2 .. 1/2 .. 1 .. 2 .. 4 .. 8        times about what sides are
+    step        -8 .. -4 .. -2 .. -1 .. -1/2 .. 1/2 .. 1 .. 2 .. 4 .. 8        times a typical step
     bucket       0    1     2     3          ...                    last
 
-Only buckets that may hold a score above the bar, which `methods.oblique.kernels.buckets` tells, are sorted, and their
-samples moved one by one. Most steps have none.
+Only buckets that may hold a score above the bar (`methods.oblique.kernels.buckets`) are sorted, and their samples moved
+one by one. Most calls have no such bucket.
 """
 
 import numpy as np
@@ -19,15 +19,15 @@ from core.methods.oblique.kernels.buckets import FALLS, WAYS, begin_far_down, fl
 from core.splits.kernels.numeric import may_exceed, rounding, score_of_sides, term
 from core.splits.numeric import NO_GAIN
 
-POWERS_BELOW, POWERS = 5, 8  # of two, that are cut into buckets: so many below what sides are about, and in all
-MOST_PARTS, ROWS_A_BUCKET = 3, 12  # a power is cut into 2^3 at the most; not into more where buckets would be emptier
+POWERS_BELOW, POWERS = 5, 8  # powers of two with own buckets: those below the typical step, and all
+MOST_PARTS, ROWS_A_BUCKET = 3, 12  # at most 2^3 buckets a power; fewer, as long as buckets would be emptier than this
 MOST_BUCKETS = 2 * POWERS << MOST_PARTS
-GLANCE = 16  # samples that tell what turns are about
+GLANCE = 16  # samples from which the typical step is estimated, approximately
 
 
 @compiled
 def best_step(scene, sides, slopes, bar):
-    """`linear.best_step`, where a gain exceeds the bar by more than a tie; else any that does not, or none."""
+    """`linear.best_step` if a gain exceeds the bar by more than a tie; otherwise any gain that does not, or none."""
     n_buckets, tie = fill_buckets(scene, sides, slopes), TIE * scene.weight
     bar_score = scene.whole + bar * scene.weight
     if not flag_high(scene, n_buckets, bar_score - tie, bar_score + 0.5 * tie):
@@ -45,9 +45,9 @@ def best_step(scene, sides, slopes, bar):
 
 @compiled
 def fill_buckets(scene, sides, slopes):
-    """Find where each sample turns, and add up what turns in each bucket; how many buckets there are.
+    """Compute where each sample changes sides, and sum the weights by bucket; returns the number of buckets.
 
-    After the last one comes another, for samples that never turn.
+    After the last bucket there is one more, for samples that never change sides.
     """
     n, n_parts, n_classes, classes = sides.shape[0], 0, scene.labels.n_classes, scene.labels.classes
     while n_parts < MOST_PARTS and (2 * POWERS << n_parts) * ROWS_A_BUCKET < n:
@@ -58,7 +58,7 @@ def fill_buckets(scene, sides, slopes):
     for i in range(n):
         turns[i] = -sides[i] / slopes[i]
     bits = turns.view(np.uint64)
-    for i in range(n):  # no branches: this is done for several samples at once
+    for i in range(n):  # branch-free, so that it is vectorised
         near = min(max(int64((bits[i] & ~(uint64(1) << uint64(63))) >> shift) - first, 0), half - 1)
         bucket = half + (near ^ -int64(bits[i] >> uint64(63)))  # ~near is -1 - near
         bucket = bucket if slopes[i] != 0.0 else n_buckets
@@ -73,7 +73,7 @@ def fill_buckets(scene, sides, slopes):
 
 @compiled
 def power_of_turns(sides, slopes):
-    """About what power of two turns are, as it stands in the bits of a number."""
+    """The exponent bits of the typical step at which samples change sides."""
     side, slope = 0.0, 0.0
     for i in range(0, sides.shape[0], sides.shape[0] // GLANCE + 1):
         side += abs(sides[i])
@@ -83,7 +83,7 @@ def power_of_turns(sides, slopes):
 
 @compiled
 def order_high(scene, n_buckets):
-    """Put the samples of high buckets in order, those of equal turns as they were, from `begins` to `ends` of each."""
+    """Sort the samples of high buckets by turn, stably, into `begins` to `ends` of each bucket."""
     n_high, high, begins, ends, buckets = uint64(0), scene.high, scene.begins, scene.ends, scene.buckets
     ordered, turns, is_high, all_turns = scene.ordered, scene.ordered_turns, scene.is_high, scene.turns
     for i in range(buckets.shape[0]):
@@ -109,7 +109,7 @@ def order_high(scene, n_buckets):
 
 @compiled
 def scan_high(scene, n_buckets, bar):
-    """Move the samples of high buckets one by one; how many scores above the bar are found, with their middles."""
+    """Move the samples of high buckets one by one; returns how many scores above the bar were recorded."""
     n_found, weight_above = int64(0), begin_far_down(scene, n_buckets)
     for bucket in range(n_buckets):
         if scene.is_high[bucket]:
@@ -121,7 +121,7 @@ def scan_high(scene, n_buckets, bar):
 
 @compiled
 def scan_bucket(scene, n_buckets, bucket, weight_above, n_found, bar):
-    """Move the samples of a bucket; the weight above, how many scores are found, and the bar, raised by these."""
+    """Move the samples of a bucket; returns the weight above, the number of recorded scores, and the raised bar."""
     n_classes, criterion, weight, by_class = (
         scene.labels.n_classes,
         scene.labels.criterion,
@@ -165,7 +165,7 @@ def scan_bucket(scene, n_buckets, bucket, weight_above, n_found, bar):
 
 @compiled
 def smallest_after(scene, bucket, n_buckets):
-    """The first turn after a bucket; infinity where there is none."""
+    """The smallest turn after a bucket; infinity if there is none."""
     smallest, turns, buckets = np.inf, scene.turns, scene.buckets
     for i in range(turns.shape[0]):
         if bucket < buckets[i] < n_buckets:

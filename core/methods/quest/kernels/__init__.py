@@ -1,1 +1,1 @@
-"""Compiled twins of `methods.quest`."""
+"""Compiled kernels of `methods.quest`."""

@@ -1,6 +1,6 @@
-"""The compiled twin of the tests of `quest`, and of its choice of an attribute.
+"""`quest.tests_of` and `quest.choice`, compiled: the tests of all columns, and the choice among them.
 
-`statistics[column]` and `degrees[:, column]` are those of F, or of chi-squared, which has no degrees of freedom within.
+`statistics[column]` and `degrees[:, column]` are those of F or of chi-squared; the latter has 0 within-degrees.
 """
 
 from math import inf
@@ -24,12 +24,12 @@ from core.criteria.significance import SAME_LOG10_P
 from core.methods.quest.quest import SAME_STATISTIC
 
 LEAF = -1
-NOT_TESTED, NOT_ASKED, WAITS = -1.0, 1.0, 2.0  # in place of a statistic, and of the logarithm of p
+NOT_TESTED, NOT_ASKED, WAITS = -1.0, 1.0, 2.0  # the first in place of a statistic, the others of log10 p
 
 
 @compiled
 def test_all(problem, work, grouped, tables, has_tables):
-    """The first tests of all columns, and the sums that they are made of, unless the tables are filled."""
+    """Test all columns by the first tests, with the sums these need; tables are summed up unless already filled."""
     width = problem.width
     add_up_moments(problem.numbers, width, problem.has_missing, grouped, work.class_weights, work.moments)
     test_means(width, work.class_weights, work.moments, work.tests)
@@ -49,9 +49,9 @@ def test_all(problem, work, grouped, tables, has_tables):
 
 @compiled
 def add_up_tables(problem, grouped, tables):
-    """The weight of every class in every category; of rows that do not know theirs in one after all others.
+    """Sum the weight of every class in every category; rows whose category is missing go to the cell after all others.
 
-    Rows further on are asked for meanwhile: a node's rows stand far from each other.
+    Later rows are prefetched, since the rows of a node are far apart in memory.
     """
     n_nominal = uint64(len(problem.nominal))
     if n_nominal == uint64(0):
@@ -73,7 +73,7 @@ def add_up_tables(problem, grouped, tables):
 
 @compiled
 def choice(problem, limits, work, grouped, is_spread_tested):
-    """`quest.choice` among the columns left; whether Levene's test was needed, which is made once."""
+    """`quest.choice` among the columns left; also returns whether Levene's test, which runs once, has been made."""
     first, smallest = most_significant(work.statistics, work.degrees, work.is_left, work.logs)
     if first == LEAF or smallest < limits.log10_alpha:
         return first, is_spread_tested
@@ -92,10 +92,10 @@ def choice(problem, limits, work, grouped, is_spread_tested):
 
 @compiled
 def most_significant(statistics, degrees, is_left, logs):
-    """`significance.most_significant` of the columns left that have a statistic, with its log10 p; else `LEAF`.
+    """`significance.most_significant` of the columns left that have a statistic, with its log10 p; `LEAF` if none.
 
-    The largest statistic is asked first. Of those that it beats beyond doubt p is not worked out, and of its equals
-    only up to the first that is to be chosen.
+    The largest statistic is examined first. p is not computed for the columns that it beats beyond doubt, and for
+    columns of equal statistic only up to the first that is to be chosen.
     """
     for column in range(len(statistics)):
         logs[column] = NOT_ASKED if is_left[column] and statistics[column] >= 0 else inf
@@ -108,7 +108,7 @@ def most_significant(statistics, degrees, is_left, logs):
         smallest = min(smallest, logs[best])
         leave_beaten(statistics, degrees, best, logs)
         best = largest_unasked(statistics, logs)
-    if best != LEAF:  # nothing depends on these: p is 1
+    if best != LEAF:  # the statistics left are 0, so p is 1
         for column in range(len(statistics)):
             logs[column] = 0.0 if logs[column] == NOT_ASKED else logs[column]
     return first_of_equals(statistics, degrees, logs, smallest, logs[first] == smallest), smallest
@@ -116,9 +116,9 @@ def most_significant(statistics, degrees, is_left, logs):
 
 @compiled
 def first_of_equals(statistics, degrees, logs, smallest, is_largest):
-    """The first column of the smallest p, and of the largest statistic among these.
+    """The first column of the smallest p, and of the largest statistic among those.
 
-    `is_largest` says that the largest statistic of all has it: then those that wait have no larger one.
+    With `is_largest`, the largest statistic of all has the smallest p, so no waiting column has a larger one.
     """
     largest = -inf
     for column in range(len(statistics)):
@@ -137,7 +137,7 @@ def first_of_equals(statistics, degrees, logs, smallest, is_largest):
 
 @compiled
 def largest_unasked(statistics, logs):
-    """The column of the largest statistic whose p is not known yet; `LEAF` where there is none."""
+    """The column of the largest statistic whose p is not known yet; `LEAF` if there is none."""
     found, largest = int64(LEAF), -inf
     for column in range(len(statistics)):
         statistic = statistics[column] if logs[column] == NOT_ASKED else -inf
@@ -148,11 +148,12 @@ def largest_unasked(statistics, logs):
 
 @compiled
 def leave_beaten(statistics, degrees, best, logs):
-    """Leave out the columns with a smaller statistic than the best beyond doubt, which cannot have a smaller p.
+    """Drop the columns with a clearly smaller statistic than the best that cannot have a smaller p.
 
-    The same F, or chi-squared, of the same degrees of freedom has the same p. With one or two degrees between groups p
-    falls with those within: so do the tails of Student's t, and (1 + 2F/d)^(-d/2). Columns whose statistic is all but
-    the same, of the same degrees, have no smaller p either: they wait until it is clear whether the best has it.
+    Equal F, or equal chi-squared, with equal degrees of freedom have equal p. With one or two degrees between groups, p
+    falls with those within: so do the tails of Student's t, and (1 + 2F/d)^(-d/2). Columns with almost the same
+    statistic and the same degrees have no smaller p either; they wait until it is known whether the best has the
+    smallest.
     """
     limit, between, within = statistics[best], degrees[0, best], degrees[1, best]
     limit -= SAME_STATISTIC * max(1.0, limit)

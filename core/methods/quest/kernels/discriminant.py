@@ -1,7 +1,7 @@
-"""The functions of `discriminant`, compiled as they are, and the compiled twins of `discriminant_cuts`.
+"""The functions of `discriminant` compiled from their source, and `discriminant_cuts` compiled.
 
-Values are NaN where they are not known: no comparison is true of them then, so such rows weigh nothing on either side.
-`entries` are rows with their classes, `methods.quest.kernels.packed_rows`.
+Missing values are NaN, for which every comparison is false, so such rows add no weight to either side. `entries` are
+rows packed with their classes (`methods.quest.kernels.packed_rows`).
 """
 
 from math import inf
@@ -18,7 +18,7 @@ from core.methods.quest.discriminant_cuts import NARROW
 from core.methods.quest.kernels.packed_rows import class_of
 from core.splits import candidates
 
-ROUNDING = 1e-6  # in proportion, far more than sums of the same weights in another order can differ by
+ROUNDING = 1e-6  # relative; far more than sums of the same weights in another order can differ by
 
 midpoint = compiled(candidates.midpoint)
 part_classes, united = compiled(discriminant.part_classes), compiled(discriminant.united)
@@ -29,7 +29,7 @@ trace_of, divide_by = compiled(discriminant.trace_of), compiled(discriminant.div
 
 @making_arrays
 def products(rows):
-    """`discriminant.products`, each added up by itself, in the same order."""
+    """`discriminant.products`, added up cell by cell in the definition's order."""
     found = np.zeros((rows.shape[0], rows.shape[0]))
     for i in range(rows.shape[0]):
         for j in range(rows.shape[0]):
@@ -44,7 +44,7 @@ discriminant_coordinates = compiled_with(discriminant.discriminant_coordinates, 
 
 
 class Buffers(NamedTuple):
-    """For the classes of the second group, and twice for all values of a node with their weights."""
+    """Scratch: flags for the classes of the second group, and two copies of a node's values and weights."""
 
     second: BoolArray
     values: FloatArray
@@ -55,7 +55,7 @@ class Buffers(NamedTuple):
 
 @compiled
 def can_be_cut(class_weights, least):
-    """Whether there are two classes, and enough weight for two sides: else `best_cut` would find nothing."""
+    """Whether there are two classes, and enough weight for two sides; otherwise `best_cut` would find nothing."""
     n_present, whole = 0, 0.0
     for k in range(len(class_weights)):
         n_present += class_weights[k] > 0
@@ -65,9 +65,9 @@ def can_be_cut(class_weights, least):
 
 @compiled
 def best_cut(values, entries, weights, moments, centre, least, buffers):
-    """`discriminant_cuts.best_cut` of a column whose weights, means and variations are known; it `can_be_cut`.
+    """`discriminant_cuts.best_cut` from the known class weights, means and variations of a column that `can_be_cut`.
 
-    Returns the weights of both sides with it; NaN where there is none.
+    Returns the threshold, NaN if there is none, and the weights of both sides.
     """
     class_weights, means, variations, second = moments[0], moments[1], moments[2], buffers.second
     part_classes(class_weights, means, second)
@@ -99,7 +99,7 @@ def best_cut(values, entries, weights, moments, centre, least, buffers):
 
 @compiled
 def varies(values, entries, second, of_second):
-    """Whether a super-class has two values; mostly the first rows tell."""
+    """Whether a super-class has two different values; usually the first rows show it."""
     one = np.nan
     for i in range(len(values)):
         if second[class_of(entries[i])] == of_second and not np.isnan(values[i]):
@@ -122,7 +122,7 @@ def extremes(values, entries, second, of_second):
 
 @compiled
 def beside(values, edge, above):
-    """Halfway from a value to the next one above, or below; NaN where there is none."""
+    """The midpoint between a value and the next one above, or below; NaN if there is none."""
     next_value = inf if above else -inf
     for i in range(len(values)):
         low, high = (edge, next_value) if above else (next_value, edge)
@@ -137,7 +137,7 @@ def beside(values, edge, above):
 def weights_beside(values, weights, threshold):
     """The weight up to a threshold, and the weight above it."""
     left, right = 0.0, 0.0
-    for i in range(len(values)):  # without a branch, which no processor could foresee
+    for i in range(len(values)):  # branch-free, since a branch here would be unpredictable
         left += weights[i] * (values[i] <= threshold)
         right += weights[i] * (values[i] > threshold)
     return left, right
@@ -145,15 +145,15 @@ def weights_beside(values, weights, threshold):
 
 @compiled
 def is_enough(left, right, least):
-    """`discriminant_cuts.holds_enough`"""
+    """`discriminant_cuts.holds_enough`."""
     return min(left, right) > 0 and min(left, right) >= least - TIE
 
 
 @compiled
 def nearest_cut(values, weights, left, least, buffers):
-    """`discriminant_cuts.nearest_cut` where there is so much left of what is wanted; NaN where there is none.
+    """`discriminant_cuts.nearest_cut`; `left` is the weight left of the wanted cut; NaN if there is none.
 
-    Looked for from the side that had too little.
+    The search runs from the side with too little weight.
     """
     sign = 1.0 if left < least - TIE or left == 0 else -1.0
     edge, beyond, beyond_weight = outermost(values, weights, sign, least, buffers), inf, 0.0
@@ -168,10 +168,10 @@ def nearest_cut(values, weights, left, least, buffers):
 
 @compiled
 def outermost(values, weights, sign, least, buffers):
-    """The first value from below up to which there is enough weight; the last if there never is. Some value is known.
+    """The smallest value up to which there is enough weight; the largest if there never is. Some value is known.
 
-    Values are taken times their sign. As `np.partition` finds one: those of one side of some value are left out, until
-    it is that value.
+    Values are multiplied by `sign` first. A quickselect, as in `np.partition`: the values on one side of a pivot are
+    dropped until the pivot is the value.
     """
     kept, kept_weights, others, other_weights = (
         buffers.values,

@@ -1,14 +1,14 @@
-"""The compiled twin of growing by `quest`: a whole tree, depth first, left to right.
+"""Grows a whole tree by `quest`, depth first and left to right.
 
-Numbers stand row by row, so that one pass over a node's rows adds to the sums of all columns at once. A node's rows are
-a piece of one long list, its second child's piece comes first and its first child's after it:
+Numbers are stored row by row, so one pass over a node's rows adds to the sums of all columns. A node's rows are a slice
+of one long list; its second child's slice comes first, its first child's after it:
 
-    rows   ... | rows of the node |                    grown next, and everything that it needs
+    rows   ... | rows of the node |                    grown next, with all its descendants
            ... | second | first   | ...                       v
                         ^ popped first: what it writes comes after its own start
 
-`Problem` and `Limits` are those of `methods.quest.grow`, `Work` and `Grown` those of `methods.quest.scratch`. Sums run
-in row order, as in the definition, and cuts come from its own functions; so both give the same tree.
+`Problem` and `Limits` are those of `methods.quest.problem`, `Work` and `Grown` those of `methods.quest.scratch`. Sums
+run in row order, as in the definition, and cuts are found by its own functions, so both give the same tree.
 """
 
 import numpy as np
@@ -32,16 +32,16 @@ from core.methods.quest.kernels.scratch import (
 from core.methods.quest.kernels.split import MIDDLE, chosen_split
 from core.methods.quest.kernels.state import Problem, Work
 
-DONE, STOP = 0, 1  # places in `progress`
+DONE, STOP = 0, 1  # indices into `progress`
 FIRST, SECOND, BOTH = 0, 1, 2  # where a row goes
-FAR, NEAR = 0, 1  # whether the rows of a node stand among all others, or only among those of a subtree around it
-LINE = 8  # numbers in a line of the processor's cache
-NEAR_BYTES = 1 << 19  # they fit in a processor's second cache
+FAR, NEAR = 0, 1  # whether a node's rows are read from the whole table, or from the copy of a subtree
+LINE = 8  # float64 numbers in a cache line
+NEAR_BYTES = 1 << 19  # fits in a second-level cache
 
 
 @making_arrays
 def grow_quest(problem_fields, limits, work_fields, grown, progress):
-    """The nodes of the tree, in `grown` or what became of it; how many there are, and how many groups."""
+    """Grow the tree; returns `grown`, or its longer replacement, with the numbers of nodes and of group flags."""
     problem, work = Problem(*problem_fields), Work(*work_fields)
     begin(problem, grown)
     counts, near = np.array([1, 0, 0]), near_buffers(problem)
@@ -55,7 +55,7 @@ def grow_quest(problem_fields, limits, work_fields, grown, progress):
 
 @compiled
 def begin(problem, grown):
-    """All rows wait; there is room to divide them."""
+    """Put the root with all rows on the stack; the lists have the capacity for partitioning them."""
     n_rows, waiting = len(problem.classes), grown.waiting
     for row in range(n_rows):
         grown.rows[row], grown.weights[row] = packed(row, problem.classes[row]), problem.weights[row]
@@ -65,9 +65,9 @@ def begin(problem, grown):
 
 @compiled
 def grow_while_it_fits(problem, near, limits, work, grown, counts, progress):
-    """Grow one node after the other, until none waits, or lists are too short for the next one.
+    """Grow node after node until none waits, or the lists are too short for the next one.
 
-    Here no arrays are made, so nobody counts who has one of the many pieces of arrays.
+    No arrays are made in here, which saves Numba the reference counts of the many array slices.
     """
     while counts[N_WAITING] > 0 and progress[STOP] == 0.0 and has_capacity(grown, counts, len(work.mask)):
         counts[N_WAITING] -= 1
@@ -103,7 +103,7 @@ def grow_while_it_fits(problem, near, limits, work, grown, counts, progress):
 
 @making_arrays
 def near_buffers(problem):
-    """A problem of few rows, with room for those of a subtree: there they stand side by side."""
+    """A `Problem` for a subtree's rows, stored contiguously, with capacity for few rows."""
     n_nominal = len(problem.nominal)
     n = min(NEAR_BYTES // (8 * problem.width + 4 * n_nominal), len(problem.classes) // 4)
     return Problem(
@@ -123,7 +123,7 @@ def near_buffers(problem):
 
 @compiled
 def bring_near(problem, near, rows):
-    """Copy the rows of a node; they and all below it are numbered by their places there."""
+    """Copy the rows of a node to `near`; below it, row numbers are indices into the copy."""
     width, n_nominal, n = problem.width, len(problem.nominal), len(rows)
     numbers, near_numbers, cells, near_cells = problem.numbers, near.numbers, problem.cells, near.cells
     for i in range(n):
@@ -139,9 +139,9 @@ def bring_near(problem, near, rows):
 
 @compiled
 def add_up_classes(rows, weights, class_weights, starts):
-    """The weight of a node and of its classes, and whether it has one class only, or no rows.
+    """The weight of a node, whether it is pure or empty, and, in place, its class weights.
 
-    `starts` are told where each class begins when rows are put class after class.
+    `starts[k]` becomes the index where class k begins once rows are grouped by class.
     """
     class_weights[:], starts[:] = 0.0, 0
     weight, n = 0.0, uint64(rows.shape[0])
@@ -161,7 +161,7 @@ def add_up_classes(rows, weights, class_weights, starts):
 
 @compiled
 def is_terminal(limits, depth, weight, class_weights):
-    """`stopping.is_terminal`, and whether two children would have too little."""
+    """`stopping.is_terminal`, or whether the weight is too small for two children."""
     if depth >= limits.max_depth or weight < limits.min_samples_split - TIE:
         return True
     if weight < 2 * (limits.min_samples_leaf - TIE):
@@ -176,9 +176,9 @@ def is_terminal(limits, depth, weight, class_weights):
 
 @compiled
 def hand_down(problem, tables, at, second_rows, first_rows):
-    """Turn a node's tables, in place `at`, into those of its second child, and the place after it into the first's.
+    """Turn a node's tables at index `at` into those of its second child, and those at `at + 1` into the first's.
 
-    Only the rows of the child with fewer of them are counted: whole numbers can be subtracted.
+    Only the rows of the smaller child are counted; since counts are whole numbers, the rest is an exact difference.
     """
     is_second = len(second_rows) < len(first_rows)
     whole, part = tables[at], tables[at + 1]
@@ -191,7 +191,7 @@ def hand_down(problem, tables, at, second_rows, first_rows):
 
 @compiled
 def count_cells(problem, rows, tables):
-    """How many rows of every class are in every category."""
+    """Count the rows of every class in every category."""
     tables[:] = 0.0
     cells, n_nominal = problem.cells, uint64(len(problem.nominal))
     first, bytes_a_row = uint64(cells.ctypes.data), uint64(cells.itemsize) * n_nominal
@@ -208,9 +208,9 @@ def count_cells(problem, rows, tables):
 
 @compiled
 def divide(rows, weights, start, n, cut, first, second, limits, work):
-    """Put the rows of the second child in the node's place and those of the first after them; how many each has.
+    """Partition a node's rows: the second child's to its start, the first child's after them; returns both numbers.
 
-    `fractional_weights.send_down`, and `without_light_copies` where light copies are not wanted.
+    `fractional_weights.send_down`, with `without_light_copies` if light copies are not wanted.
     """
     n_second, n_first, values, ways = uint64(0), uint64(0), work.values, work.ways
     kept_rows, kept_weights = work.kept_rows, work.kept_weights
@@ -220,11 +220,11 @@ def divide(rows, weights, start, n, cut, first, second, limits, work):
     to_first[FIRST], to_first[SECOND], to_first[BOTH] = 1.0, 0.0, first
     to_second[FIRST], to_second[SECOND], to_second[BOTH] = 0.0, 1.0, second
     i, end = uint64(0), uint64(n)
-    while i < end:  # a row is written wherever it may go, and stays where it does: no branch to foresee
+    while i < end:  # branch-free: a row is written to both sides, and only its counters advance
         row, weight, way = second_rows[i], second_weights[i], BOTH - (values[i] > cut) - 2 * (values[i] <= cut)
         is_light = (way == BOTH) & (weight * smallest < limits.min_copy_weight - TIE)
         way = uint64(heavier if is_light else way)
-        of_first, of_second = weight * to_first[way], weight * to_second[way]  # from a table: else it would be a branch
+        of_first, of_second = weight * to_first[way], weight * to_second[way]  # from a table, to avoid a branch
         second_rows[n_second], second_weights[n_second] = row, of_second
         n_second += uint64(of_second > 0)
         kept_rows[n_first], kept_weights[n_first] = row, of_first

@@ -1,4 +1,4 @@
-"""Rows packed with their class, and rows class after class."""
+"""Row numbers packed with their class, and rows grouped by class."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ ROW_BITS, CLASS_MASK = uint64(32), uint64((1 << 32) - 1)
 
 
 class Grouped(NamedTuple):
-    """The rows of a node and their weights; those of class k from `starts[k]` to `starts[k + 1]`, in row order."""
+    """The rows of a node grouped by class, with weights; class k is at `starts[k]` to `starts[k + 1]`, in row order."""
 
     rows: RowArray
     weights: FloatArray
@@ -20,25 +20,25 @@ class Grouped(NamedTuple):
 
 @compiled
 def packed(row, class_):
-    """A row with its class in the lower bits."""
+    """Pack a row number with its class in the lower bits."""
     return uint64(row) << ROW_BITS | uint64(class_)
 
 
 @compiled
 def row_of(entry):
-    """The row."""
+    """The row number of an entry."""
     return entry >> ROW_BITS
 
 
 @compiled
 def class_of(entry):
-    """Its class."""
+    """The class of an entry."""
     return entry & CLASS_MASK
 
 
 @compiled
 def group(entries, weights, grouped):
-    """Put rows class after class; `starts` say where each class begins, and are then those of the next one."""
+    """Group rows by class; on entry `starts[k]` is where class k begins, on return also where the last one ends."""
     rows, row_weights, starts = grouped.rows, grouped.weights, grouped.starts
     i, n = uint64(0), uint64(entries.shape[0])
     while i < n:

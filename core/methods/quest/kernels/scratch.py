@@ -1,4 +1,4 @@
-"""Writing to `quest.scratch.Grown`: nodes that wait and those that do not, counted in a list of three numbers."""
+"""Writing to `quest.scratch.Grown`: waiting nodes and finished ones; `counts` holds how many of each, and of groups."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ N_WAITING, N_NODES, N_GROUPS = range(3)
 
 @making_arrays
 def with_capacity(grown, counts, n_groups):
-    """With room for one more node, whose rows are to be divided."""
+    """The lists made longer where needed for one more node, whose rows are to be partitioned."""
     n_waiting, n_nodes, n_used = counts[N_WAITING], counts[N_NODES], counts[N_GROUPS]
     middle, end = pieces_of(grown, n_waiting)
     return Grown(
@@ -35,7 +35,7 @@ def with_capacity(grown, counts, n_groups):
 
 @compiled
 def has_capacity(grown, counts, n_groups):
-    """Whether there is that room."""
+    """Whether the lists have capacity for one more node, whose rows are to be partitioned."""
     _, end = pieces_of(grown, counts[N_WAITING])
     has_nodes = counts[N_WAITING] < len(grown.waiting) and counts[N_NODES] < len(grown.column)
     return has_nodes and end <= len(grown.rows) and counts[N_GROUPS] + n_groups <= len(grown.groups)
@@ -43,14 +43,14 @@ def has_capacity(grown, counts, n_groups):
 
 @compiled
 def pieces_of(grown, n_waiting):
-    """Where the rows of the next node end, and those of its children at most."""
+    """Where the rows of the next node end, and an upper bound of where its children's do."""
     start, n = grown.waiting[n_waiting - 1, 0], grown.waiting[n_waiting - 1, 1]
     return start + n, start + 2 * n
 
 
 @compiled
 def write_leaf(grown, counts, parent, share, weight, class_weights):
-    """A node that is not split."""
+    """Append a node as a leaf; `write_split` may turn it into an inner node."""
     node = counts[N_NODES]
     grown.column[node], grown.parent[node], grown.size[node] = LEAF, parent, 1
     grown.group_start[node], grown.threshold[node] = counts[N_GROUPS], np.nan
@@ -62,7 +62,7 @@ def write_leaf(grown, counts, parent, share, weight, class_weights):
 
 @compiled
 def write_split(grown, counts, node, split, problem, mask):
-    """What it is split by after all."""
+    """Write the split of a node that was appended as a leaf."""
     grown.column[node], grown.threshold[node] = split.column, split.threshold
     if np.isnan(split.threshold):
         position = position_of(problem.nominal, split.column)
@@ -73,7 +73,7 @@ def write_split(grown, counts, node, split, problem, mask):
 
 @compiled
 def put_waiting(grown, counts, start, n, depth, parent, distance, has_tables, share):
-    """One more node waits, and is grown before all others that do."""
+    """Push a node onto the stack of waiting nodes; it is grown before all others in it."""
     position, waiting = counts[N_WAITING], grown.waiting
     waiting[position, 0], waiting[position, 1], waiting[position, 2] = start, n, depth
     waiting[position, 3], waiting[position, 4], waiting[position, 5] = parent, distance, has_tables

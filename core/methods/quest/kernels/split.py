@@ -1,4 +1,4 @@
-"""The compiled twin of `quest.chosen_split`: the split of the attribute that the tests choose."""
+"""`quest.chosen_split`, compiled: the split on the attribute that the tests choose."""
 
 from typing import NamedTuple
 
@@ -20,14 +20,14 @@ from core.methods.quest.kernels.discriminant import (
 )
 from core.methods.quest.kernels.packed_rows import Grouped, class_of, group, packed, row_of
 
-MIDDLE = 0.5  # between the numbers of two groups
+MIDDLE = 0.5  # between 0 and 1, the numbers of the two groups
 
 
 class Split(NamedTuple):
-    """A column, `LEAF` where nothing is to be split; its threshold, NaN for groups; the known weights of both sides.
+    """A column (`LEAF` for no split), its threshold (NaN for groups), and the known weight on both sides.
 
-    Where the rows of the node go, `work.values` say: left up to the threshold, or up to `MIDDLE` for groups, right
-    beyond it, and both ways where they are NaN.
+    `work.values` say where each row of the node goes: left up to the threshold (`MIDDLE` for groups), right above it,
+    and both ways if NaN.
     """
 
     column: int
@@ -38,7 +38,7 @@ class Split(NamedTuple):
 
 @compiled
 def chosen_split(problem, limits, work, rows, weights, tables, has_tables):
-    """The split of a node; of a column without an order with the first group in `work.mask`."""
+    """`quest.chosen_split`: the split of a node; for a nominal column, the first group is flagged in `work.mask`."""
     grouped = Grouped(work.grouped, work.grouped_weights, work.starts)
     group(rows, weights, grouped)
     test_all(problem, work, grouped, tables, has_tables)
@@ -64,7 +64,7 @@ def chosen_split(problem, limits, work, rows, weights, tables, has_tables):
 
 @compiled
 def position_of(columns, column):
-    """Where a column stands among some; -1 where it does not."""
+    """The index of a column in a list of columns; -1 if it is not there."""
     for position in range(len(columns)):
         if columns[position] == column:
             return position
@@ -73,7 +73,7 @@ def position_of(columns, column):
 
 @compiled
 def cut_of(problem, limits, work, rows, weights, position):
-    """The threshold of a column with an order, and the weights of both sides; NaN where there is none."""
+    """The threshold of an ordered column, and the weights of both sides; NaN if there is none."""
     moments, n_blocks = work.of_classes, problem.width // WIDTH
     for k in range(problem.n_classes):
         at = (k * n_blocks + position // WIDTH) * OF_CLASS + position % WIDTH
@@ -89,13 +89,13 @@ def cut_of(problem, limits, work, rows, weights, position):
 
 @compiled
 def buffers_of(work):
-    """Room for discriminant analysis."""
+    """The scratch for discriminant analysis."""
     return Buffers(work.second_classes, work.kept, work.kept_weights, work.others, work.other_weights)
 
 
 @compiled
 def read_values(problem, rows, position, values):
-    """The values of a column with an order, in all rows of a node; asked for some rows ahead."""
+    """Read an ordered column's values for all rows of a node, prefetching some rows ahead."""
     numbers, width, n, position = problem.numbers, uint64(problem.width), uint64(rows.shape[0]), uint64(position)
     first = uint64(numbers.ctypes.data) + uint64(8) * position
     i = uint64(0)
@@ -107,7 +107,7 @@ def read_values(problem, rows, position, values):
 
 @compiled
 def read_groups(problem, work, rows, position):
-    """The groups of a node's rows, as numbers on both sides of `MIDDLE`; NaN where the category is missing."""
+    """Write the group of each row as 0 or 1, which `MIDDLE` separates; NaN if the category is missing."""
     cells, n_nominal, mask, values = problem.cells, uint64(len(problem.nominal)), work.mask, work.values
     start, missing = problem.level_start[position], problem.level_start[len(problem.nominal)]
     for i in range(len(rows)):
@@ -117,7 +117,7 @@ def read_groups(problem, work, rows, position):
 
 @making_arrays
 def find_groups(problem, limits, work, tables, position):
-    """`discriminant_cuts.best_groups` into `work.mask`; whether there are two."""
+    """`discriminant_cuts.best_groups`, written to `work.mask`; returns whether there are two groups."""
     table = tables[problem.level_start[position] : problem.level_start[position + 1]]
     coordinates, cells = discriminant_coordinates(table), table.size
     values, entries, weights, n = np.empty(cells), np.empty(cells, np.uint64), np.empty(cells), 0
@@ -145,7 +145,7 @@ def find_groups(problem, limits, work, tables, position):
 
 @compiled
 def add_up_cells(values, entries, weights, n, moments):
-    """`class_moments` of some cells of categories: weights, means and variations by class; returns the centre."""
+    """`class_moments` of categories' cells: weights, means and variations by class; returns the centre."""
     moments[:] = 0.0
     first_class = moments.shape[1]
     for i in range(n - 1, -1, -1):
@@ -168,7 +168,7 @@ def add_up_cells(values, entries, weights, n, moments):
 
 @making_arrays
 def name_groups(table, coordinates, threshold, mask):
-    """The first group: that of the earliest category in the node; categories that no row has join the heavier one."""
+    """Flag the first group, that of the earliest category in the node; categories without rows join the heavier one."""
     low, high, is_low_first, is_named = 0.0, 0.0, True, False
     for level in range(table.shape[0]):
         weight = table[level].sum()

@@ -1,5 +1,6 @@
-"""What the kernels of QUEST hand on to each other, with the fields that `methods.quest.problem` and
-`methods.quest.scratch` describe.
+"""The structures that QUEST's kernels share.
+
+Their fields are described in `methods.quest.problem` and `methods.quest.scratch`.
 """
 
 from core.compiler.compile import Struct, StructType, define, structure
@@ -7,21 +8,21 @@ from core.methods.quest import problem, scratch
 
 
 class Problem(Struct):
-    """`methods.quest.problem.Problem`, of all rows or of those of a subtree."""
+    """`methods.quest.problem.Problem`, of all rows or of the rows of a subtree."""
 
 
 class Work(Struct):
-    """`methods.quest.scratch.Work`"""
+    """`methods.quest.scratch.Work`."""
 
 
 @structure
 class ProblemType(StructType):
-    """What kernels know of a `Problem`."""
+    """The Numba type of `Problem`."""
 
 
 @structure
 class WorkType(StructType):
-    """What kernels know of `Work`."""
+    """The Numba type of `Work`."""
 
 
 define(Problem, ProblemType, " ".join(problem.Problem._fields))
