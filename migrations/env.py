@@ -1,4 +1,4 @@
-"""What Alembic runs: the migrations on the connection that `service.store.migrate` hands over."""
+"""The script that Alembic runs: the migrations, on the connection that `service.store.migrate` passes."""
 
 from alembic import context
 
@@ -7,7 +7,7 @@ from service.store.tables import metadata
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
-    render_as_batch=True,  # SQLite cannot change a column: the table is copied
+    render_as_batch=True,  # SQLite cannot change a column, so the table is copied
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -1,1 +1,1 @@
-"""Niwaki's service: HTTP at the edge, use cases inside, SQL and files below, `core` at the bottom."""
+"""Niwaki's service, from top to bottom: HTTP, use cases, SQL and files; `core` is below it."""

@@ -1,7 +1,7 @@
 """The command line: `niwaki serve`, `worker`, `migrate`, `warm-up`, `openapi`, `health`.
 
-Each command imports only what it needs, and when it needs it: a worker's supervisor stays light, and starts a process
-that runs jobs before it imports anything itself.
+Each command imports only what it needs, when it needs it. So a worker's supervisor stays light, and it starts the
+process that runs jobs before it imports anything itself.
 """
 
 import argparse
@@ -28,7 +28,7 @@ LOWEST_PRIORITY = 19
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 0 when it went well."""
+    """Run one command and return its exit code, which is 0 on success."""
     arguments = _parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments)
@@ -70,7 +70,7 @@ def _slots(text: str) -> int:
 
 
 def _with_settings(run: Callable[["Settings", argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """A command that begins with reading the settings, and ends there if one is impossible."""
+    """A command that reads the settings first, and fails if one of them is invalid."""
 
     def run_with_settings(arguments: argparse.Namespace) -> int:
         with importing():
@@ -102,7 +102,7 @@ def _serve(settings: "Settings", arguments: argparse.Namespace) -> int:
 
 
 def _worker(arguments: argparse.Namespace) -> int:
-    """Start a process that runs jobs before anything is imported here: both import at the same time."""
+    """Start a process that runs jobs before importing anything here, so that both import at the same time."""
     child_arguments = ["--work", arguments.work] if arguments.work else []
     child = start_child(child_arguments)
     try:
@@ -184,7 +184,7 @@ def _health(settings: "Settings", _: argparse.Namespace) -> int:
     from http import HTTPStatus
     from http.client import HTTPConnection, HTTPException
 
-    # A service that listens on every address is asked on this machine's own.
+    # A service that listens on all addresses is asked at the loopback address.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
     connection = HTTPConnection(host, settings.port, timeout=HEALTH_SECONDS)
     try:
@@ -202,7 +202,7 @@ def _refuse(error: "ValidationError") -> int:
         if fault["loc"]:
             name = "NIWAKI_" + "_".join(str(part) for part in fault["loc"]).upper()
             _fail(f"{name}: {fault['msg']}; it is {fault['input']!r}")
-        else:  # about several settings together; the message names them
+        else:  # a fault of several settings together, which the message names
             _fail(fault["msg"].removeprefix("Value error, "))
     return 2
 

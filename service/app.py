@@ -1,4 +1,4 @@
-"""The application: routes, what stands around them, and what lives as long as they do."""
+"""The application: routes, middleware, and the resources that live as long as the application."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -32,7 +32,8 @@ Values may be missing everywhere, in training and in prediction.
 Errors are `application/problem+json` (RFC 9457) and say where the mistake is and what would fit.
 """
 
-# FastAPI's own: asking whether somebody wants it takes a tenth of a prediction. Ours are `metrics` and `logs`.
+# Turns off FastAPI's telemetry, which takes a tenth of a prediction's time just to find that nothing uses it. The
+# service has `metrics` and `logs` instead.
 NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 
 
@@ -61,7 +62,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     install_docs(app)
     for router in ROUTERS:
         app.include_router(router)
-    # The one added last stands outermost.
+    # The middleware added last is the outermost.
     app.add_middleware(EncodedAnswers)
     app.add_middleware(DecodedBodies, limit_of=lambda scope: _body_limit(scope, settings))
     app.add_middleware(BodyLimit, limit_of=lambda scope: _body_limit(scope, settings))
@@ -71,7 +72,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Open what requests share, and close it in the opposite order."""
+    """Open the resources that requests share, and close them in reverse order."""
     settings: Settings = app.state.settings
     async with AsyncExitStack() as stack:
         app.state.database = Database(settings)

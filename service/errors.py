@@ -1,4 +1,4 @@
-"""What can stand in the way of a request; the edge gives each its status.
+"""The errors with which a request can fail; `service.api.problems` gives each its HTTP status.
 
     ServiceError
       NotFound          DatasetNotFound, TrainingNotFound, ModelNotFound, StepNotFound
@@ -8,7 +8,7 @@
       TooLarge          BodyTooLarge
       Unavailable       StoreUnavailable, MigrationsPending, TooBusy
 
-Messages name the thing, the value and the way out. Our own mistakes are assertions, not classes here.
+Messages name the thing and the value, and say what would work. Bugs of the service are assertions, not classes here.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from core.tables.errors import Fault
 
 
 class ServiceError(Exception):
-    """A fact that stands in the way of a request; `faults` say where, when there is a where."""
+    """An error with which a request fails; `faults` give its places in the request, if it has any."""
 
     def __init__(self, detail: str, *faults: Fault) -> None:
         super().__init__(detail)
@@ -26,7 +26,7 @@ class ServiceError(Exception):
 
 
 class NotFound(ServiceError):
-    """The thing named is not there."""
+    """The named resource does not exist."""
 
 
 class DatasetNotFound(NotFound):
@@ -46,7 +46,7 @@ class StepNotFound(NotFound):
 
 
 class Conflict(ServiceError):
-    """The thing is in a state that does not allow this."""
+    """The state of the resource does not allow the request."""
 
 
 class DatasetInUse(Conflict):
@@ -58,7 +58,7 @@ class ModelNotReady(Conflict):
 
 
 class NotForThisModel(Conflict):
-    """The model is of another kind: it has many trees, and this is about one; or the other way round."""
+    """The model is of the wrong kind: it has many trees where a single one is needed, or the other way round."""
 
 
 class TrainingAlreadyEnded(Conflict):
@@ -70,15 +70,15 @@ class TrainingNotEnded(Conflict):
 
 
 class InvalidRequest(ServiceError):
-    """What was sent cannot be understood or does not fit."""
+    """The request cannot be parsed, or is invalid."""
 
 
 class MalformedBody(InvalidRequest):
-    """The body is not the JSON, CSV or multipart it says it is."""
+    """The body cannot be read as what its headers declare, such as JSON, CSV or multipart."""
 
 
 class InvalidBody(InvalidRequest):
-    """The body was read, but what it says does not fit."""
+    """The body was parsed, but its content is invalid."""
 
 
 class InvalidFile(InvalidRequest):
@@ -86,11 +86,11 @@ class InvalidFile(InvalidRequest):
 
 
 class UnsupportedMediaType(InvalidRequest):
-    """The body's Content-Type is not one that is taken here."""
+    """The body's Content-Type is not supported by the call."""
 
 
 class UnsupportedContentCoding(InvalidRequest):
-    """The body is compressed in a way that is not taken here."""
+    """The body is compressed in a way that is not supported."""
 
     def __init__(self, coding: str, taken: tuple[str, ...]) -> None:
         super().__init__(
@@ -100,11 +100,11 @@ class UnsupportedContentCoding(InvalidRequest):
 
 
 class NotAcceptable(InvalidRequest):
-    """None of the media types that the client accepts can be answered."""
+    """The answer cannot be given in any media type that the client accepts."""
 
 
 class InvalidParameter(InvalidRequest):
-    """A query or path parameter does not fit; `faults` say where inside it, when it holds JSON."""
+    """A query or path parameter is invalid; if it holds JSON, `faults` say where in it."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class InvalidParameter(InvalidRequest):
 
 
 class TooLarge(ServiceError):
-    """More than a limit allows."""
+    """Something exceeds a limit."""
 
 
 class BodyTooLarge(TooLarge):
@@ -135,7 +135,7 @@ class BodyTooLarge(TooLarge):
 
 
 class Unavailable(ServiceError):
-    """Not now; trying again later may help."""
+    """The request cannot be answered now; trying again later may help."""
 
 
 class StoreUnavailable(Unavailable):
@@ -147,4 +147,4 @@ class MigrationsPending(Unavailable):
 
 
 class TooBusy(Unavailable):
-    """Too much of this is under way."""
+    """Too many requests of this kind are under way."""

@@ -1,4 +1,4 @@
-"""Importing much at once, sooner."""
+"""Importing many modules faster."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Look for no garbage meanwhile, and never in what is there afterwards: nothing that is imported is any."""
+    """Pause garbage collection during imports, and exempt all objects that exist afterwards: none becomes garbage."""
     gc.disable()
     try:
         yield

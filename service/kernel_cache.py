@@ -1,10 +1,10 @@
-"""Compiled kernels on disk: where they are kept, whether all of them are there, and loading them where nobody compiles.
+"""Compiled kernels on disk: where they are kept, whether all are there, and loading them where nothing is compiled.
 
-    <folder>/kernels/<key>/          one for each version of kernels and compiler, and for each processor
-        core_…/*.nbi, *.nbc          what Numba keeps
-        complete                     there once a process has run every kernel without a compiler
+    <folder of kernels>/<key>/       one for each version of kernels and compiler, and for each processor
+        core_…/*.nbi, *.nbc          Numba's cache files
+        complete                     exists once a process has run every kernel without compiling any
 
-A worker that finds no complete folder has one made in the background; an image brings its own.
+A worker that finds no complete folder has one made in the background; the container image contains one.
 """
 
 import fcntl
@@ -30,13 +30,13 @@ from service.logs import log_event
 from service.settings import Settings
 
 MARK, LOCK = "complete", "lock"
-LOOK_SECONDS = 1.0  # between two looks for a complete folder
+LOOK_SECONDS = 1.0  # between two checks for a complete folder
 COMPILERS = ("numba", "llvmlite", "numpy")
 COMMENT = re.compile(rb"#[^\n]*")
 IMPORT = re.compile(rb"\n(?:from|import) core\.([\w.]+)(?: import (\((?:[^)#]|#[^\n]*)*\)|[^\n]*))?")
 
-# What code is compiled for unless the host's own processor is asked for, by architecture, and what a host must be able
-# to do to run that code. Nearly every server since 2013 (Haswell) or 2017 (Zen) is an x86-64-v3.
+# The processor that code is compiled for by default, by architecture, and the features that a host needs to run that
+# code. Nearly every server since 2013 (Haswell) or 2017 (Zen) is an x86-64-v3.
 BASELINES = {"x86_64": "x86-64-v3", "amd64": "x86-64-v3"}
 OTHER_BASELINE = "generic"
 ABILITIES = {"x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2", "xsave")}
@@ -44,31 +44,31 @@ ABILITIES = {"x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt",
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """What code is compiled for, in the compiler's words; `features` None stands for all that the host can do."""
+    """The processor that code is compiled for, in the compiler's terms; `features` None: all that the host has."""
 
     name: str
     features: str | None
 
     @property
     def variables(self) -> dict[str, str]:
-        """What tells Numba to compile for it; a name alone would still take the host's features."""
+        """Environment variables that make Numba compile for it; with a name alone Numba uses the host's features."""
         return {} if self.features is None else {"NUMBA_CPU_NAME": self.name, "NUMBA_CPU_FEATURES": self.features}
 
 
 @dataclass(frozen=True, slots=True)
 class KernelCache:
-    """The folder of this version's kernels for a processor; None when there is none to read and none to write."""
+    """The folder of this version's kernels for a processor; None if none can be read or written."""
 
     folder: Path | None
     processor: Processor
 
     @property
     def is_complete(self) -> bool:
-        """Whether no kernel has to be compiled any more."""
+        """Whether all kernels are compiled."""
         return self.folder is not None and (self.folder / MARK).exists()
 
     def use(self) -> None:
-        """Have this process, and those it starts, keep compiled code there; before the first kernel is imported."""
+        """Make this process, and those it starts, use the folder; to be called before the first kernel is imported."""
         for name in ("NUMBA_CACHE_DIR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"):
             os.environ.pop(name, None)
         os.environ.update(self.processor.variables)
@@ -77,7 +77,7 @@ class KernelCache:
 
 
 def find_cache(settings: Settings) -> KernelCache:
-    """The first folder that is complete, else the first that can be written."""
+    """The first complete folder, else the first that can be written."""
     processor = chosen_processor(settings.cpu)
     folders = [(folder / kernels_key(processor)).absolute() for folder in settings.kernel_dirs]
     complete = (folder for folder in folders if (folder / MARK).exists())
@@ -85,8 +85,8 @@ def find_cache(settings: Settings) -> KernelCache:
 
 
 def chosen_processor(cpu: str) -> Processor:
-    """The baseline, if that is asked for and this host can run it, else the host itself."""
-    from llvmlite import binding  # type: ignore[import-untyped]  # knows every host, and takes a while to load
+    """The baseline if `cpu` asks for it and this host can run it, else the host's own processor."""
+    from llvmlite import binding  # type: ignore[import-untyped]  # detects features of any host; slow to import
 
     features = binding.get_host_cpu_features()
     if cpu == "baseline":
@@ -97,10 +97,10 @@ def chosen_processor(cpu: str) -> Processor:
 
 
 def kernels_key(processor: Processor) -> str:
-    """A name for this version of all kernels together, compiled by these programs for this processor.
+    """A key of the kernels' sources, the versions of the programs that compile them, and the processor.
 
-    Numba tells processors apart by itself too, but it notices a change of a kernel's own file only, not of those whose
-    kernels and constants it uses.
+    Numba also distinguishes processors, but it notices changes of a kernel's own file only, not of the files whose
+    kernels and constants the kernel uses.
     """
     facts = [
         sys.implementation.cache_tag,
@@ -116,10 +116,10 @@ def kernels_key(processor: Processor) -> str:
 
 
 def kernel_sources() -> dict[str, bytes]:
-    """The files of all kernels and those they take kernels or constants from, with what they say; named as in core.
+    """The sources of all kernels, and of the files they import kernels or constants from, by path within `core`.
 
-    Kernels stand in folders named `kernels`, and `compiler` says how they are compiled. What they import may be
-    compiled into them, so it counts too, wherever it stands. Every start reads some 150 files, so paths are plain text.
+    Kernels are in folders named `kernels`, and `compiler` says how they are compiled. What they import may be compiled
+    into them, so it is included wherever it is. Every start reads some 150 files, so paths are plain strings.
     """
     root = os.path.dirname(core.__file__)  # noqa: PTH120
     modules = {
@@ -140,7 +140,7 @@ def kernel_sources() -> dict[str, bytes]:
 
 
 def imported_files(source: bytes) -> set[str]:
-    """The files of core that a module may import from; some of them need not exist."""
+    """The files of `core` that a module may import from; some of them may not exist."""
     files = set[str]()
     for module, names in IMPORT.findall(source):
         path = module.decode().replace(".", "/")
@@ -159,7 +159,7 @@ def _can_be_written(folder: Path) -> bool:
 
 
 def warm_up(settings: Settings) -> Path | None:
-    """Compile every kernel into the folder unless it is complete; the complete folder, None when there is none."""
+    """Compile every kernel into the folder unless it is complete; return the folder, or None if it is not complete."""
     cache = find_cache(settings)
     if cache.folder is None or cache.is_complete:
         return cache.folder
@@ -169,7 +169,7 @@ def warm_up(settings: Settings) -> Path | None:
             from core.warm_up.every_kernel import run_every_kernel
 
             run_every_kernel()
-            # What is on disk is proved by a process that has nothing else: a full disk keeps less than was compiled.
+            # A new process checks what is on disk: if the disk is full, less is stored than was compiled.
             check = [sys.executable, "-c", "from service.kernel_cache import prove; prove()"]
             if subprocess.run(check, check=False).returncode != 0:
                 return None
@@ -178,7 +178,7 @@ def warm_up(settings: Settings) -> Path | None:
 
 
 def prove() -> None:
-    """Run every kernel as this process's variables say, and fail if one has to be compiled."""
+    """Run every kernel with this process's environment variables, and fail if one would have to be compiled."""
     from core.warm_up.every_kernel import run_every_kernel
 
     forbid_compilation()
@@ -187,29 +187,29 @@ def prove() -> None:
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Wait for other processes that compile into the same folder."""
+    """Hold the folder's lock, so that one process at a time compiles into it."""
     with (folder / LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def compiled_code_is_ready(settings: Settings) -> bool:
-    """Whether this process has loaded compiled code; if not, it begins to as soon as a folder is complete.
+    """Whether this process has loaded compiled code; if not, start loading it as soon as a folder is complete.
 
-    Cheap enough to ask in every request.
+    Cheap enough to call in every request.
     """
     return settings.engine != "definition" and _loader(settings).is_ready()
 
 
 def _loader(settings: Settings) -> "_Loader":
-    """The loader of this process: for one set of settings, which it is quicker to recognise than to compare."""
+    """This process's loader for these settings; the same object is recognised first, since comparing takes longer."""
     if not _loaders or (_loaders[-1].settings is not settings and _loaders[-1].settings != settings):
         _loaders[:] = [_Loader(settings)]
     return _loaders[-1]
 
 
 class _Loader:
-    """Loads compiled code in a thread of its own, so that nobody waits for it."""
+    """Loads compiled code in a background thread, so that no request waits for it."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -235,7 +235,7 @@ class _Loader:
                 run_prediction_kernels()
                 self._is_loaded = True
         except Exception as error:
-            self._next_look = float("inf")  # the definitions go on answering
+            self._next_look = float("inf")  # requests are still answered by the definitions
             log_event("compiled_code_not_loaded", level="error", error=error)
 
 

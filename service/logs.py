@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line on standard error, one event word plus ids."""
+"""Structured logs on standard error: one JSON object per line, with the name of an event and ids."""
 
 import json
 import logging
@@ -22,18 +22,18 @@ def log_event(event: str, *, level: Level = "info", error: BaseException | None 
 
 
 def configure_logs(level: Level) -> None:
-    """Send every log line of this process, also the libraries', to standard error as JSON."""
+    """Write all log records of this process, including those of libraries, to standard error as JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     LOGGER.setLevel(LEVELS[level])
-    # No line tells its place in the code, its thread or its process: nobody has to look for them.
+    # No line contains its position in the code, its thread or its process, so logging need not determine them.
     logging._srcfile = None
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON: time, level, event, then the event's own fields."""
+    """Formats a log record as one line of JSON: time, level, event, then the event's own fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -48,11 +48,11 @@ class JsonLines(logging.Formatter):
             line["traceback"] = "".join(traceback.format_exception(*record.exc_info))
         try:
             return msgspec.json.encode(line, enc_hook=str).decode()
-        except UnicodeEncodeError:  # half a surrogate pair, which is no text
+        except UnicodeEncodeError:  # a lone surrogate, which UTF-8 cannot encode
             return json.dumps(line, default=str)
 
 
 @lru_cache(maxsize=2)
 def second_text(seconds: int) -> str:
-    """A second since 1970 as a date and a time of the day; most lines are written in the same one as the last."""
+    """Seconds since 1970 as a UTC date and time; cached, since most lines are written in the second of the last one."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

@@ -1,4 +1,4 @@
-"""Answering HTTP requests with uvicorn until somebody ends it."""
+"""Serving HTTP requests with uvicorn until the process is told to stop."""
 
 import ctypes
 import signal
@@ -18,22 +18,22 @@ from service.settings import MIB, Settings
 GRACE_SECONDS = 5  # for requests under way when the service is told to stop
 FAILED_START = 3
 
-# How long a thread that computes for a large request may keep small ones waiting for the interpreter.
+# How long a thread that computes for a large request may hold the interpreter lock while small requests wait.
 TURN_SECONDS = 0.0005
 
 
-# What glibc's allocator is told, by the numbers of its options (`man mallopt`): memory below 4 MiB comes from heaps, of
-# which there are two; a heap hands back what is free at its end once that is 32 MiB.
+# Options of glibc's allocator by number (`man mallopt`): blocks below 4 MiB come from heaps, of which there are at most
+# two; a heap returns the free memory at its end to the system once that is 32 MiB.
 MMAP_THRESHOLD, TRIM_THRESHOLD, MOST_ARENAS = -3, -1, -8
 KEPT_MEMORY = {MMAP_THRESHOLD: 4 * MIB, TRIM_THRESHOLD: 32 * MIB, MOST_ARENAS: 2}
 
 
 class CannotListen(Exception):
-    """The address is taken, or is not one of this machine's."""
+    """The address is in use, or is not one of this machine's."""
 
 
 def run_server(settings: Settings) -> int:
-    """Serve until SIGINT or SIGTERM, both of which are a good end; the exit code."""
+    """Serve until SIGINT or SIGTERM, both of which count as success; return the exit code."""
     keep_memory()
     forbid_compilation()
     sys.setswitchinterval(TURN_SECONDS)
@@ -50,7 +50,7 @@ def run_server(settings: Settings) -> int:
         )
     )
     log_event("serving", address=_address(listener))
-    # After its shutdown uvicorn sends itself the signal again; by default that one would kill.
+    # After shutting down, uvicorn sends itself the signal again, which by default would kill the process.
     signal.signal(signal.SIGTERM, lambda *_: None)
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
@@ -58,9 +58,10 @@ def run_server(settings: Settings) -> int:
 
 
 def keep_memory() -> None:
-    """Have memory that a request gives back kept for the next: what is got anew is cleared page by page.
+    """Keep memory that a request frees for the next one, instead of returning it to the system.
 
-    For a body of a megabyte that takes longer than to read it. Other allocators than glibc's do as they like.
+    New memory is cleared page by page, which for a body of a megabyte takes longer than reading it. Allocators other
+    than glibc's are left as they are.
     """
     with suppress(AttributeError):
         set_option = ctypes.CDLL(None).mallopt
@@ -69,13 +70,13 @@ def keep_memory() -> None:
 
 
 def created(settings: Settings) -> FastAPI:
-    """The application, in which nobody looks for garbage: a request would wait for a tenth of a second meanwhile."""
+    """The application, exempt from garbage collection, which would delay a request by a tenth of a second."""
     with importing():
         return create_app(settings)
 
 
 def _listen(settings: Settings) -> socket.socket:
-    """Take the address before anything is started, so that a second service on it ends at once and plainly."""
+    """Bind the address before anything is started, so that a second service on it fails at once and clearly."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=2048)

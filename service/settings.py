@@ -1,4 +1,4 @@
-"""Every setting, read once from the environment with the prefix NIWAKI_."""
+"""All settings, read once from environment variables with the prefix NIWAKI_."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -10,7 +10,7 @@ MIB = 1024 * 1024
 
 
 class Settings(BaseSettings):
-    """How this process runs; documented one by one in docs/settings.md."""
+    """The settings of this process; docs/settings.md describes each of them."""
 
     model_config = SettingsConfigDict(env_prefix="NIWAKI_", frozen=True)
 
@@ -45,11 +45,11 @@ class Settings(BaseSettings):
 
     @property
     def store_url(self) -> str:
-        """The database asked for, or a SQLite file in the data directory."""
+        """The configured database, or a SQLite file in the data directory."""
         return self.database_url or f"sqlite:///{self.data_dir / 'niwaki.db'}"
 
     @property
     def kernel_dirs(self) -> tuple[Path, ...]:
-        """Where compiled code may be: in the folder asked for, else in the data directory."""
+        """The folders that may hold compiled code: the configured one, if any, then one in the data directory."""
         asked_for = () if self.kernel_dir is None else (self.kernel_dir,)
         return (*asked_for, self.data_dir / "kernels")

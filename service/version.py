@@ -1,3 +1,3 @@
-"""The version of Niwaki, written here only: the metadata of the package and the OpenAPI document read it."""
+"""The version of Niwaki; the package metadata and the OpenAPI document take it from here."""
 
 VERSION = "0.2.0"

@@ -1,1 +1,1 @@
-"""Numbers that come out the same everywhere: ties, sums in row order, repeatable chance, sorting."""
+"""Arithmetic with the same results on every machine: ties, sums in row order, repeatable random numbers, sorting."""

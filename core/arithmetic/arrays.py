@@ -1,4 +1,4 @@
-"""The kinds of arrays that everything here computes with."""
+"""The types of arrays that are used throughout."""
 
 from typing import Any
 

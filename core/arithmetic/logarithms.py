@@ -1,15 +1,15 @@
 """Logarithms with the same bits on every machine: what is stored must not depend on the processor.
 
-NumPy has several versions of log2, exp and their like, and so has the C library behind `math`. Which one runs depends
-on the vector instructions and the fused multiplication of the processor, and they differ in the last bit. Here and in
-`powers` are only sums, products and quotients, which IEEE 754 rounds in one way, and exact changes of the exponent.
-Results are wrong by about a unit in the last place at most; powers of two have exact logarithms to base 2.
+NumPy has several versions of log2, exp and similar functions, and so has the C library behind `math`. Which one runs
+depends on the processor's vector instructions and fused multiplication, and they differ in the last bit. This module
+and `powers` use only sums, products and quotients, which IEEE 754 rounds in one way, and exact changes of the exponent.
+Results are off by about a unit in the last place at most; powers of two have exact logarithms to base 2.
 
     log x  =  e log 2 - log r + log(1 + z)        x = 2^e m,  3/4 <= m < 3/2,  z = m r - 1
 
 r is about 1/m, with so few bits that z is exact in two parts; log r comes from a table, and log(1 + z) is a short
-series. A number that needs more bits than a float has is the sum of two, `high` and `low`. The table is computed with
-whole numbers when the module is imported. Near 1, where logarithms are small, r is 1 and its logarithm 0.
+series. A number that needs more bits than a float has is the sum of two parts, `high` and `low`. The table is computed
+with integers when the module is imported. Near 1, where logarithms are small, r is 1 and its logarithm 0.
 
 Functions with `_each` in their name take arrays, the others numbers: the same operations in the same order.
 """
@@ -22,14 +22,14 @@ import numpy as np
 
 from core.arithmetic.arrays import FloatArray
 
-N_POSITIONS = 128  # of the table: 64 for m below 1, 64 from there on
-SHORTENING = 1.5 * 2.0**28  # a number near 1 that this is added to and taken from again has 24 bits behind the point
-SPLIT = 134217729.0  # 2^27 + 1: with it a float falls into two of at most 26 bits (Dekker 1971)
-BITS = 160  # behind the point, of the whole numbers that tables are computed with
+N_POSITIONS = 128  # rows of the table: 64 for m below 1, 64 for the others
+SHORTENING = 1.5 * 2.0**28  # adding and subtracting it rounds a number near 1 to 24 bits after the binary point
+SPLIT = 134217729.0  # 2^27 + 1: splits a float into two of at most 26 bits (Dekker 1971)
+BITS = 160  # after the binary point, in the integers that tables are computed with
 
 
 def log_of_ratio(above: int, below: int) -> int:
-    """log(above / below) as a whole number of 2^-160: 2 (q + q^3/3 + ...), q = (above - below) / (above + below)."""
+    """log(above / below) as a multiple of 2^-160: 2 (q + q^3/3 + ...), q = (above - below) / (above + below)."""
     q = (abs(above - below) << BITS) // (above + below)
     square, term, total, n = q * q >> BITS, q, 0, 1
     while term:
@@ -39,16 +39,19 @@ def log_of_ratio(above: int, below: int) -> int:
 
 
 def in_two(number: int, bits: int) -> tuple[float, float]:
-    """A whole number of 2^-160 as a float with so many bits behind the point, and the rest."""
+    """A multiple of 2^-160 as two floats: one with `bits` bits after the binary point, and the rest."""
     unit = 1 << (BITS - bits)
     high = (number + unit // 2) // unit
     return high / (1 << bits), (number - high * unit) / (1 << BITS)
 
 
 def _row(position: int) -> tuple[float, ...]:
-    """r, -log r and -log2 r, both in two parts; r is about 1 over the middle of the place."""
-    middle = 385 + 2 * position if position < 64 else 514 + 4 * (position - 64)  # 512 times
-    r = 2048 if position in (63, 64) else round(512 * 2048 / middle)  # 2048 times
+    """A row of the table: r, -log r and -log2 r, each logarithm in two parts.
+
+    r is about 1/m for the m in the middle of the row's interval.
+    """
+    middle = 385 + 2 * position if position < 64 else 514 + 4 * (position - 64)  # times 512
+    r = 2048 if position in (63, 64) else round(512 * 2048 / middle)  # times 2048
     log = log_of_ratio(2048, r)
     return (r / 2048, *in_two(log, 42), *in_two((log << BITS) // _LOG_2, 42))
 
@@ -56,20 +59,20 @@ def _row(position: int) -> tuple[float, ...]:
 _LOG_2 = log_of_ratio(2, 1)
 LOG_2, LOG_2_PI = _LOG_2 / (1 << BITS), 1.8378770664093453
 LOG_10 = (3 * _LOG_2 + log_of_ratio(5, 4)) / (1 << BITS)
-LOG_2_HIGH, LOG_2_LOW = in_two(_LOG_2, 42)  # the first times an exponent is exact
-LOG2_E_HIGH, LOG2_E_LOW = in_two((1 << 2 * BITS) // _LOG_2, 23)  # the first times the first part of z is
+LOG_2_HIGH, LOG_2_LOW = in_two(_LOG_2, 42)  # the high part times an exponent is exact
+LOG2_E_HIGH, LOG2_E_LOW = in_two((1 << 2 * BITS) // _LOG_2, 23)  # the high part times that of z is exact
 LOG2_E = LOG2_E_HIGH + LOG2_E_LOW
 LOG10_2, LOG10_2_LOW = in_two((_LOG_2 << BITS) // (3 * _LOG_2 + log_of_ratio(5, 4)), 53)
 TABLE = np.array([_row(position) for position in range(N_POSITIONS)])
 _ROWS: list[list[float]] = TABLE.tolist()
 
-# The series log(1 + z) = z + z^2 (-1/2 + z/3 - ...), and the same to base 2.
+# Coefficients of the series log(1 + z) = z + z^2 (-1/2 + z/3 - ...), to base e and to base 2.
 C2, C3, C4, C5, C6, C7, C8 = -1 / 2, 1 / 3, -1 / 4, 1 / 5, -1 / 6, 1 / 7, -1 / 8
 D2, D3, D4, D5, D6, D7, D8 = (LOG2_E * c for c in (C2, C3, C4, C5, C6, C7, C8))
 
 
 def log_parts(e: Any, m: Any, rest: Any, r: Any, high: Any, low: Any) -> Any:
-    """log(2^e (m + rest)) in two parts; `high` and `low` are those of -log r. For numbers and arrays."""
+    """log(2^e (m + rest)) in two parts; `high` and `low` are the parts of -log r. For numbers and arrays."""
     head = (m + SHORTENING) - SHORTENING
     z_high, z_low = head * r - 1.0, (m - head) * r + rest * r
     z = z_high + z_low
@@ -79,7 +82,7 @@ def log_parts(e: Any, m: Any, rest: Any, r: Any, high: Any, low: Any) -> Any:
 
 
 def log2_parts(e: Any, m: Any, r: Any, high: Any, low: Any) -> Any:
-    """log2(2^e m) in two parts; `high` and `low` are those of -log2 r. For numbers and arrays."""
+    """log2(2^e m) in two parts; `high` and `low` are the parts of -log2 r. For numbers and arrays."""
     head = (m + SHORTENING) - SHORTENING
     z_high, z_low = head * r - 1.0, (m - head) * r
     z = z_high + z_low
@@ -91,7 +94,7 @@ def log2_parts(e: Any, m: Any, r: Any, high: Any, low: Any) -> Any:
 
 
 def product(a: Any, b: Any) -> Any:
-    """a b in two parts, exact (Dekker 1971). For numbers and arrays."""
+    """a * b exactly, in two parts (Dekker 1971). For numbers and arrays."""
     scaled_a, scaled_b = a * SPLIT, b * SPLIT
     head_a, head_b = scaled_a - (scaled_a - a), scaled_b - (scaled_b - b)
     tail_a, tail_b = a - head_a, b - head_b
@@ -100,18 +103,18 @@ def product(a: Any, b: Any) -> Any:
 
 
 def in_binary(x: float) -> tuple[float, float]:
-    """e and m of a positive number."""
+    """The exponent e and the mantissa m of a positive number 2^e m, 3/4 <= m < 3/2."""
     m, e = math.frexp(x)
     return (e - 1.0, m + m) if m < 0.75 else (float(e), m)
 
 
 def row_of(m: float) -> list[float]:
-    """The row of the table."""
+    """The table's row for a mantissa."""
     return _ROWS[int(m * 256.0) - 192 if m < 1.0 else int(m * 128.0) - 64]
 
 
 def log_outside(x: float) -> float:
-    """The logarithm of 0, of infinity and of what has none."""
+    """The logarithm of 0 or infinity; NaN for numbers without a logarithm."""
     if x == 0.0:
         return -math.inf
     return x if x == math.inf else math.nan
@@ -144,7 +147,7 @@ def log(x: float) -> float:
 
 
 def log1p(x: float) -> float:
-    """log(1 + x), with all its digits for small x."""
+    """log(1 + x), with full precision for small x."""
     if not -1.0 < x < math.inf:
         return log_outside(x + 1.0)
     total = x + 1.0
@@ -156,7 +159,7 @@ def log1p(x: float) -> float:
 
 
 def log10(x: float) -> float:
-    """The logarithm to base 10, of whole numbers of any size too."""
+    """The logarithm to base 10, also of integers beyond the range of floats."""
     if not 0 < x < math.inf:
         return log_outside(x)
     more = max(0, x.bit_length() - 1000) if isinstance(x, int) else 0
@@ -180,11 +183,11 @@ def log1p_each(x: FloatArray) -> FloatArray:
     return _each(log1p, _log1p_block, x)
 
 
-FEW, BLOCK = 32, 4096  # numbers that are quicker one by one, and numbers whose steps stay in the processor's cache
+FEW, BLOCK = 32, 4096  # how many numbers are faster one by one, and how many at once stay in the processor's cache
 
 
 def _each(one: Callable[[float], float], block: Callable[[FloatArray], FloatArray], x: FloatArray) -> FloatArray:
-    """The function of each number: one by one, or block by block."""
+    """Apply a function to each number: one by one if there are few, else block by block."""
     numbers = np.asarray(x, dtype=np.float64)
     flat = numbers.ravel()
     if len(flat) <= FEW:
@@ -216,7 +219,7 @@ def _log1p_block(x: FloatArray) -> FloatArray:
 
 
 def _in_binary_each(x: FloatArray) -> Any:
-    """Which numbers are positive and finite, and of these e, m and the place in the table; of others those of 1."""
+    """Which numbers are positive and finite, and e, m and the table's row of each; the others have those of 1."""
     is_usual = (x > 0.0) & (x < np.inf)
     m, e = np.frexp(np.where(is_usual, x, 1.0))
     is_small = m < 0.75
@@ -226,7 +229,7 @@ def _in_binary_each(x: FloatArray) -> Any:
 
 
 def _with_unusual(x: FloatArray, is_usual: Any, logs: FloatArray) -> FloatArray:
-    """The logarithms, with those of 0, of infinity and of what has none in their places."""
+    """The logarithms, with those of 0, of infinity and of numbers without one filled in."""
     if is_usual.all():
         return logs
     return np.where(is_usual, logs, np.where(x == 0.0, -np.inf, np.where(x == np.inf, np.inf, np.nan)))

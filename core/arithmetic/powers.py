@@ -1,8 +1,8 @@
-"""Powers with the same bits on every machine; `logarithms` tells why, and what a `high` and a `low` part are.
+"""Powers with the same bits on every machine; `logarithms` explains why, and what `high` and `low` parts are.
 
     2^y  =  2^n 2^(j/64) 2^t        |t| <= 1/128
 
-A table has 2^(j/64), and a short series gives 2^t. Other powers are powers of 2 too, whose exponents are in two parts.
+A table holds 2^(j/64), and a short series gives 2^t. Other powers are powers of 2 whose exponents have two parts.
 """
 
 import math
@@ -23,8 +23,8 @@ from core.arithmetic.logarithms import (
 )
 
 N_ROOTS = 64
-LEAST, MOST = -1100.0, 1100.0  # beyond, 2^y is 0 or infinite
-SMALL = 1 / 64  # of exponents whose e^x - 1 is a series
+LEAST, MOST = -1100.0, 1100.0  # outside, 2^y is 0 or infinite
+SMALL = 1 / 64  # up to this |x|, e^x - 1 is computed by a series
 BY_6, BY_24, BY_120, BY_720, BY_5040 = 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040
 
 
@@ -52,7 +52,7 @@ def times_log2_e(x: Any) -> Any:
 
 
 def beyond_root(t: Any, high: Any, low: Any) -> Any:
-    """2^(j/64) 2^t less the first part of 2^(j/64), which is in two parts."""
+    """2^(j/64) 2^t - high, where high + low is 2^(j/64)."""
     z = t * LOG_2
     square = z * z
     series = z + square * ((0.5 + z * BY_6) + square * ((BY_24 + z * BY_120) + square * BY_720))
@@ -60,14 +60,14 @@ def beyond_root(t: Any, high: Any, low: Any) -> Any:
 
 
 def small_expm1(x: Any) -> Any:
-    """e^x - 1 where x is small."""
+    """e^x - 1 for small x."""
     square = x * x
     series = (0.5 + x * BY_6) + square * ((BY_24 + x * BY_120) + square * (BY_720 + x * BY_5040))
     return x + square * series
 
 
 def less_one(high: Any, low: Any) -> Any:
-    """high + low - 1 without losing what cancels (Knuth's sum of two)."""
+    """high + low - 1 without cancellation (Knuth's sum of two)."""
     total = high - 1.0
     back = total - high
     return total + ((high - (total - back)) + (-1.0 - back) + low)
@@ -82,7 +82,7 @@ def times_two_to(x: float, n: float) -> float:
 
 
 def root_parts(high: float, low: float) -> tuple[float, float, float]:
-    """2^(high + low) as (a + b) 2^n, for a sum between `LEAST` and `MOST`."""
+    """2^(high + low) as a, b and n of (a + b) 2^n, for a sum between `LEAST` and `MOST`."""
     position = math.floor(high * 64.0 + 0.5)
     n = position // N_ROOTS
     root_high, root_low = _ROWS[position - n * N_ROOTS]
@@ -111,7 +111,7 @@ def exp(x: float) -> float:
 
 
 def expm1(x: float) -> float:
-    """e^x - 1, with all its digits for small x."""
+    """e^x - 1, with full precision for small x."""
     if not -50.0 < x < 700.0:
         return -1.0 if x <= -50.0 else exp(x)
     if abs(x) <= SMALL:

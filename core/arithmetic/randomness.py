@@ -1,9 +1,9 @@
-"""Chance that repeats: the same seed gives the same draws on every machine and with every library version.
+"""Repeatable random numbers: a seed gives the same draws on every machine and with every library version.
 
-Two kinds. A *stream* hands out bits one after the other; only the raw bits of PCG64 are used, whose stream NumPy
-promises to keep, since its higher-level methods may change. A *key* names one draw by what it is for (seed, the way
-from the root to a node, column, number of the draw), so that the draws of a tree do not depend on the order of its
-growth. Keys are whole numbers below 2^64, and all arithmetic on them is modulo 2^64.
+There are two kinds. A *stream* yields bits one after the other; it uses only the raw bits of PCG64, which NumPy
+promises to keep, since its higher-level methods may change. A *key* names one draw by its purpose (seed, path from the
+root to a node, column, number of the draw), so that the draws of a tree do not depend on the order of its growth. Keys
+are integers below 2^64, and all arithmetic on them is modulo 2^64.
 """
 
 import zlib
@@ -14,12 +14,12 @@ from core.arithmetic.arrays import FloatArray, RowArray
 
 ALL_BITS = 0xFFFFFFFFFFFFFFFF
 
-# What the draws of a node are for; different purposes share none.
+# The purposes of a node's draws; different purposes share no draws.
 FOR_CUTS, FOR_ROWS, FOR_DIRECTIONS, FOR_COLUMNS = 1, 2, 3, 4
 
 
 def stream(seed: int, purpose: str) -> np.random.PCG64:
-    """Bits for one purpose; different purposes under one seed do not share any."""
+    """Random bits for one purpose; different purposes have different streams under one seed."""
     return np.random.PCG64(np.random.SeedSequence([seed, zlib.crc32(purpose.encode())]))
 
 
@@ -29,7 +29,7 @@ def shuffled(rows: RowArray, bits: np.random.PCG64) -> RowArray:
 
 
 def fractions(bits: np.random.PCG64, n: int) -> FloatArray:
-    """n numbers from 0 on and below 1, each a multiple of 2^-53."""
+    """n numbers that are at least 0 and below 1, each a multiple of 2^-53."""
     return (bits.random_raw(n) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
@@ -42,7 +42,7 @@ def splitmix64(state: int) -> int:
 
 
 def key_of(key: int, number: int) -> int:
-    """The key of the number-th thing under a key."""
+    """The key of the item with this number under a key."""
     return splitmix64((key + (number + 1) * 0xD1342543DE82EF95) & ALL_BITS)
 
 
@@ -52,10 +52,10 @@ def root_key(seed: int) -> int:
 
 
 def path_key(parent_key: int, branch: int) -> int:
-    """The key of a node: it depends on the seed and on the branches taken from the root, and on nothing else."""
+    """The key of a node, which depends only on the seed and on the branches taken from the root."""
     return key_of(parent_key, branch)
 
 
 def uniform(key: int) -> float:
-    """A number between 0 and 1, neither of them reached: the middle of one of 2^52 equal parts."""
+    """A number strictly between 0 and 1: the middle of one of 2^52 equal parts."""
     return ((splitmix64(key) >> 12) + 0.5) / 4503599627370496.0

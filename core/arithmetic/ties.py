@@ -1,7 +1,7 @@
-"""How equals are told apart, once for every search.
+"""The rule for ties, shared by all searches.
 
-The winner is the first candidate, in the documented order, whose value is within a tolerance of the largest; so
-the order in which candidates are visited, and the last bits of their sums, do not matter.
+The winner is the first candidate, in the documented order, whose value is within a tolerance of the largest. So neither
+the order in which candidates are visited nor the last bits of their sums matter.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ TIE = 1e-12
 
 
 def first_within_tie(values: FloatArray, tolerance: float = TIE) -> int:
-    """The first place whose value is within the tolerance of the largest; there is at least one value."""
+    """The first position whose value is within the tolerance of the largest; there is at least one value."""
     return int(np.argmax(values >= values.max() - tolerance))
 
 

@@ -1,6 +1,7 @@
-"""Thirty-two bytes at once: which of those at an address are like a byte, as bits of a word, the first as its lowest.
+"""Operations on 32 bytes at once: compare those at an address with one value, as a bit mask, copy them, count bits.
 
-They are read wherever they stand, also beyond the end of a text; so whoever asks makes room there.
+The lowest bit of a mask belongs to the first byte. All 32 bytes are always read, even past the end of a text, so the
+caller must pad its buffer.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -14,11 +15,11 @@ from numba.extending import intrinsic
 BYTES_AT_ONCE = 32
 BYTE, BITS = ir.IntType(8), ir.IntType(64)
 BYTES, POSITIONS = ir.VectorType(BYTE, BYTES_AT_ONCE), ir.VectorType(ir.IntType(32), BYTES_AT_ONCE)
-PAIRS = ir.VectorType(ir.IntType(16), BYTES_AT_ONCE)  # of bytes
+PAIRS = ir.VectorType(ir.IntType(16), BYTES_AT_ONCE)  # numbers of two bytes each
 
 
 def _mask(compare: Callable[[Any, Any, Any], Any], lanes: Any = BYTES, kind: Any = types.uint8) -> Any:
-    """Code that asks something of each of the bytes at an address, or pairs of bytes, beside another one."""
+    """The intrinsic that compares each of the 32 values at an address, bytes or pairs of bytes, with a given value."""
 
     def typed(_: Any, address: Any, byte: Any) -> Any:  # noqa: ARG001  # Numba counts the arguments
         def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
@@ -47,15 +48,15 @@ def _are_below(builder: Any, here: Any, other: Any) -> Any:
 
 equal_mask: Any = _mask(_are_equal)
 below_mask: Any = _mask(_are_below)
-# The same of thirty-two numbers of two bytes each.
+# For 32 numbers of two bytes each.
 equal_mask_short: Any = _mask(_are_equal, PAIRS, types.uint16)
 below_mask_short: Any = _mask(_are_below, PAIRS, types.uint16)
-# Where a byte is none of the ten that begin with this one, as the digits do.
+# Which bytes are outside the ten consecutive values that begin with the given one, as the digits begin with "0".
 beyond_ten_mask: Any = _mask(_are_beyond_ten)
 
 
 def _copy(_: Any, source: Any, goal: Any) -> Any:
-    """Code that copies the bytes at an address to another."""
+    """Generate code that copies 32 bytes from one address to another."""
 
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
         source, goal = (builder.inttoptr(address, BYTES.as_pointer()) for address in arguments)
@@ -65,12 +66,12 @@ def _copy(_: Any, source: Any, goal: Any) -> Any:
     return types.void(source, goal), generate
 
 
-# Copies all the bytes at the first address to the second.
+# Copies the 32 bytes at the first address to the second.
 copy_bytes: Any = intrinsic(_copy)
 
 
 def _count(_: Any, bits: Any) -> Any:
-    """Code that counts bits."""
+    """Generate code that counts the set bits of a word."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -78,5 +79,5 @@ def _count(_: Any, bits: Any) -> Any:
     return types.uint64(bits), generate
 
 
-# How many bits of a word are set.
+# The number of set bits of a word.
 n_bits: Any = intrinsic(_count)

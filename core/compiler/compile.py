@@ -1,11 +1,11 @@
-"""How kernels are compiled: without the interpreter's lock, and kept on disk where a folder for that is given.
+"""Compiles kernels, which run without the interpreter's lock, and caches them on disk if a folder is given.
 
-A kernel that Python calls is compiled as a whole, with all kernels it calls as its parts. Numba by itself optimises
-every part and turns it into machine code, once alone and again in each kernel that calls it. Here a part stays as it
-was translated, and only wholes are optimised, turned into machine code and kept on disk: half the work.
+A kernel that Python calls is compiled as a *whole*, and all kernels that it calls are its *parts*. Plain Numba
+optimises every part and turns it into machine code, once alone and again in each kernel that calls it. Here a part
+stays unoptimised LLVM code, and only wholes are optimised, turned into machine code and cached: half the work.
 
-Numba notices a change of a kernel's own file only, not of the kernels it calls; so whoever sets NUMBA_CACHE_DIR names a
-folder for each version of all of them. Without such a folder every process compiles for itself.
+Numba notices changes of a kernel's own file only, not of the kernels that it calls. So NUMBA_CACHE_DIR must name
+another folder for each version of the code. Without it, every process compiles for itself.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -32,25 +32,25 @@ from numba.np.numpy_support import carray
 
 from core.compiler.permission import refuse_to_compile
 
-Function = TypeVar("Function", bound=Callable[..., Any])  # a kernel is called as the function that it is made of
+Function = TypeVar("Function", bound=Callable[..., Any])  # a kernel has the signature of its Python function
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-# What is not said of a part, it takes over from the kernel that calls it.
+# An option that is not set for a part is inherited from the kernel that calls it.
 WHOLE_OPTIONS: dict[str, Any] = {
     **OPTIONS,
     "nopython": True,
     "no_cfunc_wrapper": True,
     "forceinline": False,
-    "_nrt": True,  # count who has an array
+    "_nrt": True,  # count references to arrays
 }
-IS_KNOWN = numba_version.startswith("0.68.")  # whether what is replaced here is as in the version we know
+IS_KNOWN = numba_version.startswith("0.68.")  # the version whose internals this module knows how to replace
 
 
 def _rebuilt_environment(module: str, constants: Any, name: str) -> Any:
-    """`environment._rebuild_env` without the import of modules that nobody has asked for.
+    """`environment._rebuild_env` without importing modules that are not loaded yet.
 
-    Compiled code from disk has an environment for every function of Numba's own that is in it. Only exceptions read
-    their constants, and nothing reads what else their module has.
+    Compiled code from disk has an environment for each of Numba's own functions in it. Only exceptions read the
+    constants of these environments, and nothing reads the rest of their modules.
     """
     found = environment.lookup_environment(name)
     if found is None:
@@ -62,7 +62,7 @@ def _rebuilt_environment(module: str, constants: Any, name: str) -> Any:
 
 
 class _GivenFolder(UserProvidedCacheLocator):
-    """The folder of NUMBA_CACHE_DIR, also one that can only be read; Numba's own would look for another folder."""
+    """The folder of NUMBA_CACHE_DIR, even if it is read-only; Numba's own locator would choose another folder then."""
 
     def ensure_cache_path(self) -> None:
         with suppress(OSError):
@@ -74,7 +74,7 @@ class _InGivenFolder(CompileResultCacheImpl):
 
 
 class _KernelCache(FunctionCache):
-    """What cannot be read counts as not there, and what cannot be written is compiled for this process alone."""
+    """A cache that never fails: unreadable files count as missing, and what cannot be written is not cached."""
 
     _impl_class = _InGivenFolder
 
@@ -82,10 +82,10 @@ class _KernelCache(FunctionCache):
         try:
             if not IS_KNOWN:
                 return super().load_overload(sig, target_context)
-            # Numba imports all that a compiler has to know here, and half of SciPy; code needs the memory's manager.
+            # Numba would import the whole compiler here, and half of SciPy; loaded code needs only the memory manager.
             rtsys.initialize(target_context)
             return self._load_overload(sig, target_context)
-        except Exception:  # a damaged file fails in as many ways as there are to damage it: begin anew
+        except Exception:  # a damaged file may raise anything: start anew
             with suppress(OSError):
                 self.flush()
             return None
@@ -96,7 +96,7 @@ class _KernelCache(FunctionCache):
 
 
 class _Guard(event.Listener):
-    """Asks before every compilation whether this process may."""
+    """Checks before every compilation whether this process may compile."""
 
     def on_start(self, event: event.Event) -> None:
         refuse_to_compile(event.data["dispatcher"].py_func.__qualname__)
@@ -106,7 +106,7 @@ class _Guard(event.Listener):
 
 
 class _PartLibrary(JITCodeLibrary):
-    """The code of a part, as it was translated; the whole links it in, and with it the parts that it calls."""
+    """The unoptimised code of a part; a whole links it in, together with the parts that it calls."""
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -122,9 +122,9 @@ class _PartLibrary(JITCodeLibrary):
 
 
 class _NoEnvironments:
-    """Takes the place of the code generator when a part's environment is set: it has no code that could read it.
+    """Replaces the code generator when a part's environment is set: a part has no machine code that reads it.
 
-    Wholes that come from disk do without the environments of their parts too.
+    Wholes that are loaded from disk have no environments of their parts either.
     """
 
     def set_env(self, _: str, environment: Any) -> None:
@@ -143,10 +143,11 @@ class _WholeLibrary(JITCodeLibrary):
                 self.add_linking_library(part)
 
     def serialize_using_object_code(self) -> Any:
-        """What is kept on disk: machine code. Numba adds all that another kernel would have to know to link it in.
+        """The content of a cache file: machine code, without the LLVM code that Numba would add for linking.
 
-        Nobody links a whole in, and reading that takes ten times longer than machine code; but from it Numba learns
-        which functions are there, so their names take its place.
+        Wholes are never linked into another kernel, and reading their LLVM code takes ten times longer than reading
+        machine code. But Numba also learns from it which functions there are, so empty functions of the same names
+        replace it.
         """
         self._ensure_finalized()
         defined = [function.name for function in self._final_module.functions if not function.is_declaration]
@@ -154,7 +155,7 @@ class _WholeLibrary(JITCodeLibrary):
 
 
 def _named(functions: list[str]) -> bytes:
-    """Code that has functions of these names, which do nothing."""
+    """LLVM bitcode that has functions of these names, which do nothing."""
     module = ir.Module()
     for name in functions:
         function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), name)
@@ -163,10 +164,10 @@ def _named(functions: list[str]) -> bytes:
 
 
 class _PartCompiler(Compiler):
-    """Compiles a kernel for others to call."""
+    """Compiles a kernel for other kernels to call."""
 
     def library_of(self, func: Any) -> Any:
-        """Where its code goes."""
+        """The library for the function's code."""
         return _PartLibrary(self.state.targetctx.codegen(), func.__qualname__)
 
     def compile_extra(self, func: Any) -> Any:
@@ -177,7 +178,7 @@ class _PartCompiler(Compiler):
 
 
 def _refuse_to_share(function: Any, state: Any) -> None:
-    """See that arrays pass only between kernels that both count who has one, or both do not."""
+    """Raise TypeError if a called kernel returns arrays and only one of both kernels counts references to arrays."""
     for call, signature in state.calltypes.items():
         if getattr(call, "op", "") == "call" and _has_arrays(signature.return_type):
             callee: Any = getattr(state.typemap[call.func.name], "dispatcher", None)
@@ -201,7 +202,7 @@ class _WholeCompiler(_PartCompiler):
 
 
 class _Kernel(CPUDispatcher):
-    """A kernel as others see it: a part. When Python calls it, it is compiled as a whole of its own."""
+    """A kernel: a part when another kernel calls it; when Python calls it, it is compiled again as a whole."""
 
     def __init__(self, function: Callable[..., Any], **further: Any) -> None:
         options = {**WHOLE_OPTIONS, "no_cpython_wrapper": True, "_nrt": False, **further}
@@ -209,8 +210,8 @@ class _Kernel(CPUDispatcher):
 
     @cached_property
     def whole(self) -> Any:
-        """The kernel for Python, made when Python first asks: it calls few of all kernels, and each takes a while."""
-        # From a copy of the function: the compiler would take a kernel that calls itself for the one it is at.
+        """The kernel for Python, made on first use: Python calls few of the kernels, and each takes a while to make."""
+        # From a copy of the function: otherwise Numba takes a recursive kernel's call of its part for the whole.
         function = _copy_of(self.py_func)
         return _cached(CPUDispatcher(function, targetoptions=WHOLE_OPTIONS, pipeline_class=_WholeCompiler))
 
@@ -219,28 +220,31 @@ class _Kernel(CPUDispatcher):
 
     @property
     def signatures(self) -> list[Any]:
-        """Everything it was compiled for."""
+        """The argument types that the kernel was compiled for, as a part or as a whole."""
         return [*super().signatures, *self.whole.signatures]
 
 
 def compiled(function: Function) -> Function:
-    """The function as a kernel, compiled for each kind of arguments when it is first called with them.
+    """Decorator: the function as a kernel, compiled for each combination of argument types when first called with it.
 
-    It makes no arrays and hands none back. So nobody has to count who has one, which takes a locked instruction each
-    time an array is taken and given back: a tenth of growing a tree to the last row.
+    The kernel must neither make arrays nor return one. So references to arrays need no counting, which would take a
+    locked instruction each time an array is acquired or released: a tenth of the time to grow a full tree.
     """
     kernel: Any = _Kernel(function) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
     return kernel
 
 
 def making_arrays(function: Function) -> Function:
-    """The same for a kernel that makes arrays or hands one back."""
+    """Decorator: the function as a kernel that may make arrays or return one; references to arrays are counted."""
     kernel: Any = _Kernel(function, _nrt=True) if IS_KNOWN else _cached(njit(**OPTIONS)(function))
     return kernel
 
 
 def inlined(function: Function) -> Function:
-    """The same for a kernel that others have in themselves: for small parts that are called often and handed much."""
+    """Decorator: the function as a kernel that is inlined into its callers.
+
+    It is for small functions that are called often and with many arguments.
+    """
     kernel: Any = (
         _Kernel(function, forceinline=True) if IS_KNOWN else _cached(njit(**OPTIONS, forceinline=True)(function))
     )
@@ -248,7 +252,7 @@ def inlined(function: Function) -> Function:
 
 
 def compiled_with(function: Any, *parts: Any) -> Any:
-    """The function as a kernel, in which kernels of the same names take the place of the functions that it calls."""
+    """The function as a kernel in which the given kernels replace the functions of the same names that it calls."""
     kernels = {part.py_func.__name__: part for part in parts}
     return making_arrays(FunctionType(function.__code__, {**function.__globals__, **kernels}, function.__name__))
 
@@ -265,7 +269,7 @@ def _cached(kernel: Any) -> Any:
 
 
 def _pointer_to(kind: Any) -> Any:
-    """Code that takes an address for a pointer to values of a kind."""
+    """The intrinsic that converts an address to a pointer to values of a type."""
 
     def typed(_: Any, address: Any) -> Any:
         signature = types.CPointer(kind)(address)
@@ -283,15 +287,15 @@ _pointer_at, _whole_pointer_at, _short_pointer_at = map(_pointer_to, (types.floa
 
 @making_arrays
 def numbers_at(address: Any, n: Any) -> Any:
-    """The array of n float64 that begins at an address. The caller in Python keeps the memory alive.
+    """The n float64 at an address as an array, without a copy. The caller in Python must keep the memory alive.
 
-    So a kernel takes any number of columns, where they are: a tuple of arrays would have it compiled for each number.
+    So one kernel takes any number of columns; with a tuple of arrays it would be compiled for each number of columns.
     """
     return carray(_pointer_at(address), (n,))
 
 
 def ask(builder: Any, address: Any) -> None:
-    """Write code that asks memory for what stands at an address, and goes on without waiting for it."""
+    """Generate a prefetch of the memory at an address, which does not wait for the data."""
     pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
     prefetch = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
@@ -301,18 +305,21 @@ def ask(builder: Any, address: Any) -> None:
 
 @making_arrays
 def wholes_at(address: Any, n: Any) -> Any:
-    """The same for int64. Handing over an address takes a tenth of the time of an array."""
+    """The n int64 at an address as an array, without a copy. The caller in Python must keep the memory alive.
+
+    Passing an address takes a tenth of the time of passing an array.
+    """
     return carray(_whole_pointer_at(address), (n,))
 
 
 @making_arrays
 def shorts_at(address: Any, n: Any) -> Any:
-    """The same for uint32."""
+    """The n uint32 at an address as an array, without a copy. The caller in Python must keep the memory alive."""
     return carray(_short_pointer_at(address), (n,))
 
 
 def _ask(_: Any, address: Any) -> Any:
-    """The same for an address that is a number."""
+    """Generate a prefetch of the memory at an address that is given as a number."""
     signature = types.void(address)
 
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
@@ -322,12 +329,12 @@ def _ask(_: Any, address: Any) -> Any:
     return signature, generate
 
 
-# Has the processor bring near what will soon be read at an address. Any address will do, also one that is nobody's.
-ask_for: Any = intrinsic(_ask)
+# Prefetches what will soon be read at an address. Any address is safe, even one that is not allocated.
+prefetch: Any = intrinsic(_ask)
 
 
 def _count(_: Any, bits: Any) -> Any:
-    """Code that counts the zeros below the lowest bit."""
+    """Generate code that counts the zeros below the lowest set bit."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.IntType(1)(1))
@@ -335,17 +342,17 @@ def _count(_: Any, bits: Any) -> Any:
     return types.int64(bits), generate
 
 
-# The place of the lowest bit of a word that is set; there is one.
+# The position of the lowest set bit of a word that is not 0.
 lowest_bit: Any = intrinsic(_count)
 
 
 def _load(kind: Any) -> Any:
-    """Code that reads a value of a kind at an address."""
+    """The intrinsic that reads a value of a type at an address."""
 
     def typed(_: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
             pointer = builder.inttoptr(arguments[0], context.get_value_type(kind).as_pointer())
-            return builder.load(pointer, align=1)  # it may begin at any byte
+            return builder.load(pointer, align=1)  # the address need not be aligned
 
         return kind(address), generate
 
@@ -353,7 +360,7 @@ def _load(kind: Any) -> Any:
 
 
 def _store(kind: Any) -> Any:
-    """Code that writes a value of a kind to an address."""
+    """The intrinsic that writes a value of a type to an address."""
 
     def typed(_: Any, address: Any, value: Any) -> Any:  # noqa: ARG001  # Numba counts the arguments
         def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
@@ -366,20 +373,21 @@ def _store(kind: Any) -> Any:
     return intrinsic(typed)
 
 
-# Memory by its address, for kernels of many small parts: an array would be counted in and out of each of them. The
-# caller in Python keeps the memory alive, and nobody looks whether an address is within it.
+# Memory by its address, for kernels of many small parts, each of which would count the references to an array. The
+# caller in Python must keep the memory alive; whether an address is within it is not checked.
 byte_at, offset_at, whole_at = map(_load, (types.uint8, types.int32, types.int64))
 set_byte, set_whole, set_number = map(_store, (types.uint8, types.int64, types.float64))
 
 
-_OWNERLESS = (numbers_at, wholes_at, shorts_at)  # their arrays are nobody's to count
+_OWNERLESS = (numbers_at, wholes_at, shorts_at)  # references to their arrays are not counted
 
 
 class Struct(structref.StructRefProxy):
-    """Arrays and numbers that kernels hand on as one pointer; a tuple of them would be copied at every call.
+    """Arrays and numbers that kernels pass on as one pointer; a tuple of them would be copied at every call.
 
-    Made in kernels only: Python would have to compile how. An array that is read from one belongs to the struct alone:
-    counting who has it, at every reading, took a tenth of growth. So the struct has to outlive what is read from it.
+    A struct is made in kernels only, since making one in Python would need compiled code too. An array read from a
+    struct is a borrowed reference, which is not counted: counting at every read took a tenth of the time of growth. So
+    a struct must outlive all that is read from it.
     """
 
     if TYPE_CHECKING:
@@ -388,7 +396,7 @@ class Struct(structref.StructRefProxy):
 
 
 class StructType(types.StructRef):
-    """What the compiler knows of a `Struct`: the kinds of its fields, whatever their values."""
+    """The compiler's type of a `Struct`: the types of its fields, which do not depend on their values."""
 
     def preprocess_fields(self, fields: Any) -> Any:
         return tuple((name, types.unliteral(kind)) for name, kind in fields)
@@ -398,17 +406,17 @@ structure = structref.register
 
 
 def define(struct: Any, kind: Any, fields: str) -> None:
-    """Name the fields of a struct, in the order in which it is made from them."""
+    """Name the fields of a struct, in the order of the arguments that it is made from."""
     structref.define_proxy(struct, kind, fields.split())
     for name in fields.split() if IS_KNOWN else ():
         lower_getattr(kind, name)(_reading_of(name))
 
 
 def _reading_of(name: str) -> Any:
-    """Code that reads a field."""
+    """The generator of code that reads a field as a borrowed reference."""
 
     def generate(context: Any, builder: Any, kind: Any, struct: Any) -> Any:
-        counting = context.subtarget(enable_nrt=True)  # as Numba wants it of all that deal with structs
+        counting = context.subtarget(enable_nrt=True)  # Numba requires it of all code that handles structs
         fields = structref._Utils(counting, builder, kind).get_data_struct(struct)
         return _without_owner(context, builder, kind.field_dict[name], getattr(fields, name))
 
@@ -416,12 +424,12 @@ def _reading_of(name: str) -> Any:
 
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """An array, also in a tuple, that nobody is counted to have; other values as they are."""
+    """The value, with references to arrays not counted, also those to arrays in a tuple."""
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
         array.meminfo = ir.Constant(array.meminfo.type, None)
         return array._getvalue()
-    kinds = getattr(kind, "types", ())  # of a tuple's parts
+    kinds = getattr(kind, "types", ())  # of a tuple's items
     if not kinds:
         return value
     parts = [_without_owner(context, builder, each, builder.extract_value(value, i)) for i, each in enumerate(kinds)]
@@ -430,5 +438,5 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 if IS_KNOWN:
     environment._rebuild_env = _rebuilt_environment
-    entrypoints._already_initialized = True  # no other package adds to what kernels may do, so nobody looks for one
+    entrypoints._already_initialized = True  # no other package extends Numba for kernels, so none is searched for
 event.register("numba:compile", _Guard())

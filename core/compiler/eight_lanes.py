@@ -1,8 +1,8 @@
-"""Eight numbers at once: a formula, written down once, as the code that computes it in eight lanes side by side.
+"""Eight numbers at once: turns a formula, written once, into vector instructions that compute it in eight lanes.
 
-Compilers turn a loop into such code only where the loop is long, and go through its last rounds one by one. Lists of
-small nodes are all last rounds. What is written in lanes takes as long for one number as for eight, so whoever reads
-beyond the end makes room there, and takes care that what stands there changes nothing.
+Compilers vectorise only long loops, and run their last iterations one by one; the lists of small nodes consist of last
+iterations only. Code in lanes takes as long for one number as for eight. A caller that reads past the end of its
+numbers must pad its buffer, with values that do not change the result.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -25,7 +25,7 @@ BYTES = {FLOATS: 4, DOUBLES: 8, WORDS: 8, FOUR: 8}
 
 
 class EightType(types.Type):
-    """Eight numbers of a kind that a kernel keeps in registers, from one formula to the next."""
+    """The type of eight numbers that a kernel keeps in registers, from one formula to the next."""
 
     def __init__(self, kind: Any) -> None:
         super().__init__(f"Eight({kind})")
@@ -33,7 +33,7 @@ class EightType(types.Type):
 
 
 EIGHT = {kind: EightType(kind) for kind in KINDS}
-SUMS = EIGHT[types.float64]  # added up side by side, each in its own order
+SUMS = EIGHT[types.float64]  # eight sums, each added up in its own lane
 
 
 @register_model(EightType)
@@ -43,7 +43,7 @@ class _EightModel(models.PrimitiveModel):
 
 
 class Lanes:
-    """Eight float32 or float64, words, or answers of yes and no; each operation does the same to all of them."""
+    """Eight float32, float64, words or booleans; each operation applies to all of them."""
 
     def __init__(self, builder: Any, value: Any) -> None:
         self.builder, self.value = builder, value
@@ -73,28 +73,28 @@ class Lanes:
         return Lanes(self.builder, self.builder.or_(self.value, other.value))
 
     def times_plus(self, factor: "Lanes", summand: "Lanes") -> "Lanes":
-        """A product and a sum, rounded once where the processor does both at once, else twice: for estimates only."""
+        """self * factor + summand, rounded once where the processor can fuse both, else twice: for estimates only."""
         kind = ir.FunctionType(FLOATS, [FLOATS] * 3)
         both = self.builder.module.declare_intrinsic("llvm.fmuladd.v8f32", fnty=kind)
         return Lanes(self.builder, self.builder.call(both, [self.value, factor.value, summand.value]))
 
     def part(self, first: int, n_bits: int) -> "Lanes":
-        """Some bits of each word, as a number; no more than 31."""
+        """`n_bits` bits of each word, from bit `first` on, as a number; at most 31."""
         shifted = self.builder.lshr(self.value, same(WORDS, first))
         kept = self.builder.and_(shifted, same(WORDS, (1 << n_bits) - 1))
         return Lanes(self.builder, self.builder.sitofp(self.builder.trunc(kept, POSITIONS), FLOATS))
 
-    def has_last_bit(self) -> "Lanes":
+    def has_highest_bit(self) -> "Lanes":
         """Whether the highest bit of each word is set."""
         return Lanes(self.builder, self.builder.icmp_signed("<", self.value, same(WORDS, 0)))
 
     def where(self, said: "Lanes", other: "Lanes | None" = None) -> "Lanes":
-        """The numbers where that is said, the others elsewhere, or 0."""
+        """The numbers where `said` is true, elsewhere those of `other`, or 0."""
         elsewhere = same(self.value.type, 0.0) if other is None else other.value
         return Lanes(self.builder, self.builder.select(said.value, self.value, elsewhere))
 
     def all(self, number: float) -> "Lanes":
-        """The same number in every lane."""
+        """A number in every lane."""
         return Lanes(self.builder, same(self.value.type, number))
 
     def is_known(self) -> "Lanes":
@@ -102,52 +102,52 @@ class Lanes:
         return Lanes(self.builder, self.builder.fcmp_ordered("ord", self.value, self.value))
 
     def size(self) -> "Lanes":
-        """The numbers without their signs."""
+        """The absolute values."""
         zero = self.all(0.0)
         return self.where(self > zero, zero - self)
 
     def exponent(self) -> "Lanes":
-        """The exponents of float32 that are not negative: of 0 it is -127."""
+        """The exponents of float32 that are not negative; -127 for 0."""
         bits = self.builder.lshr(self.builder.bitcast(self.value, POSITIONS), same(POSITIONS, 23))
         return Lanes(self.builder, self.builder.sitofp(self.builder.sub(bits, same(POSITIONS, 127)), FLOATS))
 
     def mantissa(self) -> "Lanes":
-        """The mantissas of float32, from 1 up to 2: of 0 it is 1."""
+        """The mantissas of float32, at least 1 and below 2; 1 for 0."""
         bits = self.builder.and_(self.builder.bitcast(self.value, POSITIONS), same(POSITIONS, (1 << 23) - 1))
         return Lanes(self.builder, self.builder.bitcast(self.builder.or_(bits, same(POSITIONS, 127 << 23)), FLOATS))
 
     def has_tag(self, tag: int) -> "Lanes":
-        """Which numbers have these as their last two bits."""
+        """Which numbers have `tag` as their lowest two bits."""
         kind = WORDS if self.value.type == DOUBLES else POSITIONS
         bits = self.builder.and_(self.builder.bitcast(self.value, kind), same(kind, 3))
         return Lanes(self.builder, self.builder.icmp_unsigned("==", bits, same(kind, tag)))
 
     def running_sums(self) -> "Lanes":
-        """Every number and all before it added up, in three steps: of two lanes, of four, of eight."""
+        """The sum of each number and all before it, in three steps: of two lanes, of four, of eight."""
         sums = self
         for step in (1, 2, 4):
             sums = sums + sums.moved(step, self.all(0.0))
         return sums
 
     def moved(self, step: int, before: "Lanes") -> "Lanes":
-        """Every number so many lanes further, the last ones of others before them."""
+        """The numbers shifted up by `step` lanes, with the last `step` numbers of `before` in the lanes below."""
         lanes = ir.Constant(POSITIONS, [2 * WIDTH - step + i if i < step else i - step for i in range(WIDTH)])
         return Lanes(self.builder, self.builder.shuffle_vector(self.value, before.value, lanes))
 
     def last_everywhere(self) -> "Lanes":
-        """The number in the last lane, in every lane."""
+        """The number of the last lane, in every lane."""
         return Lanes(self.builder, self.builder.shuffle_vector(self.value, self.value, same(POSITIONS, WIDTH - 1)))
 
     def larger(self, other: "Lanes") -> "Lanes":
-        """The larger of two numbers, lane by lane; the other where this one is NaN."""
+        """The larger of two numbers in each lane; the other one where this one is NaN."""
         return self.where(self > other, other)
 
     def as_numbers(self) -> "Lanes":
-        """1 where that is said, 0 elsewhere."""
+        """1 in lanes that are true, 0 in the others."""
         return Lanes(self.builder, self.builder.uitofp(self.value, FLOATS))
 
     def largest(self) -> Any:
-        """The largest number; none is negative, so that their bits are in the same order."""
+        """The largest number; none may be negative, so that their bits compare like the numbers."""
         lanes, name = (WORDS, "v8i64") if self.value.type == DOUBLES else (POSITIONS, "v8i32")
         kind = ir.FunctionType(lanes.element, [lanes])
         reduce = self.builder.module.declare_intrinsic(f"llvm.vector.reduce.smax.{name}", fnty=kind)
@@ -155,12 +155,12 @@ class Lanes:
         return self.builder.bitcast(most, self.value.type.element)
 
     def as_bits(self) -> Any:
-        """A word whose bit i says what lane i does."""
+        """A word whose bit i is the boolean of lane i."""
         return self.builder.zext(self.builder.bitcast(self.value, ir.IntType(WIDTH)), BITS)
 
 
 class Numbers:
-    """An array, of which eight numbers are read or written at a time: `numbers(1)` are those from one further on."""
+    """An array that is read or written all lanes at a time, from an index on; `numbers(i)` reads from i further on."""
 
     def __init__(self, builder: Any, address: Any, at: Any, kind: Any) -> None:
         self.builder, self.address, self.at, self.kind = builder, address, at, kind
@@ -169,11 +169,11 @@ class Numbers:
         return Lanes(self.builder, self.builder.load(self._address(further), align=BYTES[self.kind]))
 
     def put(self, further: int, lanes: Lanes) -> None:
-        """Write eight numbers."""
+        """Write all lanes, from `further` numbers on."""
         self.builder.store(lanes.value, self._address(further), align=BYTES[self.kind])
 
     def add(self, further: int, lanes: Lanes) -> None:
-        """Add to eight numbers."""
+        """Add to the numbers in all lanes, from `further` numbers on."""
         self.put(further, self(further) + lanes)
 
     def _address(self, further: int) -> Any:
@@ -182,9 +182,11 @@ class Numbers:
 
 
 def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
-    """The kernel of a formula. It is called with a place and then with what the formula takes: of an array the formula
-    gets the `Numbers` from that place on, a single number stands in every lane. Of several arrays each may have a place
-    of its own: then a tuple of them is given. Lanes that a formula hands back are kept as eight numbers for another.
+    """Decorator: the kernel of a formula that computes with `Lanes`; `result` makes its signature from argument types.
+
+    The kernel is called with an index and then the formula's arguments. For an array the formula gets its `Numbers`
+    from that index on, for a single number `Lanes` with that number in each. A tuple of indices gives each array its
+    own. Lanes that a formula returns are kept as eight numbers, which can be passed to another formula.
     """
 
     def kernel(formula: Callable[..., Any]) -> Any:
@@ -209,7 +211,7 @@ def in_lanes(result: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _all_given(context: Any, builder: Any, kinds: Any, values: Any) -> Iterator[Any]:
-    """What a formula takes: its arrays from their places on, and its numbers."""
+    """The arguments of a formula: its arrays from their indices on, and its numbers in all lanes."""
     is_several = isinstance(kinds[0], types.BaseTuple)
     positions = iter(cgutils.unpack_tuple(builder, values[0])) if is_several else repeat(values[0])
     for kind, value in zip(kinds[1:], values[1:], strict=True):
@@ -234,13 +236,13 @@ def in_all_lanes(builder: Any, value: Any, lanes: Any) -> Lanes:
 
 
 def same(kind: Any, value: Any) -> Any:
-    """The same constant in every lane."""
+    """A constant with this value in every lane."""
     return ir.Constant(kind, [value] * kind.count)
 
 
 @in_lanes(lambda at, number: EIGHT[number](at, number))
 def eight_times(number: Lanes) -> Lanes:
-    """The same number in eight lanes, for a formula to go on with."""
+    """A number in eight lanes, to be passed to another formula."""
     return number
 
 
@@ -251,12 +253,12 @@ def largest_of(numbers: Lanes) -> Any:
 
 
 def _nothing(_: Any) -> Any:
-    """Code that makes eight sums of nothing."""
+    """Generate eight sums of 0."""
     return SUMS(), lambda _, __, ___, ____: ir.Constant(DOUBLES, None)
 
 
 def _plus(_: Any, sums: Any, factors: Any, at: Any, number: Any) -> Any:  # noqa: ARG001  # Numba counts them
-    """Code that adds a number to each sum, times a factor of its own: those from a place of an array on."""
+    """Generate code that adds number * factor to each of eight sums; the factors are read from an array at an index."""
 
     def generate(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
         given, table, position, value = arguments
@@ -267,7 +269,7 @@ def _plus(_: Any, sums: Any, factors: Any, at: Any, number: Any) -> Any:  # noqa
 
 
 def _sum(_: Any, sums: Any, lane: Any) -> Any:
-    """Code that reads one sum."""
+    """Generate code that reads one of eight sums."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.extract_element(*arguments)
@@ -281,7 +283,7 @@ sum_in_lane: Any = intrinsic(_sum)
 
 
 def _add(_: Any, at: Any, sums: Any, weight: Any, part: Any) -> Any:  # noqa: ARG001  # Numba counts them
-    """Code that adds to four sums of an array, from a place on: a weight, a part above 0, one below, and nothing."""
+    """Generate code that adds (weight, max(part, 0), min(part, 0), 0) to four sums in an array, from an index on."""
 
     def generate(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
         position, array, weight, part = arguments
@@ -297,5 +299,5 @@ def _add(_: Any, at: Any, sums: Any, weight: Any, part: Any) -> Any:  # noqa: AR
     return types.void(at, sums, types.float64, types.float64), generate
 
 
-# A weight and a part of a sum, added to what four lanes of an array hold of both, the parts above 0 and below apart.
+# Adds a weight and a part to four sums in an array; parts above 0 and parts below 0 have a sum each.
 add_parts: Any = intrinsic(_add)

@@ -1,4 +1,4 @@
-"""Four float64 side by side, which a kernel keeps in registers from one step of a loop to the next."""
+"""Four float64 that a kernel keeps in registers from one iteration of a loop to the next."""
 
 # mypy: disable-error-code="no-untyped-call"
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ FOUR_LANES = 4
 
 
 class FoursType(types.Type):
-    """What the compiler knows of four numbers."""
+    """The compiler's type of four float64."""
 
     def __init__(self) -> None:
         super().__init__("Fours")
@@ -31,10 +31,10 @@ class _FoursModel(models.PrimitiveModel):
 
 
 def stepping(formula: Callable[..., Any]) -> Any:
-    """The kernel of a formula that makes a tuple of fours from the tuple of as many that it takes first.
+    """Decorator: the kernel of a formula that computes a tuple of fours from its first argument, a tuple of as many.
 
-    It is called with these, with a place, and with what else the formula takes: of an array it gets the `Numbers` from
-    that place on, a single number stands in every lane.
+    The kernel is called with that tuple, an index, and the formula's other arguments. For an array the formula gets its
+    `Numbers` from that index on, for a single number `Lanes` with that number in each.
     """
 
     def translate(_: Any, fours: Any, at: Any, *kinds: Any) -> Any:
@@ -54,7 +54,7 @@ def stepping(formula: Callable[..., Any]) -> Any:
 
 
 def _given(context: Any, builder: Any, at: Any, kinds: Any, values: Any) -> Iterator[Any]:
-    """What else a formula takes."""
+    """The other arguments of a formula."""
     for kind, value in zip(kinds, values, strict=True):
         if isinstance(kind, types.Array):
             yield Numbers(builder, context.make_array(kind)(context, builder, value).data, at, FOUR)
@@ -63,7 +63,7 @@ def _given(context: Any, builder: Any, at: Any, kinds: Any, values: Any) -> Iter
 
 
 def _same(_: Any, number: Any) -> Any:  # noqa: ARG001  # Numba counts them
-    """Code that has a number four times."""
+    """Generate code that puts a number into all four lanes."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return in_all_lanes(builder, arguments[0], FOUR).value
@@ -72,7 +72,7 @@ def _same(_: Any, number: Any) -> Any:  # noqa: ARG001  # Numba counts them
 
 
 def _lane(_: Any, fours: Any, lane: Any) -> Any:
-    """Code that reads one of four."""
+    """Generate code that reads one of four lanes."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.extract_element(*arguments)

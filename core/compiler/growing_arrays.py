@@ -8,13 +8,16 @@ from core.compiler.compile import compiled, making_arrays
 
 @compiled
 def list_capacity(n_rows, has_missing):
-    """How long lists of so many rows are made at first: longer where rows may go down several branches."""
+    """The first capacity of lists of `n_rows` rows.
+
+    It is half as much again where values are missing, since a row may then go down several branches.
+    """
     return n_rows + n_rows // 2 if has_missing else n_rows
 
 
 @making_arrays
 def longer_rows(array, n_used, n_needed):
-    """The array, or a copy with more rows when there is no room for what is needed."""
+    """The array if it has `n_needed` rows, otherwise a longer copy of its first `n_used` rows."""
     if n_needed <= array.shape[0]:
         return array
     longer = np.empty((max(n_needed, 2 * array.shape[0]), array.shape[1]), array.dtype)
@@ -26,7 +29,7 @@ def longer_rows(array, n_used, n_needed):
 
 @making_arrays
 def longer_list(array, n_used, n_needed):
-    """The same for a list."""
+    """The list if it has `n_needed` entries, otherwise a longer copy of its first `n_used` entries."""
     if n_needed <= array.shape[0]:
         return array
     longer = np.empty(max(n_needed, 2 * array.shape[0]), array.dtype)
@@ -37,7 +40,10 @@ def longer_list(array, n_used, n_needed):
 
 @making_arrays
 def longer_lists(lists, starts, lengths, n_more):
-    """The same for the lists of all columns, a node's piece of each being the last that is used."""
+    """The lists of all columns if each has capacity for `n_more` entries, otherwise longer copies of them.
+
+    The last entries in use of list c are a node's piece: `lengths[c]` entries from `starts[c]` on.
+    """
     n_needed = int64(0)
     for c in range(lists.shape[0]):
         n_needed = max(n_needed, starts[c] + lengths[c] + n_more)

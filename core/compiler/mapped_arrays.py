@@ -1,13 +1,13 @@
-"""Arrays in pages of memory of their own, which are given back to the system as soon as nobody needs them.
+"""Arrays in memory pages of their own, which return to the operating system as soon as an array is freed.
 
-What `malloc` has got it mostly keeps. Where many arrays are made one after the other, kept for a while, and joined in
-the end, both would be in memory then: the arrays, though nobody has them, and what they were joined to.
+`malloc` keeps most of what is freed. If many arrays are made one after the other, kept for a while and joined in the
+end, it would hold both the freed arrays and the joined one.
 
-The pages are small ones. NumPy asks the system for large ones where an array has 4 MB or more; whoever fills it then
-waits until pages of 2 MB are found and cleared, which took three to four times as long on a virtual machine whose
-memory was mostly unused. What is written as a whole gets all its small pages in one call: one by one, each when it is
-first written to, they took half as long again. Pages that an array grows by are put after those it has, or those it has
-are moved to where there is room, which takes none of what stands in them into another place of memory.
+The pages are small ones. For arrays of 4 MB or more NumPy asks the system for large pages; the first write to one then
+waits until 2 MB are found and cleared, which took three to four times as long on a virtual machine with mostly unused
+memory. An array that will be written as a whole gets all its small pages in one call; one by one, each on its first
+write, they took half as long again. An array grows by pages that are mapped after its own; if there is no space, its
+pages are mapped elsewhere, without copying their content.
 """
 
 from contextlib import suppress
@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-POPULATE_WRITE = 23  # of `madvise`, since Linux 5.14; Python has no name for it
+POPULATE_WRITE = 23  # an advice for `madvise`, since Linux 5.14; Python has no name for it
 
 
 def in_pages(shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
-    """An array of zeros; a page that nobody writes to takes no memory."""
+    """An array of zeros; a page takes no memory until it is written to."""
     n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     if n_bytes == 0:
         return np.zeros(shape, dtype=dtype)
@@ -29,7 +29,7 @@ def in_pages(shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> NDA
 
 
 def moved_to_pages(values: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers in pages of their own; the array itself where it has them already."""
+    """A copy of the numbers in pages of their own; the array itself if it has such pages already."""
     if is_in_pages(values):
         return values
     moved = in_pages(values.shape, values.dtype)
@@ -41,14 +41,14 @@ def moved_to_pages(values: NDArray[Any]) -> NDArray[Any]:
 
 
 class GrowingArray:
-    """Rows one after the other, in pages of their own, in a type that holds all of them; more can be put at the end."""
+    """An array in pages of its own, to which rows can be appended; its type widens to hold all of them."""
 
     def __init__(self) -> None:
         self._pages, self._n_rows = mmap(-1, PAGESIZE, MAP_PRIVATE | MAP_ANONYMOUS), 0
-        self._rows: NDArray[Any] | None = None  # none, of the shape and type that all have
+        self._rows: NDArray[Any] | None = None  # an array of no rows, with the shape and type of all rows
 
     def add(self, rows: NDArray[Any]) -> None:
-        """Put rows at the end."""
+        """Append rows."""
         if self._rows is None:
             self._rows = rows[:0].copy()
         kind = np.result_type(self._rows, rows)
@@ -57,13 +57,13 @@ class GrowingArray:
         begin, self._n_rows = self._n_rows, self._n_rows + len(rows)
         start, end = begin * self._width, self._n_rows * self._width
         if end > len(self._pages):
-            # A page that nobody writes to takes no memory.
+            # A page takes no memory until it is written to.
             self._pages = resized(self._pages, max(end, 2 * len(self._pages)))
         _ask_for(self._pages, start, end)
         self.part(begin, self._n_rows)[:] = rows
 
     def part(self, begin: int, end: int) -> NDArray[Any]:
-        """Some of the rows where they stand; there must be no such part any more when rows are added."""
+        """A view of some rows; no such view may exist any more when rows are added."""
         assert self._rows is not None
         shape = end - begin, *self._rows.shape[1:]
         if self._width == 0:
@@ -78,7 +78,7 @@ class GrowingArray:
 
     @property
     def _width(self) -> int:
-        """How many bytes a row takes."""
+        """The size of a row in bytes."""
         assert self._rows is not None
         return int(np.prod(self._rows.shape[1:])) * self._rows.dtype.itemsize
 
@@ -89,10 +89,10 @@ class GrowingArray:
 
 
 def resized(pages: mmap, n_bytes: int) -> mmap:
-    """Pages of another number of bytes with the same in them, as far as there is room."""
+    """Pages of another size with the same content, as far as it fits."""
     try:
         pages.resize(n_bytes)
-    except SystemError:  # other systems than Linux cannot add pages to those that are there
+    except SystemError:  # only Linux can resize a mapping
         more = mmap(-1, n_bytes, MAP_PRIVATE | MAP_ANONYMOUS)
         kept = min(n_bytes, len(pages))
         more[:kept] = pages[:kept]
@@ -101,20 +101,20 @@ def resized(pages: mmap, n_bytes: int) -> mmap:
 
 
 def is_in_pages(values: NDArray[Any]) -> bool:
-    """Whether an array is all that is in its pages."""
+    """Whether an array has pages of its own and fills them."""
     return _pages_of(values) is not None
 
 
 def _ask_for(pages: mmap, start: int, end: int) -> None:
-    """Get the pages of these bytes, all of which are to be written; else each comes by itself."""
+    """Allocate the pages of these bytes at once, since all will be written; else each is allocated on first write."""
     first = start // PAGESIZE * PAGESIZE
     if end > first:
-        with suppress(OSError):  # a system that does not know the call
+        with suppress(OSError):  # a system without this advice
             pages.madvise(POPULATE_WRITE, first, end - first)
 
 
 def _pages_of(values: NDArray[Any]) -> mmap | None:
-    """The pages that an array is all of; None where it has none."""
+    """The pages that an array fills; None where it has none of its own."""
     base: Any = values
     while isinstance(base, np.ndarray):
         if base.nbytes != values.nbytes:

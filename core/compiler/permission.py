@@ -1,7 +1,7 @@
 """Whether this process may compile kernels.
 
-A process that answers requests may not: its clients would wait for a compiler. It runs what earlier processes left on
-disk, and the plain definitions where they left nothing.
+A process that answers requests may not: its clients would wait for the compiler. It runs the kernels that other
+processes have compiled to disk, and the definitions where there are none.
 """
 
 _is_forbidden = False
@@ -18,6 +18,6 @@ def forbid_compilation() -> None:
 
 
 def refuse_to_compile(kernel: str) -> None:
-    """Raise if compiling is forbidden; asked before every kernel is compiled."""
+    """Raise if compiling is forbidden; called before every compilation of a kernel."""
     if _is_forbidden:
         raise KernelNotCompiled(f"{kernel} is not compiled yet, and this process must not wait for a compiler")

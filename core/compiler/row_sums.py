@@ -1,4 +1,4 @@
-"""Sums over rows in lanes: a formula of one row, as the code that adds it up for eight columns side by side."""
+"""Sums over rows in lanes: turns a formula for one row into code that adds it up for eight columns side by side."""
 
 # mypy: disable-error-code="no-untyped-call"
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from numba.extending import intrinsic
 from core.compiler.compile import ask
 from core.compiler.eight_lanes import DOUBLES, WIDTH, Lanes, Numbers, in_all_lanes, same
 
-AHEAD = 12  # rows: so far further on numbers are asked for
+AHEAD = 12  # rows: how far ahead numbers are prefetched
 
 
 class Rows(NamedTuple):
-    """What a kernel of `over_rows` is called with.
+    """The arguments of a kernel made by `over_rows`.
 
-    Rows from `start` to `end` of a list with their weights; the values of row r are `numbers[r * stride + offset:]`.
-    Sums are written to `onto`, from its place `at` on.
+    They are the entries from `start` to `end` of a list of rows and of the list of their weights; the values of row r
+    are `numbers[r * stride + offset:]`. The sums are written to `onto`, from index `at` on.
     """
 
     rows: Any
@@ -34,10 +34,11 @@ class Rows(NamedTuple):
 
 
 def over_rows(*positions: int, blocks: int = 1, apart: int = 0) -> Callable[[Callable[..., Any]], Any]:
-    """The kernel of a formula that says what a row adds to sums, which come to these places; rows in their order.
+    """Decorator: the kernel of a formula that returns what a row adds to sums; rows are added in their order.
 
-    The formula takes the row's eight values, its weight, and the `Numbers` that the sums are written to. Of several
-    blocks of eight values that follow each other all sums are made at once, and those of each block stand so far apart.
+    The formula takes a row's eight values, its weight, and the `Numbers` that the sums are written to; `positions` are
+    those of the sums there. The sums of several consecutive `blocks` of eight values are made in one pass; those of a
+    block are stored `apart` numbers after those of the block before.
     """
 
     def kernel(formula: Callable[..., Any]) -> Any:
@@ -67,14 +68,14 @@ def over_rows(*positions: int, blocks: int = 1, apart: int = 0) -> Callable[[Cal
 
 
 def _address(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Where an array begins; a number as it is."""
+    """The address of an array's first number; a number is returned as it is."""
     return context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
 
 
 def _add_up(
     builder: Any, formula: Callable[..., Any], positions: tuple[int, ...], given: Rows, blocks: list[int]
 ) -> None:
-    """Code that adds up what a formula says of each row. Nothing else can see the sums, so they stay in registers."""
+    """Generate code that adds up what a formula returns for each row; the sums are local, so they stay in registers."""
     sums = [[cgutils.alloca_once(builder, DOUBLES) for _ in positions] for _ in blocks]
     for each in chain(*sums):
         builder.store(same(DOUBLES, 0.0), each)
@@ -92,13 +93,13 @@ def _add_up(
 
 
 def _position_of(builder: Any, given: Rows, i: Any) -> Any:
-    """Where the numbers of the row in place i begin."""
+    """The index of the first number of the row that is entry i of the list."""
     row = builder.load(builder.gep(given.rows, [i]))
     return builder.add(builder.mul(row, given.stride), given.offset)
 
 
 def _ask_ahead(builder: Any, given: Rows, i: Any, n_blocks: int) -> None:
-    """Code that asks memory for the numbers of a row further on: a node's rows stand far from each other."""
+    """Generate a prefetch of the numbers of a later row, since a node's rows are far apart in memory."""
     last, later = builder.sub(given.end, given.end.type(1)), builder.add(i, i.type(AHEAD))
     later = builder.select(builder.icmp_unsigned("<", later, last), later, last)
     position = _position_of(builder, given, later)

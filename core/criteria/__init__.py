@@ -1,1 +1,1 @@
-"""Impurities and what a split takes away from them."""
+"""Impurities, how much a split reduces them, and tests of significance."""

@@ -1,10 +1,10 @@
-"""How large an error rate may well be, seen from the errors that were counted.
+"""Confidence limits of an error rate, given the errors that were counted.
 
-The upper limit U for E errors among N is the rate at which so few errors would be seen with probability CF only:
+The upper limit U for E errors among N is the rate at which no more than E errors occur with probability CF:
 
     sum_{i <= E} C(N, i) U^i (1 - U)^(N - i) = CF,          which is U = BetaInv(1 - CF; E + 1, N - E)
 
-The second form is good for any weights, whole or not. Clopper and Pearson 1934; prunes trees since C4.5 (Quinlan 1993).
+The second form holds for any weights, whole or not. Clopper and Pearson 1934; prunes trees since C4.5 (Quinlan 1993).
 """
 
 import math
@@ -16,15 +16,15 @@ from core.arithmetic.logarithms import LOG_2_PI, log, log1p_each, log_each
 from core.arithmetic.powers import exp_each, expm1_each
 from core.criteria.tails import SERIES_FROM, normal_quantile
 
-PRECISE = 1e-12  # of a limit; beyond, the tails of large counts have no digits left
+PRECISE = 1e-12  # of a limit; the tails of large counts have no more digits
 MOST_TURNS = 200
-LARGE = 3_000.0  # beyond, an integral takes fewer terms than a fraction
-PANELS = 8  # of that integral, over WIDTH standard deviations: all but the last digits
-WIDTH, FURTHER = 14.0, 40.0  # and so many times 1/N more, since rare errors spread further up
+LARGE = 3_000.0  # beyond, an integral takes fewer terms than a continued fraction
+PANELS = 8  # of that integral over WIDTH standard deviations, which gives all but the last digits
+WIDTH, FURTHER = 14.0, 40.0  # it covers FURTHER / N more, since rare errors spread further up
 NEAR_0 = 0.01
 
-# Gauss's rule of twenty points between -1 and 1: those above 0 and their weights, which hold below 0 too. NumPy finds
-# them by LAPACK, whose last bits depend on the processor.
+# Gauss's rule of twenty points between -1 and 1: the points above 0 and their weights; those below 0 mirror them. NumPy
+# computes them with LAPACK, whose last bits depend on the processor.
 POINTS_ABOVE = (
     0.07652652113349734,
     0.22778585114164507,
@@ -52,7 +52,7 @@ WEIGHTS_ABOVE = (
 
 
 def upper_limits(errors: FloatArray, weights: FloatArray, cf: float) -> FloatArray:
-    """U for E errors among N, 0 <= E <= N, at each place: 1 when all are errors, 0 when there is nothing."""
+    """The U of each pair of E errors among N, 0 <= E <= N: 1 where all are errors, 0 where N is 0."""
     limits = np.where(weights > 0, 1.0, 0.0)
     none = (weights > 0) & (errors <= 0)
     limits[none] = -expm1_each(log(cf) / weights[none])
@@ -64,9 +64,9 @@ def upper_limits(errors: FloatArray, weights: FloatArray, cf: float) -> FloatArr
 
 
 def two_sided_limits(counted: FloatArray, weights: FloatArray, share: float) -> FloatArray:
-    """`[place, (lower, upper)]`: the rates between which the true one lies in that share of cases, or more.
+    """`[i, (lower, upper)]`: an interval that contains the true rate with a probability of at least `share`.
 
-    Clopper and Pearson's exact interval; from 0 to 1 where there is nothing.
+    Clopper and Pearson's exact interval; from 0 to 1 where the weight is 0.
     """
     beyond = (1 - share) / 2
     upper = np.where(weights > 0, upper_limits(counted, weights, beyond), 1.0)
@@ -75,7 +75,7 @@ def two_sided_limits(counted: FloatArray, weights: FloatArray, share: float) -> 
 
 
 def beta_quantiles(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
-    """BetaInv(1 - CF; a, b) by Newton's method, kept between bounds that close in."""
+    """BetaInv(1 - CF; a, b) by Newton's method, kept between bounds that narrow."""
     x = np.clip(_start(a, b, cf), 1e-300, 1 - 1e-16)
     low, high, open_, scale = np.zeros_like(a), np.ones_like(a), np.arange(len(a)), _log_scale(a, b)
     for _ in range(MOST_TURNS):
@@ -84,7 +84,7 @@ def beta_quantiles(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
         is_low = tail > cf
         low[open_[is_low]], high[open_[~is_low]] = here[is_low], here[~is_low]
         wanted, between = here + (tail - cf) / np.maximum(density, 1e-200), (low[open_] + high[open_]) / 2
-        # Where less than one row is right, the density is infinite at 1, and no step from there is long.
+        # Where less than one row is right, the density is infinite at 1, so that all steps from there are short.
         is_near = (np.abs(wanted - here) <= PRECISE * here) & (np.abs(tail - cf) <= 1e-6)
         is_inside = (wanted > low[open_]) & (wanted < high[open_])
         x[open_] = np.where(is_inside | is_near, np.minimum(wanted, 1.0), between)
@@ -106,7 +106,7 @@ def _start(a: FloatArray, b: FloatArray, cf: float) -> FloatArray:
 def _upper_tail(x: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """1 - I_x(a, b): the part of the beta distribution above x."""
     tail, is_above = np.empty_like(x), x > (a + 1) / (a + b + 2)
-    # Near 0 the fraction from the other end is made of differences of nearly equal numbers.
+    # Near 0 the continued fraction from the other end consists of differences of nearly equal numbers.
     is_smooth = (np.minimum(a, b) > LARGE) | (is_above & (x < NEAR_0))
     tail[is_smooth] = _integral(x[is_smooth], a[is_smooth], b[is_smooth], scale[is_smooth])
     is_right = ~is_smooth & is_above
@@ -117,7 +117,7 @@ def _upper_tail(x: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) 
 
 
 def _density(x: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
-    """Of the beta distribution at x."""
+    """The density of the beta distribution at x."""
     return np.asarray(exp_each(_log_weight(x, 1 - x, a, b, scale)) / (x * np.maximum(1 - x, 1e-300)))
 
 
@@ -142,7 +142,7 @@ def _fraction(x: FloatArray, rest: FloatArray, a: FloatArray, b: FloatArray, sca
 
 
 def _integral(x: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
-    """The part above x by Gauss's rule, on panels from x, or from where the distribution begins, to its end."""
+    """`_upper_tail` by Gauss's rule, on panels from x, or from where the distribution begins, to its end."""
     mean, spread = a / (a + b), np.sqrt(a * b / ((a + b) * (a + b) * (a + b)))
     reach = WIDTH * spread + FURTHER / (a + b)
     x, end = np.maximum(x, mean - WIDTH * spread), np.minimum(1.0, np.maximum(x, mean) + reach)
@@ -155,7 +155,7 @@ def _integral(x: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) ->
 
 
 def _log_weight(x: FloatArray, rest: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
-    """log of x^a (1 - x)^b / B(a, b), without differences of large logarithms (Loader 2000); `rest` is 1 - x."""
+    """log of x^a (1 - x)^b / B(a, b) without differences of large logarithms (Loader 2000); `rest` is 1 - x."""
     n = a + b
     return np.asarray(scale - a * _deviance(n * x / a - 1) - b * _deviance(n * rest / b - 1))
 
@@ -167,7 +167,7 @@ def _log_scale(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _deviance(d: FloatArray) -> FloatArray:
-    """d - log(1 + d)"""
+    """d - log(1 + d)."""
     return np.asarray(d - log1p_each(np.maximum(d, -1 + 1e-16)))
 
 
@@ -192,13 +192,14 @@ def log_factorials(z: FloatArray) -> FloatArray:
 
 
 def added_errors(errors: FloatArray, weights: FloatArray, cf: float) -> FloatArray:
-    """How many errors more than were counted C4.5's programs expect, by their normal approximation.
+    """How many more errors than counted C4.5's programs expect, by their normal approximation.
 
-    With z the upper CF quantile of the normal and f = (E + 0.5)/N
+    With z the upper CF quantile of the normal distribution and f = (E + 0.5)/N
 
         N (f + z^2/2N + z sqrt(f/N - f^2/N + z^2/4N^2)) / (1 + z^2/N) - E
 
-    max(N - E, 0) where E + 0.5 >= N, and for E < 1 between N (1 - CF^(1/N)) at 0 and the value at 1. 0 for nothing.
+    It is max(N - E, 0) where E + 0.5 >= N. For E < 1 it is interpolated between N (1 - CF^(1/N)) at E = 0 and the value
+    at E = 1. It is 0 where N is 0.
     """
     n = np.where(weights > 0, weights, 1.0)
     at_none = -n * expm1_each(log(cf) / n)

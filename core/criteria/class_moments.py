@@ -1,4 +1,4 @@
-"""A column's values by class, in a few sums, and whether classes vary alike."""
+"""Moments of a column's values by class, and tests of whether classes differ in mean or in spread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from core.criteria.significance import Significance, significances, variance_tes
 
 @dataclass(frozen=True, slots=True)
 class ClassMoments:
-    """A column's values by class: weight, mean, sum of squares about that mean, and sum of distances from it.
+    """For each class: weight, mean, sum of squares about that mean, and sum of distances from it.
 
-    Means are told from a value of the column, its `centre`, so that they keep the digits by which classes differ.
+    Means are relative to a value of the column, its `centre`, so that they keep the digits in which classes differ.
     """
 
     centre: float
@@ -26,15 +26,17 @@ class ClassMoments:
 
 
 def class_moments(values: FloatArray, classes: CodeArray, weights: FloatArray, n_classes: int) -> ClassMoments:
-    """Sums in row order; each class is told from its own first value c_k, and all of them from that of the first class.
+    """The moments by class, summed in row order and relative to a value of the column.
+
+    A class is relative to its own first value c_k, and the means are relative to that of the first class.
 
         m_k - c_k  =  sum w (x - c_k) / N_k        variation  =  sum w (x - c_k)^2 - N_k (m_k - c_k)^2
 
-    c_k is one of its values, so that what is taken away is at most N_k/w times what is left, w being the weight of that
-    row. A class of one value varies by 0 to the last bit.
+    Since c_k is a value of the class, what is subtracted is at most N_k/w times what is left, w being the weight of
+    that row. The variation of a class with a single value is exactly 0.
     """
     centres = np.zeros(n_classes)
-    centres[classes[::-1]] = values[::-1]  # of a class that stands there several times, the last one stays
+    centres[classes[::-1]] = values[::-1]  # the last assignment to a class wins: its first value
     centre = float(centres[classes.min()]) if len(classes) else 0.0
     by_class, apart = weights_by(classes, weights, n_classes), values - centres[classes]
     moved = weights * apart
@@ -50,15 +52,16 @@ def class_moments(values: FloatArray, classes: CodeArray, weights: FloatArray, n
 
 
 def mean_tests(columns: Sequence[ClassMoments]) -> list[Significance]:
-    """For each column the test that all classes have one mean: the analysis of variance."""
+    """For each column the test of whether all classes have the same mean: the analysis of variance."""
     weights, means, variations, _ = _side_by_side(columns)
     return significances(variance_tests(weights, means, variations))
 
 
 def levene_tests(columns: Sequence[ClassMoments]) -> list[Significance]:
-    """For each column the test that all classes vary alike: the analysis of variance of |x - mean of its class|.
+    """For each column the test of whether all classes vary alike: the analysis of variance of |x - mean of its class|.
 
-    Levene 1960. What these distances vary by counts as at least TIE of their squares: less is rounding.
+    Levene 1960. The variation of these distances counts as at least TIE times the sum of their squares: less is
+    rounding.
     """
     weights, _, variations, deviations = _side_by_side(columns)
     divisor = np.where(weights > 0, weights, 1.0)

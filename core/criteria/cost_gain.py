@@ -1,7 +1,7 @@
-"""Information gain weighed against what it costs to ask for an attribute.
+"""Information gain weighed against the cost of an attribute.
 
-A test that is cheap may be chosen before one that tells more. The gain is that of information gain, in bits, and never
-below 0; an attribute that nobody priced costs 1.
+A cheap test may be preferred to one of larger gain. The gain is information gain in bits, and never below 0; an
+attribute without a given cost costs 1.
 """
 
 from core.arithmetic.powers import exp2, power
@@ -10,7 +10,7 @@ from core.arithmetic.powers import exp2, power
 def tan_schlimmer(gain: float, cost: float) -> float:
     """Gain(D, a)^2 / Cost(a), for a cost above 0.
 
-    Tan and Schlimmer 1990: a robot that pays for each look.
+    Tan and Schlimmer 1990, for a robot that pays for each observation.
     """
     return max(gain, 0.0) * max(gain, 0.0) / cost
 
@@ -18,6 +18,6 @@ def tan_schlimmer(gain: float, cost: float) -> float:
 def nunez(gain: float, cost: float, w: float) -> float:
     """(2^Gain(D, a) - 1) / (Cost(a) + 1)^w, for a cost of at least 0 and w in [0, 1].
 
-    Núñez 1991: medical diagnosis; w tells how much costs matter, 0 for not at all.
+    Núñez 1991, for medical diagnosis; w is how much costs matter, 0 for not at all.
     """
     return (exp2(max(gain, 0.0)) - 1) / power(cost + 1, w)

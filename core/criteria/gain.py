@@ -1,4 +1,4 @@
-"""What a split takes away from the impurity, and how attributes are compared by it.
+"""How much a split reduces the impurity, and how attributes are compared by it.
 
 `branches[..., v, :]` holds the sums (class weights, or moments) of the samples that go down branch v.
 """
@@ -24,7 +24,7 @@ def impurity_decrease(impurity: Impurity, branches: FloatArray, branch_weights: 
 
 
 def intrinsic_value(branch_weights: FloatArray) -> FloatArray:
-    """How many bits it takes to say which branch a sample takes.
+    """How many bits it takes to name the branch of a sample.
 
     IV(a) = -sum_v N_v/N log2 N_v/N
     """
@@ -32,7 +32,7 @@ def intrinsic_value(branch_weights: FloatArray) -> FloatArray:
 
 
 def gain_ratio(gain: FloatArray, branch_weights: FloatArray) -> FloatArray:
-    """The gain in proportion to the intrinsic value, so that many small branches are no merit; IV is positive.
+    """The gain divided by the intrinsic value, so that many small branches are no advantage; IV is positive.
 
     C4.5 (Quinlan 1993).
     """
@@ -42,7 +42,7 @@ def gain_ratio(gain: FloatArray, branch_weights: FloatArray) -> FloatArray:
 def corrected_gain(
     gain: FloatArray | float, n_thresholds: FloatArray | int, weight: FloatArray | float
 ) -> FloatArray | float:
-    """The gain of the best of several thresholds, less what it costs to say which: log2(c) / |D|.
+    """The gain of the best of several thresholds, less the cost of naming it: log2(c) / |D|.
 
     C4.5 release 8 (Quinlan 1996).
     """
@@ -50,7 +50,7 @@ def corrected_gain(
 
 
 def above_average(gains: FloatArray) -> BoolArray:
-    """Whose gain is at least the average: among these C4.5 takes the largest ratio."""
+    """Which gains are at least the average: among these C4.5 takes the largest ratio."""
     return gains >= gains.mean() - TIE
 
 

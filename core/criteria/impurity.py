@@ -48,8 +48,8 @@ def squared_error(moments: FloatArray) -> FloatArray:
 
         SE(D) = sum_x w_x (y_x - mean)^2 / sum_x w_x
 
-    `moments[..., 0]` is the weight, then come the weighted sums of each output, then those of its squares. The
-    outputs are centred near their mean beforehand, else the difference of squares loses its digits.
+    `moments[..., 0]` is the weight, then come the weighted sums of each output, then those of its squares. The outputs
+    must be centred near their mean beforehand, since the difference of squares would lose digits otherwise.
     """
     weight = moments[..., :1]
     n_outputs = (moments.shape[-1] - 1) // 2
@@ -59,6 +59,6 @@ def squared_error(moments: FloatArray) -> FloatArray:
 
 
 def shares(class_weights: FloatArray) -> FloatArray:
-    """p_k: each class's part of the weight; all 0 where there is no weight."""
+    """p_k: each class's share of the weight; all 0 where there is no weight."""
     total = class_weights.sum(axis=-1, keepdims=True)
     return class_weights / np.where(total > 0, total, 1.0)

@@ -1,6 +1,6 @@
-"""What it costs to answer one class when another is true.
+"""The cost of answering one class when another is true.
 
-    costs[actual, predicted]        0 on the diagonal, 1 where nobody said
+    costs[actual, predicted]        0 on the diagonal, 1 where none is given
 
 The answer to class shares p is the class of least expected cost, sum_k p_k costs[k, j]; ties go to the earlier class.
 With every cost 1 that is the majority class. Breiman et al. 1984, section 4.4.
@@ -36,7 +36,7 @@ def cheapest_classes(shares: FloatArray, costs: FloatArray) -> RowArray:
 
 
 def cost_faults(costs: MisclassificationCosts, classes: tuple[str, ...]) -> Iterator[Fault]:
-    """Costs of classes that are not there, and costs of right answers."""
+    """A fault for each cost of an unknown class, and for each cost of a right answer."""
     for actual, row in costs.items():
         if actual not in classes:
             yield Fault(f"{quoted(actual)} is not a class", (PATH, actual), did_you_mean(actual, classes))

@@ -1,4 +1,4 @@
-"""What growth maximises: an impurity to take away from, and how near two values must be to count as equal."""
+"""What growth maximises: the decrease of an impurity; and the tolerance within which two decreases are tied."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from core.tables.target import Task
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """The impurity of a criterion, over class weights or moments by the task, with the tolerance of its ties.
+    """The impurity of a criterion, over class weights or moments depending on the task, with the tolerance of its ties.
 
-    For squared error the tolerance is TIE times the root's squared error, since its unit is the target's own.
+    For squared error the tolerance is TIE times the root's squared error, since its unit is that of the target.
     """
 
     task: Task

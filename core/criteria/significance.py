@@ -1,11 +1,11 @@
-"""How surprising a table, or a difference of means, would be if nothing depended on anything.
+"""Tests of whether the classes of a table, or the means of numbers, depend on groups.
 
-A test gives a statistic, its degrees of freedom and p, the probability of a statistic at least as large by chance. p is
-kept as its logarithm, so that tests which are all but certain can still be told apart.
+A test gives a statistic, its degrees of freedom and p, the probability of a statistic at least as large by chance. The
+logarithm of p is kept, so that even the smallest p can be compared.
 
-A `Test` makes many of them at once: `groups[..., i, :]` are the sums of group i, class weights or moments. Groups and
-classes without weight are left out; where fewer than two of either remain, the statistic is 0 and p is 1. All sums run
-in the order of groups and classes, so that whoever computes them gets the same bits.
+A `Test` computes many tests at once: `groups[..., i, :]` are the sums of group i, class weights or moments. Groups and
+classes without weight are left out; where fewer than two of either remain, the statistic is 0 and p is 1. All sums are
+added up in the order of groups and classes, so that the definition and the kernels get the same bits.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from core.arithmetic.sums import in_column_order
 from core.arithmetic.ties import TIE
 from core.criteria.tails import log_chi_squared_tail, log_f_tail
 
-SAME_LOG10_P = 1e-9  # how near two p must be to count as equal
+SAME_LOG10_P = 1e-9  # two log10 p that differ by no more are equal
 
 
 class Statistics(NamedTuple):
@@ -36,7 +36,7 @@ Test = Callable[[FloatArray], Statistics]
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """What a test found; the degrees of freedom are one number for chi-squared, between and within for F."""
+    """The result of a test; the degrees of freedom are one number for chi-squared, between and within for F."""
 
     statistic: float
     degrees_of_freedom: tuple[float, ...]
@@ -44,7 +44,7 @@ class Significance:
 
     @property
     def p_value(self) -> float:
-        """The probability itself: 0 where it is too small to be told from 0."""
+        """The probability itself; 0 where it is too small for a float."""
         return power(10.0, self.log10_p_value)
 
 
@@ -60,7 +60,7 @@ def significances(found: Statistics) -> list[Significance]:
 
 
 def log10_p(statistic: float, degrees: Sequence[float]) -> float:
-    """The logarithm of the probability of such a statistic by chance, of chi-squared or of F by its degrees."""
+    """log10 of the probability of such a statistic by chance: chi-squared if there is one number of degrees, else F."""
     if min(degrees) <= 0:
         return 0.0
     tail = log_chi_squared_tail(statistic, *degrees) if len(degrees) == 1 else log_f_tail(statistic, *degrees)
@@ -68,7 +68,7 @@ def log10_p(statistic: float, degrees: Sequence[float]) -> float:
 
 
 def most_significant(logs: FloatArray, statistics: FloatArray, tolerance: float = TIE) -> int:
-    """The place of the smallest p, given as log10; among equal ones of the largest statistic, then the first.
+    """The position of the smallest p, given as log10; among equal ones of the largest statistic, then the first.
 
     Statistics above 1 are equal within the tolerance in proportion.
     """
@@ -78,12 +78,12 @@ def most_significant(logs: FloatArray, statistics: FloatArray, tolerance: float 
 
 
 def pearson(table: FloatArray) -> Significance:
-    """Pearson's test that the columns of a table of weights do not depend on its rows."""
+    """Pearson's test of whether the columns of a table of weights depend on its rows."""
     return significance(pearson_tests(table))
 
 
 def likelihood_ratio(table: FloatArray) -> Significance:
-    """The same by the ratio of likelihoods."""
+    """The likelihood-ratio test of whether the columns of a table of weights depend on its rows."""
     return significance(likelihood_ratio_tests(table))
 
 
@@ -100,11 +100,11 @@ def pearson_tests(groups: FloatArray) -> Statistics:
 
 
 def likelihood_ratio_tests(groups: FloatArray) -> Statistics:
-    """The same by the ratio of likelihoods.
+    """Whether classes depend on groups, by the ratio of likelihoods.
 
         G^2 = 2 sum_ik O_ik ln(O_ik / E_ik)        with 0 ln 0 = 0
 
-    Wilks 1938. O - E sums to 0, so each term may have it taken away: then none is negative, and none cancel.
+    Wilks 1938. O - E sums to 0, so each term may have it subtracted: then no term is negative, and none cancel.
     """
     sides, some = sides_of(groups), groups > 0
     expected = expected_weights(*sides)
@@ -119,13 +119,16 @@ def sides_of(groups: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def expected_weights(of_groups: FloatArray, of_classes: FloatArray) -> FloatArray:
-    """What each cell would weigh if classes did not depend on groups; from the weights of groups and of classes."""
+    """What each cell would weigh if classes did not depend on groups, from the weights of groups and of classes."""
     whole = in_column_order(of_groups)[..., None]
     return of_groups[..., :, None] * (of_classes / np.where(whole > 0, whole, 1.0))[..., None, :]
 
 
 def tests_of_tables(of_groups: FloatArray, of_classes: FloatArray, terms: FloatArray) -> Statistics:
-    """The sum over all cells, with (groups - 1) (classes - 1) degrees of freedom, counting those with some weight."""
+    """The tests whose statistic is the sum of the terms of all cells.
+
+    They have (groups - 1) (classes - 1) degrees of freedom, counting groups and classes with some weight.
+    """
     n_groups, n_classes = (of_groups > 0).sum(axis=-1), (of_classes > 0).sum(axis=-1)
     degrees = np.maximum(n_groups - 1, 0.0) * np.maximum(n_classes - 1, 0.0)
     statistic = in_column_order(terms.reshape(*terms.shape[:-2], -1))
@@ -144,8 +147,8 @@ def variance_tests(weights: FloatArray, means: FloatArray, variations: FloatArra
 
         F = (sum_i N_i (m_i - m)^2 / (r - 1)) / (sum_i S_i / (N - r))        r groups of N_i, N in all
 
-    Fisher 1925. With no more weight than groups nothing can differ. What varies within the groups counts as at least
-    TIE of the whole, so that F is finite.
+    Fisher 1925. Where the weight is no larger than the number of groups, the statistic is 0. The variation within the
+    groups counts as at least TIE of the whole, so that F is finite.
     """
     whole, n_groups = in_column_order(weights), np.count_nonzero(weights > 0, axis=-1)
     mean = in_column_order(weights * means) / np.where(whole > 0, whole, 1.0)

@@ -1,4 +1,4 @@
-"""Between which numbers a mean may well lie, seen from the spread of the samples behind it (Student 1908)."""
+"""Confidence limits of a mean, given the spread of its samples (Student 1908)."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from core.criteria.binomial import beta_quantiles
 
 
 def student_quantiles(degrees_of_freedom: FloatArray, beyond: float) -> FloatArray:
-    """The t that |T| exceeds with this probability, from 1 degree of freedom on.
+    """The t that |T| exceeds with probability `beyond`, from 1 degree of freedom on.
 
-    t^2 / (v + t^2) has a beta distribution with 1/2 and v/2, so the same quantiles serve.
+    t^2 / (v + t^2) has a beta distribution with 1/2 and v/2, so t follows from the quantiles of that.
     """
     v = degrees_of_freedom
     b = beta_quantiles(np.full_like(v, 0.5), v / 2, beyond)
@@ -17,7 +17,7 @@ def student_quantiles(degrees_of_freedom: FloatArray, beyond: float) -> FloatArr
 
 
 def mean_limits(means: FloatArray, variances: FloatArray, weights: FloatArray, share: float) -> FloatArray:
-    """`[place, output, (lower, upper)]` of each mean; weights count as samples. NaN below two samples.
+    """`[i, output, (lower, upper)]`: the limits of each mean; weights count as samples. NaN below two samples.
 
     mean +- t sqrt(variance / (N - 1))        with N - 1 degrees of freedom
     """

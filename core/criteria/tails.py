@@ -1,10 +1,10 @@
-"""How much of a distribution lies above a value, as a natural logarithm: far out, the part itself is no float any more.
+"""Upper tails of distributions as natural logarithms: far out, the probability itself is too small for a float.
 
     chi-squared   P(X > s)  =  Q(d/2, s/2)                                  the upper incomplete gamma function
     F             P(X > f)  =  I_y(d2/2, d1/2),  y = d2 / (d2 + d1 f)       the incomplete beta function
 
-Both are a weight, whose logarithm has no large differences in it (Loader 2000), times a series or a continued fraction
-of terms near 1 (DLMF 8.7.1, 8.9.2 and the even part of 8.17.22).
+Both are a weight, whose logarithm is computed without large differences (Loader 2000), times a series or a continued
+fraction of terms near 1 (DLMF 8.7.1, 8.9.2 and the even part of 8.17.22).
 """
 
 import math
@@ -27,7 +27,7 @@ def log_chi_squared_tail(statistic: float, degrees: float) -> float:
 def log_f_tail(statistic: float, between: float, within: float) -> float:
     """log P(X > f) of the F distribution with `between` and `within` degrees of freedom, both positive.
 
-    With two between it is (1 + 2f/d)^(-d/2), d being those within.
+    With two between it is log (1 + 2f/d)^(-d/2), d being those within.
     """
     if between == 2:
         return -within / 2 * log1p(2 * statistic / within)
@@ -46,7 +46,7 @@ def log_gamma_tail(a: float, x: float) -> float:
 
 
 def _gamma_series(a: float, x: float) -> float:
-    """sum_n x^n / (a (a + 1) ... (a + n)), the part below x over its weight."""
+    """sum_n x^n / (a (a + 1) ... (a + n)), the part below x divided by its weight."""
     term = total = 1 / a
     n = 0
     while term > PRECISE * total:
@@ -73,7 +73,7 @@ def _gamma_fraction(a: float, x: float) -> float:
 
 
 def log_beta_tail(x: float, rest: float, a: float, b: float) -> float:
-    """log of 1 - I_x(a, b): the part of the beta distribution above x; `rest` is 1 - x, with digits of its own."""
+    """log of 1 - I_x(a, b): the part of the beta distribution above x; `rest` is 1 - x to full precision."""
     if x <= 0:
         return 0.0
     if x * b > rest * a:  # above the mean
@@ -90,7 +90,7 @@ def _log_beta_part(x: float, rest: float, a: float, b: float) -> float:
 
 
 def _beta_fraction(x: float, rest: float, a: float, b: float) -> float:
-    """x^a (1 - x)^b / B(a, b) over I_x(a, b): b_0 + a_1 / (b_1 + a_2 / (b_2 + ...)), by Lentz's method.
+    """x^a (1 - x)^b / B(a, b) divided by I_x(a, b): b_0 + a_1 / (b_1 + a_2 / (b_2 + ...)), by Lentz's method.
 
         a_m = (a + m - 1) (a + b + m - 1) m (b - m) x^2 / (a + 2m - 1)^2
         b_m = m + m (b - m) x / (a + 2m - 1) + (a + m) (a (1 - x) - b x + 1 + m (2 - x)) / (a + 2m + 1)
@@ -121,7 +121,7 @@ def deviance(ratio: float) -> float:
 
 
 def stirling_error(z: float) -> float:
-    """log(z!) less what Stirling's formula says: (z + 1/2) log z - z + log(2 pi)/2"""
+    """log(z!) less Stirling's formula: (z + 1/2) log z - z + log(2 pi)/2."""
     n = 0.0
     while z + n < SERIES_FROM:
         n += 1
@@ -137,15 +137,15 @@ def stirling_error(z: float) -> float:
 
 
 def log_factorial(z: float) -> float:
-    """log z!, for z from 0 on."""
+    """log(z!), for z from 0 on."""
     return (z + 0.5) * log(z) - z + 0.5 * LOG_2_PI + stirling_error(z) if z > 0 else 0.0
 
 
 @lru_cache(maxsize=64)
 def normal_quantile(beyond: float) -> float:
-    """What a normal number exceeds with this probability, between 0 and 1: by Newton's method on log P(X > z).
+    """What a normal number exceeds with probability `beyond`, between 0 and 1: by Newton's method on log P(X > z).
 
-    log P(X > z) bends downwards, so that every step from the first on ends above the quantile, and lower than the last.
+    log P(X > z) is concave, so every step ends above the quantile, and every step after the first below the one before.
     """
     if beyond > 0.5:
         return -normal_quantile(1 - beyond)

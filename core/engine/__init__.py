@@ -1,1 +1,1 @@
-"""Which code grows a tree: the definition of its method, or compiled kernels that give the same tree."""
+"""Chooses what grows a tree: the definition of its method, or kernels that give the same tree."""

@@ -1,4 +1,4 @@
-"""Which trees the compiled kernels can grow. It is asked before any compiled code is imported.
+"""Which trees the kernels can grow; this is checked before any compiled code is imported.
 
 The definition can grow every tree.
 """
@@ -8,7 +8,7 @@ from core.growth.kernels.inputs.coding import is_codable
 from core.growth.kernels.inputs.columns import class_bits_of, row_bits_of
 from core.growth.samples import Samples
 
-MOST_BITS = 31  # of an entry of a sorted list, for the class and the row
+MOST_BITS = 31  # for the class and the row, in an entry of a sorted list
 
 
 def can_grow_by_gains(samples: Samples, algorithm: Algorithm) -> bool:
@@ -46,5 +46,5 @@ def can_grow_oblique(samples: Samples, algorithm: Algorithm) -> bool:
 
 
 def fits_in_entries(samples: Samples) -> bool:
-    """Whether the number of a row and its class fit into one entry of a sorted list."""
+    """Whether a row's number and its class fit into an entry of a sorted list."""
     return row_bits_of(samples) + class_bits_of(samples) <= MOST_BITS

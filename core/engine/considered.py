@@ -1,4 +1,4 @@
-"""What else a node could have been split on: the candidates of a finished tree, computed anew from its samples."""
+"""The splits that the nodes of a finished tree could have had: its candidates, recomputed from its samples."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from core.config.options import Algorithm
 from core.engine.definition import all_candidates
 from core.growth.best_split import Candidate, node_samples, objective_of
 from core.growth.column_draw import ColumnDraw, searches
-from core.growth.routing import Way, divided
+from core.growth.routing import Route, routed
 from core.growth.samples import Samples
 from core.tree.tree import Tree, TreeView
 
@@ -15,7 +15,7 @@ from core.tree.tree import Tree, TreeView
 def candidates_by_node(
     view: TreeView, samples: Samples, algorithm: Algorithm, *, seed: int = 0, draw: ColumnDraw | None = None
 ) -> dict[int, list[Candidate]]:
-    """Every attribute with a valid split that was looked at, for each inner node left, in column order."""
+    """For each inner node of the view, the candidates among the attributes that were searched, in column order."""
     tree, objective = view.tree, objective_of(algorithm, samples)
     considered = {}
     waiting = [(0, samples.rows, samples.weights, root_key(seed))]
@@ -30,8 +30,8 @@ def candidates_by_node(
             if tree.column[node] not in undrawn:
                 break
         children = tree.children(node)
-        way = Way(tree.split(node), tree.share[children], tree.surrogates_of(node), key)
-        received = divided(samples, algorithm, rows, weights, way)
+        route = Route(tree.split(node), tree.share[children], tree.surrogates_of(node), key)
+        received = routed(samples, algorithm, rows, weights, route)
         waiting.extend(
             (child, *received[branch], path_key(key, branch)) for branch, child in reversed(list(enumerate(children)))
         )
@@ -39,7 +39,7 @@ def candidates_by_node(
 
 
 def spent_above(tree: Tree, node: int) -> set[int]:
-    """The attributes that the way to a node leaves nothing to ask of."""
+    """The attributes that are spent on the path from the root to a node."""
     spent = set()
     while node > 0:
         node = int(tree.parent[node])

@@ -1,4 +1,4 @@
-"""Every method by its definition: which of them chooses the splits of a tree, and the tree that it grows."""
+"""Grows trees by the definitions: finds the module that defines an algorithm's splits, and grows with it."""
 
 from collections.abc import Collection
 from types import ModuleType
@@ -14,7 +14,7 @@ from core.growth.samples import Samples
 from core.methods.chaid import chaid
 from core.methods.oblique import oblique
 from core.methods.quest import quest
-from core.tables.progress import Watch, nobody
+from core.tables.progress import Watch, ignore_progress
 from core.tree.tree import Tree
 
 
@@ -24,9 +24,9 @@ def grow(
     *,
     seed: int = 0,
     draw: ColumnDraw | None = None,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> Tree:
-    """The full tree by `growth.grow`, whose nodes are split as the algorithm says."""
+    """The full tree by `growth.grow`, with splits chosen as the algorithm says."""
     return tree_generate.grow(samples, algorithm, choose=best_split, seed=seed, draw=draw, watch=watch)
 
 
@@ -44,12 +44,12 @@ def chooser_of(algorithm: Algorithm) -> ModuleType:
 def best_split(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
 ) -> Candidate | None:
-    """The split to make of a node; None when it has no valid one."""
+    """The split of a node; None when it has no valid one."""
     return chooser_of(algorithm).best_split(samples, node, algorithm, objective, spent)
 
 
 def all_candidates(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
 ) -> list[Candidate]:
-    """Every attribute with a valid split, in column order; by QUEST every attribute."""
+    """Every attribute with a valid split, in column order; for QUEST every attribute."""
     return chooser_of(algorithm).all_candidates(samples, node, algorithm, objective, spent)

@@ -1,4 +1,4 @@
-"""Which code grows a tree: the plain definition, or compiled kernels that give the same tree."""
+"""Grows a tree by the engine asked for: by the definition, or by kernels that give the same tree."""
 
 from enum import StrEnum
 
@@ -10,24 +10,25 @@ from core.growth.column_draw import ColumnDraw
 from core.growth.grow import ChooseSplit, grow
 from core.growth.samples import Samples
 from core.growth.validation_gate import Trial, validated
-from core.tables.progress import Watch, nobody, part_of
+from core.tables.progress import Watch, ignore_progress, part_of
 from core.tables.target import Task
 from core.tree.tree import Tree
 
-SMALL_ROWS = 500  # up to here the definition is always quick enough
-GROWING = 0.9  # the part of the work that grows a tree whose splits are tried on validation rows then, about
-# What a first training by kernels waits for the compiler, about: one of QUEST, of linear tests, of everything else.
+SMALL_ROWS = 500  # up to here the definition is always fast enough
+GROWING = 0.9  # the share of the work, about, that growing a tree takes if its splits are then tried on validation rows
+# How long the first training by kernels waits for the compiler, about: for QUEST, for linear tests, for all others.
 QUEST_COMPILE_SECONDS, LINEAR_COMPILE_SECONDS, COMPILE_SECONDS = 17.0, 40.0, 90.0
-# What the definition takes to grow a full tree of one cell (a row of a column), about, and how much more with copies;
-# QUEST tests all columns of a node at once, and its trees have hardly more nodes with copies.
+# How long the definition takes for each cell (a row of a column) to grow a full tree, about, and how many times that if
+# missing values make copies of rows. QUEST tests all columns of a node at once, and copies hardly add nodes to its
+# trees.
 CLASS_SECONDS, NUMBER_SECONDS, COPIES, QUEST_SECONDS = 8e-5, 1e-4, 2.5, 2e-5
 
 
 class Engine(StrEnum):
-    """How to choose: by the size of the data, or one of the two wherever it can."""
+    """How to choose: by the size of the data, or one engine wherever it can grow the tree."""
 
     AUTO = "auto"
-    AUTO_COLD = "auto_cold"  # as auto, while the kernels are not compiled yet
+    AUTO_COLD = "auto_cold"  # like auto, while the kernels are not compiled yet
     DEFINITION = "definition"
     KERNELS = "kernels"
 
@@ -42,11 +43,11 @@ def grow_with(
     costs: FloatArray | None = None,
     draw: ColumnDraw | None = None,
     threads: int = 1,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> tuple[Tree, list[Trial]]:
-    """The tree by the engine that was asked for; and, where there are validation rows, the splits tried on them.
+    """The tree by the engine asked for; and, if there are validation rows, the splits tried on them.
 
-    What the kernels cannot do, the definition does, on one thread.
+    Trees that the kernels cannot grow are grown by the definition, on one thread.
     """
     if validation is None:
         return grown_with(engine, samples, algorithm, seed=seed, draw=draw, threads=threads, watch=watch), []
@@ -65,7 +66,7 @@ def grown_with(
     threads: int,
     watch: Watch,
 ) -> Tree:
-    """The full tree."""
+    """The full tree by the engine asked for."""
     choose: ChooseSplit = best_split
     if prefers_kernels(engine, samples):
         if can_grow_oblique(samples, algorithm) and draw is None:
@@ -88,7 +89,7 @@ def grown_with(
 
 
 def prefers_kernels(engine: Engine, samples: Samples, n_trees: int = 1) -> bool:
-    """Whether the kernels are to grow a tree of these samples, or so many trees, if they can."""
+    """Whether kernels should grow a tree of these samples, or `n_trees` trees, if they can."""
     match engine:
         case Engine.AUTO:
             return n_trees * len(samples) > SMALL_ROWS
@@ -100,20 +101,20 @@ def prefers_kernels(engine: Engine, samples: Samples, n_trees: int = 1) -> bool:
 
 
 def for_trees(engine: Engine, samples: Samples, algorithm: Algorithm, n_trees: int) -> Engine:
-    """The engine for a training that grows so many trees of these samples: many are worth waiting for a compiler."""
+    """The engine for a training of `n_trees` trees of these samples: many are worth waiting for the compiler."""
     is_worth = n_trees * definition_seconds(samples, algorithm) > compile_seconds(algorithm)
     return Engine.AUTO if engine is Engine.AUTO_COLD and is_worth else engine
 
 
 def compile_seconds(algorithm: Algorithm) -> float:
-    """How long the compiler takes over what grows such a tree, about."""
+    """How long compiling the kernels for such a tree takes, about."""
     if algorithm.quest is not None:
         return QUEST_COMPILE_SECONDS
     return COMPILE_SECONDS if algorithm.linear is None else LINEAR_COMPILE_SECONDS
 
 
 def definition_seconds(samples: Samples, algorithm: Algorithm | None = None) -> float:
-    """How long the definition would take, about: rather too long, for a tree that nothing stops early."""
+    """How long the definition takes for a tree that nothing stops early, about; rather an overestimate."""
     n_cells = len(samples) * len(samples.attributes.schema)
     if algorithm is not None and algorithm.quest is not None:
         return n_cells * QUEST_SECONDS

@@ -21,7 +21,7 @@ from core.ensembles.sampling import column_draw, times_drawn, tree_samples, tree
 from core.growth.precut import with_cuts
 from core.growth.samples import Samples
 from core.growth.tree_sample import TreeSample
-from core.tables.progress import Watch, nobody, part_of
+from core.tables.progress import Watch, ignore_progress, part_of
 from core.tree.finished_nodes import FinishedNodes
 from core.tree.tree import Tree
 
@@ -34,7 +34,7 @@ def grow_committee(
     costs: FloatArray | None = None,
     engine: Engine,
     threads: int = 1,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> Forest:
     """Grow all trees of a committee; they do not depend on the engine or the number of threads.
 

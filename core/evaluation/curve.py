@@ -11,7 +11,7 @@ from core.growth.samples import Samples
 from core.prediction.predictor import Predictor
 from core.pruning.step_losses import Judge, losses_by_step
 from core.tables.parts import Part
-from core.tables.progress import Watch, nobody, part_of, watched
+from core.tables.progress import Watch, ignore_progress, part_of, watched
 from core.tree.history import DECISIONS, Decision, History
 from core.tree.model import Model
 
@@ -37,7 +37,9 @@ class CurvePoint:
     spread: float | None
 
 
-def curve(model: Model, parts: Parts, *, kernels: bool = False, watch: Watch = nobody) -> tuple[CurvePoint, ...]:
+def curve(
+    model: Model, parts: Parts, *, kernels: bool = False, watch: Watch = ignore_progress
+) -> tuple[CurvePoint, ...]:
     """The error of steps on every part, from the full tree on: of all that change the tree, if not too many.
 
     Of many, about MOST_POINTS are chosen, always including the first, the last, the selected one, and the one of least
@@ -112,7 +114,7 @@ def known(number: float) -> float | None:
 
 
 def errors_as_of(
-    model: Model, steps: RowArray, samples: Samples, *, kernels: bool = False, watch: Watch = nobody
+    model: Model, steps: RowArray, samples: Samples, *, kernels: bool = False, watch: Watch = ignore_progress
 ) -> FloatArray:
     """The mean loss of the samples as of each of these steps."""
     history = model.history

@@ -12,7 +12,7 @@ from core.evaluation.measures import Measures, measure_classes, measure_numbers
 from core.growth.samples import Samples
 from core.prediction.predictor import Predictor
 from core.tables.parts import Part
-from core.tables.progress import Watch, nobody, part_of, watched
+from core.tables.progress import Watch, ignore_progress, part_of, watched
 from core.tables.table import Table
 from core.tables.target import ClassTarget
 from core.tree.model import Model, Trained
@@ -44,7 +44,9 @@ class Evaluation:
     curve: tuple[CurvePoint, ...]
 
 
-def evaluate(model: Model, step: int, parts: Parts, *, kernels: bool = False, watch: Watch = nobody) -> Evaluation:
+def evaluate(
+    model: Model, step: int, parts: Parts, *, kernels: bool = False, watch: Watch = ignore_progress
+) -> Evaluation:
     """Evaluate the tree as of a step; with kernels only if the caller may wait for compilation.
 
     `watch` is called with the progress, from 0 to 1, and may raise to end it.
@@ -63,7 +65,7 @@ def evaluate(model: Model, step: int, parts: Parts, *, kernels: bool = False, wa
 
 
 def measure_parts(
-    model: Model, step: int, parts: Parts, *, kernels: bool = False, watch: Watch = nobody
+    model: Model, step: int, parts: Parts, *, kernels: bool = False, watch: Watch = ignore_progress
 ) -> dict[Part, Measures | None]:
     """The measures of the tree as of a step on each part; None for an empty one."""
     predictor, watches = Predictor(model.view(step)), shared_out(watch, parts)

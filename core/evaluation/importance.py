@@ -12,7 +12,7 @@ from core.evaluation.evaluate import answers_to, as_trained, measure
 from core.evaluation.measures import ClassificationMeasures, Measures
 from core.growth.samples import Samples
 from core.prediction.predictor import Predictor
-from core.tables.progress import Watch, nobody, watched
+from core.tables.progress import Watch, ignore_progress, watched
 from core.tables.table import Table
 from core.tables.target import Task
 from core.tree.model import Model
@@ -82,7 +82,7 @@ class Fall:
 
 
 def falls_when_shuffled(
-    model: Model, step: int, samples: Samples, *, repeats: int, seed: int, kernels: bool, watch: Watch = nobody
+    model: Model, step: int, samples: Samples, *, repeats: int, seed: int, kernels: bool, watch: Watch = ignore_progress
 ) -> list[Fall] | None:
     """For each attribute, by how much the measure falls if its values are randomly permuted among the rows.
 
@@ -94,7 +94,7 @@ def falls_when_shuffled(
     falls = [Fall(0.0, 0.0)] * len(model.attributes)  # an attribute that is never tested changes nothing
 
     def measured(table: Table) -> float | None:
-        answers = answers_to(predictor, table, kernels=kernels, watch=nobody)
+        answers = answers_to(predictor, table, kernels=kernels, watch=ignore_progress)
         return worth(measure(model, answers, records))
 
     whole = measured(records.attributes)

@@ -80,17 +80,17 @@ class TreeWords:
         behind = int(self._tree.answering[node])
         total, values = float(self._tree.weight[behind]), self._tree.values[behind]
         samples = f"{amount_text(total)} training {'sample' if total == 1 else 'samples'}"
-        samples, nobody = (
+        samples, prefix = (
             (f"{samples} like this", "")
             if behind == node
             else (samples, "no training sample was like this; before the last test ")
         )
         if self._model.task is not Task.CLASSIFICATION:
             spread = self.numbers(np.sqrt(self._tree.variances[behind]))
-            return f"{nobody}the mean of {samples}, with a standard deviation of {spread}"
+            return f"{prefix}the mean of {samples}, with a standard deviation of {spread}"
         label = int(self._tree.labels[node])
         own, name = amount_text(float(values[label])), self.class_name(label)
-        return f"{nobody}{own} of {samples} {'is' if own == '1' else 'are'} {name}{self.cheapest(values, label)}"
+        return f"{prefix}{own} of {samples} {'is' if own == '1' else 'are'} {name}{self.cheapest(values, label)}"
 
     def cheapest(self, weights: FloatArray, label: int) -> str:
         """A note if the answered class is not the likeliest, because wrong answers have costs."""

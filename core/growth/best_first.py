@@ -1,7 +1,7 @@
-"""Best-first growth from a tree that was grown in another order.
+"""Best-first growth, from a tree that was grown in another order.
 
-Which split a node gets does not depend on when it is its turn. So the tree of at most so many leaves is a part of the
-tree without that limit, and `grow.Grower.grow_best_first` is this choice made on the way.
+The split of a node does not depend on when the node is split. So the tree of at most `max_leaves` leaves is a part of
+the tree without that limit, and `grow.Grower.grow_best_first` makes the same choice during growth.
 """
 
 from dataclasses import replace
@@ -14,14 +14,14 @@ from core.tree.tree import LEAF, Tree, TreeView
 
 
 def deepest_needed(max_leaves: int, max_depth: int | None) -> int:
-    """How deep a tree of so many leaves can be: every split adds at least one."""
+    """The largest depth of a tree with `max_leaves` leaves: every split adds at least one leaf."""
     return max_leaves - 1 if max_depth is None else min(max_depth, max_leaves - 1)
 
 
 def best_first(tree: Tree, max_leaves: int, tolerance: float) -> Tree:
-    """The part that is there when nodes of largest weight x gain are split first; ties to the node met first.
+    """The part of the tree in which nodes of largest weight x gain are split first; on a tie, the node met first.
 
-    A split with more branches than there is room for is passed over.
+    A split that would exceed `max_leaves` is skipped.
     """
     is_split = np.zeros(len(tree), dtype=np.bool_)
     merits = tree.weight * tree.gain
@@ -37,7 +37,7 @@ def best_first(tree: Tree, max_leaves: int, tolerance: float) -> Tree:
 
 
 def part_of(tree: Tree, is_split: BoolArray) -> Tree:
-    """The tree with only these nodes split; what hangs below the others is gone."""
+    """The tree with only these nodes split; all below the others is removed."""
     is_kept = TreeView(tree, ~is_split).is_visible
     kept, counted = np.flatnonzero(is_kept), np.concatenate([[0], np.cumsum(is_kept)])
     splits = is_split[kept]

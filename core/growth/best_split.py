@@ -1,4 +1,4 @@
-"""The best split of a node: every attribute's own best, then the best of them by the criterion."""
+"""The best split of a node: the best one of every attribute, then the best of these by the criterion."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ from core.splits.split import Split, SplitKind
 from core.tables.table import Column, is_missing
 from core.tables.target import Target, Task
 
-MOST_CELLS = 1_000_000  # of columns that are searched together: rows, times columns, times sums of a row
+MOST_CELLS = 1_000_000  # rows x columns x sums of a row, in columns that are searched together
 
 IMPURITIES = {
     CriterionKind.INFORMATION_GAIN: entropy,
@@ -58,10 +58,11 @@ IMPURITIES = {
 class Candidate:
     """An attribute's best split with its figures.
 
-    `branch_weights` are the known weights that go each way, `known` is rho, `n_thresholds` how many were tried. Where
-    attributes are compared by tests, gain and score are NaN, and `significance` tells what the test of the attribute
-    found, with its p adjusted for the number of tests; `levene` is QUEST's second test, of attributes with an order.
-    CHAID compares by `log10_adjusted_p`, and its `groups` are codes of `Samples.categories` that rows of the node have.
+    `branch_weights` are the known weights that go each way, `known` is rho, and `n_thresholds` is how many thresholds
+    were tried. Where attributes are compared by tests, gain and score are NaN; `significance` is the result of the
+    attribute's test, `adjusted_p_value` its p adjusted for the number of tests, and `levene` QUEST's second test, of
+    attributes with an order. CHAID compares by `log10_adjusted_p`, and its `groups` are codes of `Samples.categories`
+    that occur in the node.
     """
 
     split: Split
@@ -79,11 +80,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class NodeSamples:
-    """A node's rows with their weights here, in row order, and the weighted statistics of their targets.
+    """A node's rows with their weights in the node, in row order, and the weighted statistics of their targets.
 
-    `statistics` makes these when they are first asked for. The key names the node's random draws; `undrawn` columns are
-    not searched. `tick` is called before each column is: in many rows that takes long, and what it raises ends the
-    search.
+    `statistics` computes these when they are first needed. `key` names the node's random draws; `undrawn` columns are
+    not searched. `tick` is called before each column is searched, since that takes long for many rows; an exception
+    from it ends the search.
     """
 
     rows: RowArray
@@ -95,7 +96,7 @@ class NodeSamples:
 
     @property
     def sums(self) -> FloatArray:
-        """`[row, :]`: what adds up to class weights, or to moments."""
+        """`[row, :]`: each row's statistics, which add up to class weights, or to moments."""
         return self.statistics()
 
 
@@ -112,7 +113,7 @@ def objective_of(algorithm: Algorithm, samples: Samples) -> Objective:
 
 
 def objective_for(algorithm: Algorithm, target: Target, weights: FloatArray) -> Objective:
-    """The same for samples with these targets and weights."""
+    """What the algorithm maximises on samples with these targets and weights."""
     task, impurity = target.task, IMPURITIES[algorithm.criterion.kind]
     if task is Task.CLASSIFICATION:
         return Objective(task, impurity)
@@ -123,7 +124,7 @@ def objective_for(algorithm: Algorithm, target: Target, weights: FloatArray) -> 
 def best_split(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
 ) -> Candidate | None:
-    """The winner among all attributes; None when no attribute has a valid split."""
+    """The best candidate of all attributes; None when no attribute has a valid split."""
     candidates = all_candidates(samples, node, algorithm, objective, spent)
     if not candidates:
         return None
@@ -136,7 +137,7 @@ def best_split(
 def all_candidates(
     samples: Samples, node: NodeSamples, algorithm: Algorithm, objective: Objective, spent: Collection[int]
 ) -> list[Candidate]:
-    """Every attribute that has a valid split, in column order; `spent` ones have nothing more to tell here."""
+    """Every attribute that has a valid split, in column order; `spent` ones cannot split this node."""
     found: dict[int, list[Candidate]] = {}
     together, one_by_one = columns_to_search(samples, algorithm, node.undrawn.union(spent))
     n_at_once = max(1, MOST_CELLS // node.sums.size)
@@ -150,7 +151,7 @@ def all_candidates(
 
 
 def columns_to_search(samples: Samples, algorithm: Algorithm, closed: Collection[int]) -> tuple[list[int], list[int]]:
-    """The columns whose every midpoint is a candidate, which can be searched together, and the others."""
+    """The columns that are searched together, since every midpoint is a candidate, and the others."""
     schema = samples.attributes.schema
     left = [column for column in range(len(schema)) if column not in closed]
     if algorithm.numeric.kind is not NumericKind.EXACT:
@@ -162,7 +163,7 @@ def columns_to_search(samples: Samples, algorithm: Algorithm, closed: Collection
 def threshold_candidates(
     samples: Samples, node: NodeSamples, columns: list[int], algorithm: Algorithm, objective: Objective
 ) -> dict[int, list[Candidate]]:
-    """`column_candidates` of columns with an order, at once."""
+    """`column_candidates` of several columns with an order, at once."""
     cells = [samples.attributes.columns[column][node.rows] for column in columns]
     values = np.stack([np.where(is_missing(each), np.nan, each) for each in cells])
     cuts = best_cuts(values, node.sums, node.weights, objective, min_weight=algorithm.stopping.min_samples_leaf)
@@ -188,7 +189,7 @@ def threshold_candidates(
 def column_candidates(
     samples: Samples, node: NodeSamples, column: int, algorithm: Algorithm, objective: Objective
 ) -> list[Candidate]:
-    """A column's best split; one-hot, each of its values is an attribute of its own and has one."""
+    """A column's best split; one-hot, each of its categories is an attribute of its own and has one."""
     if algorithm.categorical is Categorical.ONE_HOT and not samples.attributes.schema[column].has_order:
         return one_hot_candidates(samples, node, column, algorithm, objective)
     found = candidate(samples, node, column, algorithm, objective)
@@ -198,7 +199,7 @@ def column_candidates(
 def one_hot_candidates(
     samples: Samples, node: NodeSamples, column: int, algorithm: Algorithm, objective: Objective
 ) -> list[Candidate]:
-    """Each value against the rest, in declared order, where both sides hold enough."""
+    """Each category against the rest, in declared order, where both sides hold enough."""
     attribute, values = samples.attributes.schema[column], samples.attributes.columns[column][node.rows]
     known = ~is_missing(values)
     weights = weights_by(values[known].astype(np.int64), node.weights[known], len(attribute.categories))
@@ -214,7 +215,7 @@ def one_hot_candidates(
 
 
 def passing_filter(candidates: list[Candidate], gain_filter: GainFilter | None) -> BoolArray:
-    """Among which candidates the criterion may choose."""
+    """Which candidates the criterion may choose from."""
     gains = np.array([candidate.gain for candidate in candidates])
     match gain_filter:
         case GainFilter.ABOVE_AVERAGE:
@@ -228,7 +229,7 @@ def passing_filter(candidates: list[Candidate], gain_filter: GainFilter | None) 
 def candidate(
     samples: Samples, node: NodeSamples, column: int, algorithm: Algorithm, objective: Objective
 ) -> Candidate | None:
-    """The attribute's best split, found on the rows whose value is known; None when there is no valid one."""
+    """The attribute's best split, found on the rows whose value is known; None when it has no valid one."""
     values = samples.attributes.columns[column][node.rows]
     known = ~is_missing(values)
     if not known.any():
@@ -264,14 +265,14 @@ def candidate(
 def with_correction_or_cost(
     candidate: Candidate, cut: Cut | None, node: NodeSamples, algorithm: Algorithm, attribute: str
 ) -> Candidate | None:
-    """The candidate once its threshold, or its attribute, has paid; None when no gain is left."""
+    """The candidate with its threshold's correction, or its attribute's cost, applied; None when no gain is left."""
     if cut is not None and algorithm.criterion.numeric_correction is NumericCorrection.RELEASE8:
         return with_correction(candidate, cut.n_allowed, float(in_row_order(node.weights)))
     return candidate if algorithm.attribute_costs is None else with_cost(candidate, algorithm, attribute)
 
 
 def with_correction(candidate: Candidate, n_allowed: int, weight: float) -> Candidate | None:
-    """A threshold's gain ratio once it has paid for being chosen among many; None when no gain is left."""
+    """A threshold's candidate with its gain corrected for the number of thresholds; None when no gain is left."""
     gain = float(corrected_gain(candidate.gain, n_allowed, weight))
     if gain <= TIE:
         return None
@@ -279,12 +280,12 @@ def with_correction(candidate: Candidate, n_allowed: int, weight: float) -> Cand
 
 
 def with_cost(candidate: Candidate, algorithm: Algorithm, attribute: str) -> Candidate:
-    """The candidate with its gain weighed against what its attribute costs, if attributes have costs."""
+    """The candidate with its gain weighed against its attribute's cost, if attributes have costs."""
     return replace(candidate, score=score_with_cost(candidate.gain, candidate.score, algorithm, attribute))
 
 
 def score_with_cost(gain: float, score: float, algorithm: Algorithm, attribute: str) -> float:
-    """What a gain is worth at its attribute's cost; the score as it is when attributes have no costs."""
+    """The value of a gain at its attribute's cost; the score as it is when attributes have no costs."""
     cost = algorithm.cost_of(attribute)
     match algorithm.attribute_costs:
         case TanSchlimmer():
@@ -296,7 +297,7 @@ def score_with_cost(gain: float, score: float, algorithm: Algorithm, attribute: 
 
 
 def way_to_choose(numeric: Numeric, samples: Samples, node: NodeSamples, column: int) -> Choose:
-    """Which thresholds of a column are tried in a node."""
+    """The function that chooses the thresholds of a column that are tried in a node."""
     match numeric.kind:
         case NumericKind.EXACT:
             return every_midpoint
@@ -315,7 +316,7 @@ def way_to_choose(numeric: Numeric, samples: Samples, node: NodeSamples, column:
 def interval_split(
     column: int, values: Column, weights: FloatArray, cuts: tuple[float, ...], min_weight: float
 ) -> Split | None:
-    """One branch for each interval between cuts found before growth, if at least two hold enough."""
+    """One branch for each interval between cuts found before growth; None unless at least two hold enough."""
     split = Split(column, SplitKind.INTERVALS, len(cuts) + 1, cuts=cuts)
     interval_weights = weights_by(split.branches(values), weights, split.n_branches)
     return split if multiway_is_valid(interval_weights, min_weight=min_weight) else None
@@ -328,7 +329,7 @@ def categorical_split(
     level_weights: FloatArray,
     objective: Objective,
 ) -> Split | None:
-    """The best split of a categorical attribute into one branch per value, or into two."""
+    """The best split of a categorical attribute: into one branch per category, or into two."""
     min_weight = algorithm.stopping.min_samples_leaf
     if algorithm.categorical is Categorical.MULTIWAY:
         n_levels = len(level_weights)
@@ -357,7 +358,7 @@ def with_figures(
     objective: Objective,
     n_thresholds: int | None,
 ) -> Candidate | None:
-    """A split's gain and score, its sums taken in row order; None when its intrinsic value is 0.
+    """A split with its gain and score, from sums in row order; None when its intrinsic value is 0.
 
     gain  = rho (H(D~) - sum_v r_v H(D~_v))
     score = gain / IV for the gain ratio, else the gain
@@ -373,7 +374,7 @@ def with_figures_of(
     objective: Objective,
     n_thresholds: int | None,
 ) -> Candidate | None:
-    """`with_figures`, from the branch that each row takes."""
+    """`with_figures`, given the branch of each row."""
     known = branch >= 0
     branches = sums_by(branch[known], node.sums[known], split.n_branches)
     branch_weights = weights_by(branch[known], node.weights[known], split.n_branches)

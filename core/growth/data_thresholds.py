@@ -1,12 +1,12 @@
 """Thresholds as C4.5's programs report them.
 
 A threshold t is found as the midpoint of two neighbouring values of a node. Release 8 and J48 then lower it to the
-largest value in the whole training set that is not above it:
+largest value in the whole training set that does not exceed it:
 
     t' = max {v : v a known training value, v <= t}
 
-Every training row goes the same way by either number. Trees here keep the midpoints; t' is told to those who compare
-them with trees of the programs.
+Every training row goes the same way by either number. Trees here keep the midpoints; t' is for comparisons with trees
+of those programs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from core.tree.tree import SPLIT_KINDS, Tree
 
 
 def data_thresholds(tree: Tree, attributes: Table) -> FloatArray:
-    """Each node's threshold, lowered where it divides numbers; those between the values of an ordinal stay."""
+    """Each node's threshold, lowered for numeric attributes; thresholds of ordinal attributes stay."""
     reported = tree.threshold.copy()
     is_threshold = tree.kind == SPLIT_KINDS.index(SplitKind.THRESHOLD)
     for column, attribute in enumerate(attributes.schema):
@@ -33,7 +33,7 @@ def data_thresholds(tree: Tree, attributes: Table) -> FloatArray:
 
 
 def lowered_candidates(considered: Mapping[int, Sequence[Candidate]], attributes: Table) -> dict[int, list[Candidate]]:
-    """The candidates of each node, with their thresholds lowered in the same way."""
+    """The candidates of each node, with the thresholds of numeric attributes lowered."""
     values = {
         column: sorted_values(attributes.columns[column])
         for column, attribute in enumerate(attributes.schema)
@@ -56,7 +56,7 @@ def sorted_values(values: Column) -> FloatArray:
 
 
 def lowered(thresholds: FloatArray, values: FloatArray) -> FloatArray:
-    """The largest of the ascending values that is not above each threshold; every threshold has one below it."""
+    """For each threshold, the largest of the ascending values that does not exceed it; there is always one."""
     positions = np.searchsorted(values, thresholds, side="right") - 1
     assert (positions >= 0).all()
     return values[positions]

@@ -1,8 +1,8 @@
 """TreeGenerate: greedy, top-down.
 
 A node becomes a leaf when (1) all its samples have one class, (2) no attribute is left or all samples agree on every
-attribute, (3) it received no sample, or a limit says so. A categorical attribute used in a multiway split, or one cut
-into intervals, is spent on that path; the others may be used again below.
+attribute, (3) it received no sample, or a limit on growth is reached. A categorical attribute used in a multiway split,
+or one cut into intervals, is spent on that path; the others may be used again below.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -19,11 +19,11 @@ from core.criteria.objective import Objective
 from core.growth.best_split import Candidate, NodeSamples, node_samples, objective_of
 from core.growth.column_draw import ColumnDraw, searches
 from core.growth.node import GrowingNode, finished_tree
-from core.growth.routing import Way, divided, surrogates_of
+from core.growth.routing import Route, routed, surrogates_of
 from core.growth.samples import Samples
 from core.growth.stopping import is_terminal, is_worth_it
 from core.missing.fractional_weights import branch_shares
-from core.tables.progress import Watch, nobody
+from core.tables.progress import Watch, ignore_progress
 from core.tables.target import ClassTarget
 from core.tree.tree import Tree
 
@@ -37,12 +37,12 @@ def grow(
     choose: ChooseSplit,
     seed: int = 0,
     draw: ColumnDraw | None = None,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> Tree:
     """The full tree.
 
-    `choose` gives the split of a node. `draw` says how nodes draw the columns that they may ask; without it they may
-    ask all. `watch` hears the part of the work done, from 0 to 1, and may raise to end it.
+    `choose` returns the split of a node. `draw` says how nodes draw the columns that they may test; without it they may
+    test all. `watch` is called with the share of the work that is done, from 0 to 1, and may raise to end it.
     """
     grower = Grower(samples, algorithm, choose, watch, draw)
     root = grower.node(samples.rows, samples.weights, depth=0, share=1.0, spent=frozenset(), parent=None)
@@ -84,9 +84,9 @@ class Grower:
                 waiting.extend(reversed(node.children))
 
     def grow_best_first(self, root: GrowingNode, max_leaves: int) -> None:
-        """Split the node of largest weight x gain next, ties to the node met first, while the leaves are not too many.
+        """Split the node of largest weight x gain next, on a tie the node met first, up to `max_leaves` leaves.
 
-        A split with more branches than there is room for is passed over.
+        A split that would exceed `max_leaves` is skipped.
         """
         n_leaves = 1
         waiting = list(self._with_splits([root]))
@@ -110,7 +110,7 @@ class Grower:
                 yield node, found
 
     def best_split(self, node: GrowingNode) -> Candidate | None:
-        """The split to make of the node; None when it is to be a leaf."""
+        """The split to make in the node; None if it is to be a leaf."""
         stopping = self.algorithm.stopping
         if node.weight == 0 or is_terminal(stopping, depth=node.depth, weight=node.weight, impurity=node.impurity):
             return None
@@ -125,13 +125,13 @@ class Grower:
         return None
 
     def divide(self, node: GrowingNode, found: Candidate) -> None:
-        """Make the split: give the node its children, and them the rows with known values and the others."""
+        """Split a node: create its children, and send them the rows with a known value and those without."""
         split, shares = found.split, branch_shares(found.branch_weights)
         spent = node.spent | {split.column} if split.kind.spends else node.spent
         if self.algorithm.missing is MissingStrategy.SURROGATE:
             node.surrogates = surrogates_of(self.samples, node.rows, node.weights, split)
-        way = Way(split, shares, node.surrogates, node.key)
-        received = divided(self.samples, self.algorithm, node.rows, node.weights, way)
+        route = Route(split, shares, node.surrogates, node.key)
+        received = routed(self.samples, self.algorithm, node.rows, node.weights, route)
         node.chosen = found
         node.children = [
             self.node(rows, weights, depth=node.depth + 1, share=float(share), spent=spent, parent=node)
@@ -151,7 +151,7 @@ class Grower:
         spent: frozenset[int],
         parent: GrowingNode | None,
     ) -> GrowingNode:
-        """A node with the figures of its samples; one without samples has no weight and all sums 0."""
+        """A node with the figures of its samples; without samples its weight and all its sums are 0."""
         if len(rows) == 0:
             assert parent is not None
             values, variances = np.zeros_like(parent.values), np.zeros_like(parent.variances)
@@ -163,11 +163,11 @@ class Grower:
         return GrowingNode(rows, weights, depth, share, spent, weight, impurity, values, variances)
 
     def finish(self, node: GrowingNode) -> None:
-        """A leaf is done: say how much of the whole is."""
+        """Make a node a leaf, and report progress."""
         self.finished_weight += node.weight
         node.forget_rows()
         self.tell()
 
     def tell(self) -> None:
-        """Say how much of the whole is done."""
+        """Report the share of the weight that is in finished leaves."""
         self.watch(min(1.0, self.finished_weight / self.whole_weight))

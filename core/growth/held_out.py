@@ -1,7 +1,8 @@
-"""Rows kept aside, and how well a changing tree answers them.
+"""Held-out rows, and how well a changing tree answers them.
 
 A row's answer is the weight-averaged answer of the leaves it reaches. It is right when the class of largest averaged
-weight is its own; where wrong answers have costs it loses that of its label, for numbers the squared error.
+weight is the row's own; where wrong answers have costs, it loses the cost of its label, and for numbers the squared
+error.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from core.tables.target import ClassTarget, Task
 class HeldOut:
     """Held-out samples with the current answer to each; `credit` is what those answers earn, larger is better.
 
-    Answers are differences from `origin`, which for numbers is near their mean: far from 0 sums lose their digits.
+    Answers are differences from `origin`, which for numbers is near their mean: sums far from 0 lose digits.
     """
 
     samples: Samples
@@ -34,12 +35,12 @@ class HeldOut:
         self.credit = float(self._credits(self.samples.rows, self.answers).sum())
 
     def credit_after(self, rows: RowArray, change: FloatArray) -> float:
-        """What all answers would earn if those of some rows changed by so much."""
+        """What all answers would earn if those of some rows changed by `change`."""
         before = self._credits(rows, self.answers[rows])
         return self.credit + float((self._credits(rows, self.answers[rows] + change) - before).sum())
 
     def accept(self, rows: RowArray, change: FloatArray) -> None:
-        """Change the answers for good."""
+        """Change the answers of some rows."""
         self.credit = self.credit_after(rows, change)
         self.answers[rows] += change
 
@@ -51,7 +52,7 @@ class HeldOut:
         return per_weight if isinstance(self.samples.target, ClassTarget) else -per_weight
 
     def compare(self, credit: float) -> int:
-        """1 when that credit is strictly better than the current one, -1 when worse, 0 on a tie."""
+        """1 if a credit is strictly better than the current one, -1 if worse, 0 on a tie."""
         scale = self.weight if isinstance(self.samples.target, ClassTarget) else abs(self.credit)
         if self.costs is not None:
             scale *= max(1.0, float(self.costs.max()))
@@ -69,15 +70,15 @@ class HeldOut:
 
 
 def origin_of(root_answer: FloatArray, task: Task) -> FloatArray:
-    """Where answers are counted from: class shares from 0, numbers from the root's mean."""
+    """What answers are relative to: 0 for class shares, the root's mean for numbers."""
     return np.zeros_like(root_answer) if task is Task.CLASSIFICATION else root_answer
 
 
 def labels_of(answers: FloatArray, costs: FloatArray | None = None) -> RowArray:
-    """The class of largest share in each row (with costs that of least expected cost), ties to the earlier one."""
+    """The class of largest share in each row (with costs, that of least expected cost), ties to the earlier one."""
     if costs is not None:
         return cheapest_classes(answers, costs)
-    by_class = np.ascontiguousarray(answers.T)  # class by class: of few classes and many rows, far quicker than by row
+    by_class = np.ascontiguousarray(answers.T)  # class by class: for few classes and many rows far faster than by row
     limit, labels = by_class.max(axis=0) - TIE, np.zeros(len(answers), dtype=np.int64)
     is_later = np.ones(len(answers), dtype=np.bool_)
     for shares in by_class[:-1]:

@@ -16,9 +16,9 @@ EMPTY = np.empty(0)
 
 @dataclass(eq=False)
 class GrowingNode:
-    """What is known of a node; `values` and `impurity` are as in a tree, `number` comes when growth has ended.
+    """A node during growth; `values` and `impurity` are as in a tree, `number` is set when growth has ended.
 
-    `key` names the node's random draws; `surrogates` stand in for its split.
+    `key` names the node's random draws; `surrogates` imitate its split.
     """
 
     rows: RowArray
@@ -37,12 +37,12 @@ class GrowingNode:
     surrogates: tuple[Surrogate, ...] = ()
 
     def forget_rows(self) -> None:
-        """A node that was split or became a leaf needs its rows no more."""
+        """Release the rows, which a node that was split or became a leaf no longer needs."""
         self.rows, self.weights = EMPTY.astype(np.int64), EMPTY
 
 
 def finished_tree(root: GrowingNode, task: Task, cuts: Cuts = (), *, has_surrogates: bool = False) -> Tree:
-    """Number the nodes depth first, left to right, and lay them out as arrays."""
+    """Number the nodes depth first, left to right, and store them as arrays."""
     nodes = numbered(root)
     sizes = np.ones(len(nodes), dtype=np.int32)
     for node in reversed(nodes):
@@ -71,7 +71,7 @@ def finished_tree(root: GrowingNode, task: Task, cuts: Cuts = (), *, has_surroga
 
 
 def numbered(root: GrowingNode) -> list[GrowingNode]:
-    """All nodes, depth first, left to right, each with its number."""
+    """All nodes depth first, left to right; sets the number of each."""
     nodes: list[GrowingNode] = []
     waiting = [root]
     while waiting:

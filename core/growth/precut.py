@@ -1,4 +1,4 @@
-"""Cuts found once, on all training rows: what MDLP and intervals start from."""
+"""Cuts found once, on all training rows, before growth: for MDLP and for splits into intervals."""
 
 from dataclasses import replace
 
@@ -11,15 +11,17 @@ from core.growth.samples import Samples
 from core.splits.candidates import equal_frequency, equal_width, midpoint
 from core.splits.mdlp import mdlp_cuts
 from core.splits.numeric import distinct_values
-from core.tables.progress import Watch, nobody, watched
+from core.tables.progress import Watch, ignore_progress, watched
 from core.tables.table import is_missing
 from core.tables.target import ClassTarget
 
 
-def with_cuts(samples: Samples, numeric: Numeric, watch: Watch = nobody, *, numbers_only: bool = False) -> Samples:
+def with_cuts(
+    samples: Samples, numeric: Numeric, watch: Watch = ignore_progress, *, numbers_only: bool = False
+) -> Samples:
     """The samples with the cuts of every column that has an order, if the algorithm needs any before growth.
 
-    Of ordinals too, unless their values are categories already.
+    With `numbers_only`, ordinal columns are not cut, since their values are categories already.
     """
     if not numeric.is_found_before_growth:
         return samples
@@ -57,7 +59,7 @@ def bin_cuts(values: FloatArray, weights: FloatArray, numeric: Numeric) -> tuple
 
 
 def equal_count_cuts(values: FloatArray, bins: int) -> tuple[float, ...]:
-    """The cuts of `equal_frequency` where every row weighs 1: only the ends of bins have to find their places.
+    """The cuts of `equal_frequency` where every row weighs 1: only the ends of bins need their sorted positions.
 
     values   ... <= end <= ... <= next end <= ...        a cut lies between an end and the least value above it
     """

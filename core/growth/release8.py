@@ -1,7 +1,7 @@
 """C4.5 as programmed: how release 8 of C4.5, and Weka's J48 after it, choose the split of a node.
 
 Gains, ratios and sizes are compared with a tolerance of 1e-6 and in sequence: a later candidate must exceed the best so
-far by more than that. m is the least weight of a child; |D| counts rows without the value too.
+far by more than that. m is the least weight of a child; |D| includes rows without the value.
 """
 
 from collections.abc import Collection
@@ -43,7 +43,7 @@ def best_split(
 
 
 def counts_in_average(samples: Samples, column: int) -> bool:
-    """Whether the attribute is not one of very many values, unless all are."""
+    """Whether the attribute does not have very many categories; if all attributes do, all of them count."""
     schema, limit = samples.attributes.schema, MANY_VALUES * len(samples) - TOLERANCE
     is_plain = [attribute.has_order or len(attribute.categories) < limit for attribute in schema]
     return is_plain[column] or not any(is_plain)
@@ -66,7 +66,7 @@ def all_candidates(
 def multiway_candidate(
     column: int, attribute: Attribute, values: Column, node: NodeSamples, algorithm: Algorithm, objective: Objective
 ) -> Candidate | None:
-    """One branch per value, if two of them hold m; also one that gains nothing, since it counts in the average."""
+    """One branch per category, if two of them hold m; without any gain too, since that counts in the average."""
     n_levels = len(attribute.categories)
     split = Split(column, SplitKind.MULTIWAY, n_levels, branch_of=tuple(range(n_levels)))
     found = figures(split, values, node, objective)
@@ -77,7 +77,7 @@ def multiway_candidate(
 def threshold_candidate(
     column: int, _: Attribute, values: Column, node: NodeSamples, algorithm: Algorithm, objective: Objective
 ) -> Candidate | None:
-    """The threshold of largest gain, which then pays for having been chosen among c of them: gain - log2(c) / |D|.
+    """The threshold of largest gain; the gain is then reduced for the choice among c thresholds, by log2(c) / |D|.
 
     Both sides need max(m, min(25, a tenth of the known weight per declared class)).
     """
@@ -100,7 +100,7 @@ def threshold_candidate(
 
 
 def known_gains(node: NodeSamples, order: RowArray, ends: RowArray, objective: Objective) -> FloatArray:
-    """The gain of each cut, times the known share of the weight."""
+    """The gain of each cut times the known share of the weight."""
     sides = both_sides(node.sums[order], ends)
     side_weights = both_sides(node.weights[order][:, None], ends)[..., 0]
     rho = float(node.weights[order].sum() / node.weights.sum())
@@ -108,7 +108,7 @@ def known_gains(node: NodeSamples, order: RowArray, ends: RowArray, objective: O
 
 
 def first_largest(gains: FloatArray) -> int | None:
-    """The place where a scan in sequence ends up; None when nothing exceeds 0 by more than the tolerance."""
+    """The position at which a sequential scan ends; None when nothing exceeds 0 by more than the tolerance."""
     best, largest = None, 0.0
     for position, gain in enumerate(gains):
         if gain > largest + TOLERANCE:
@@ -125,7 +125,7 @@ def figures(
     n_thresholds: int | None = None,
     is_corrected: bool = False,
 ) -> Candidate:
-    """Gain and ratio of a split; the split's own information counts the missing weight as one more branch."""
+    """A split with its gain and ratio; its split information counts the missing weight as one more branch."""
     branch = split.branches(values)
     known = branch >= 0
     branches = sums_by(branch[known], node.sums[known], split.n_branches)
@@ -139,10 +139,10 @@ def figures(
 def gain_and_ratio(
     branches: FloatArray, parts: FloatArray, objective: Objective, n_paid_for: FloatArray | int
 ) -> tuple[FloatArray, FloatArray]:
-    """Gain and ratio of a split, or of many.
+    """The gain and the ratio of a split, or of many.
 
-    `parts[..., v]` is the weight of branch v, the last part that of rows without the value. `n_paid_for` is how many
-    thresholds the gain pays for; one costs nothing.
+    `parts[..., v]` is the weight of branch v, the last part that of rows without the value. `n_paid_for` is the number
+    of thresholds that the gain is corrected for; one costs nothing.
     """
     branch_weights, whole = parts[..., :-1], parts.sum(axis=-1)
     known_gain = branch_weights.sum(axis=-1) / whole * objective.decrease(branches, branch_weights)

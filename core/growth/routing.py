@@ -1,4 +1,4 @@
-"""How the training rows of a node come to its children, by the strategy for missing values."""
+"""How the training rows of a node get to its children, by the strategy for missing values."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from core.splits.split import Split
 
 
 @dataclass(frozen=True)
-class Way:
-    """What decides where a row goes: the split, r_v of its branches, its stand-ins, and the key of the node's draws."""
+class Route:
+    """What decides where a row goes: the split, r_v of its branches, its surrogates, and the key of the node's draw."""
 
     split: Split
     shares: FloatArray
@@ -21,27 +21,27 @@ class Way:
     key: int
 
 
-def divided(
-    samples: Samples, algorithm: Algorithm, rows: RowArray, weights: FloatArray, way: Way
+def routed(
+    samples: Samples, algorithm: Algorithm, rows: RowArray, weights: FloatArray, route: Route
 ) -> list[tuple[RowArray, FloatArray]]:
     """The rows and weights that each branch receives; rows that lack the value go as the strategy says.
 
-    Rows filled before growth know every value; what is still missing then is missing everywhere.
+    Rows filled before growth have every value, except in columns where all values are missing.
     """
-    branch = way.split.branches_of(samples.attributes.columns, rows)
+    branch = route.split.branches_of(samples.attributes.columns, rows)
     match algorithm.missing:
         case MissingStrategy.DISTRIBUTION:
-            branch = drawn_branches(rows, branch, way.shares, way.key)
+            branch = drawn_branches(rows, branch, route.shares, route.key)
         case MissingStrategy.SURROGATE:
-            branch = followed(samples.attributes, rows, branch, way.surrogates, way.shares)
+            branch = followed(samples.attributes, rows, branch, route.surrogates, route.shares)
         case MissingStrategy.WEIGHTED if algorithm.stopping.min_copy_weight > 0:
-            branch = without_light_copies(weights, branch, way.shares, algorithm.stopping.min_copy_weight)
+            branch = without_light_copies(weights, branch, route.shares, algorithm.stopping.min_copy_weight)
         case _:
             pass
-    return send_down(rows, weights, branch, way.shares)
+    return send_down(rows, weights, branch, route.shares)
 
 
 def surrogates_of(samples: Samples, rows: RowArray, weights: FloatArray, split: Split) -> tuple[Surrogate, ...]:
-    """The stand-ins for a split, found on the rows of its node."""
+    """The surrogates of a split, found on the rows of its node."""
     branch = split.branches_of(samples.attributes.columns, rows)
     return find_surrogates(samples.attributes, rows, weights, split, branch)

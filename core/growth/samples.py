@@ -15,7 +15,7 @@ from core.tables.target import Target
 class Samples:
     """Attributes, target and weight of each row; every target is known, every weight positive.
 
-    `cuts` are where columns with an order were cut on all these rows, if the algorithm asks for that.
+    `cuts` are those of columns with an order, found on all these rows, if the algorithm needs them.
     """
 
     attributes: Table
@@ -25,11 +25,11 @@ class Samples:
 
     @cached_property
     def categories(self) -> tuple[CodeArray, ...]:
-        """Every column as the codes of its values, of its intervals where it was cut; one more stands for missing."""
+        """Each column as codes: of its categories, or of its intervals if it was cut; one more code is for missing."""
         return tuple(self._categories_of(column) for column in range(len(self.attributes.schema)))
 
     def n_categories(self, column: int) -> int:
-        """How many codes stand for known values."""
+        """How many codes are for known values."""
         cuts = self.cuts[column] if self.cuts else None
         return len(self.attributes.schema[column].categories) if cuts is None else len(cuts) + 1
 

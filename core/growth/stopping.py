@@ -1,4 +1,4 @@
-"""Limits on growth (pre-pruning); each uses the tolerance of ties, so that a limit met exactly does not stop."""
+"""Limits on growth (pre-pruning), each with the tolerance of ties, so that a limit met exactly does not stop."""
 
 from core.arithmetic.ties import TIE
 from core.config.options import Stopping
@@ -7,7 +7,7 @@ from core.growth.best_split import Candidate
 
 
 def is_terminal(stopping: Stopping, *, depth: int, weight: float, impurity: float) -> bool:
-    """Whether a node is a leaf before any split is looked for."""
+    """Whether a node becomes a leaf before any split is searched for."""
     return (
         (stopping.max_depth is not None and depth >= stopping.max_depth)
         or weight < stopping.min_samples_split - TIE
@@ -16,9 +16,9 @@ def is_terminal(stopping: Stopping, *, depth: int, weight: float, impurity: floa
 
 
 def is_worth_it(stopping: Stopping, candidate: Candidate, objective: Objective) -> bool:
-    """Whether the best split gains enough; with limits of 0 also a split that gains nothing is made.
+    """Whether the best split gains enough; with limits of 0, a split that gains nothing is made too.
 
-    One that a test chose has no gain: the test has decided.
+    A split that was chosen by a test has no gain, and is always made.
     """
     return candidate.significance is not None or (
         candidate.gain >= stopping.min_gain - objective.tolerance

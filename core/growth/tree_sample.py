@@ -8,7 +8,7 @@ from core.growth.column_draw import ColumnDraw
 
 @dataclass(frozen=True)
 class TreeSample:
-    """The rows of a tree, ascending, with their weights, its seed, and its draws."""
+    """The rows of a tree, ascending, with their weights, its seed, and how its nodes draw columns."""
 
     rows: RowArray
     weights: FloatArray

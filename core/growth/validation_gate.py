@@ -1,7 +1,7 @@
-"""Pre-pruning against a validation set: a split is made only if validation accuracy strictly rises.
+"""Pre-pruning by validation rows: a split is made only if validation accuracy strictly rises.
 
-Which split a node gets does not depend on the validation rows. So the tree that grows under their eyes is a part of the
-tree that grows without them, and its splits can be tried when that is there, in the order of growth.
+The split of a node does not depend on the validation rows. So the pre-pruned tree is a part of the tree that grows
+without them, and its splits can be tried on the finished tree, in the order of growth.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from core.growth.held_out import HeldOut, origin_of
 from core.growth.samples import Samples
 from core.missing.fractional_weights import send_down
 from core.missing.surrogates import followed
-from core.tables.progress import Watch, nobody
+from core.tables.progress import Watch, ignore_progress
 from core.tree.tree import Tree, TreeView
 
 Arrived = tuple[RowArray, FloatArray]
@@ -22,7 +22,7 @@ Arrived = tuple[RowArray, FloatArray]
 
 @dataclass(frozen=True)
 class Trial:
-    """A split that was tried: what the validation rows earned as things stood, and what with the split made."""
+    """A split that was tried: the credit of the validation rows without it, and with it."""
 
     node: int
     is_made: bool
@@ -31,11 +31,11 @@ class Trial:
 
 
 def validated(
-    tree: Tree, validation: Samples, *, costs: FloatArray | None = None, watch: Watch = nobody
+    tree: Tree, validation: Samples, *, costs: FloatArray | None = None, watch: Watch = ignore_progress
 ) -> tuple[Tree, list[Trial]]:
     """The part of the tree whose splits were tried, refused ones too, and the trials in their order.
 
-    Depth first, left to right; nothing is tried below a split that was refused.
+    The order is depth first, left to right; nothing is tried below a refused split.
     """
     gate, trials, decided = ValidationGate(tree, validation, costs), list[Trial](), 0.0
     is_tried, waiting = np.zeros(len(tree), dtype=np.bool_), [0]
@@ -54,7 +54,7 @@ def validated(
 
 
 class ValidationGate:
-    """Judges each split by the whole tree with undecided nodes as leaves."""
+    """Judges each split by the answers of the whole tree, in which undecided nodes are leaves."""
 
     def __init__(self, tree: Tree, validation: Samples, costs: FloatArray | None) -> None:
         self.tree = tree
@@ -64,7 +64,7 @@ class ValidationGate:
         self._arrived: dict[int, Arrived] = {0: (validation.rows, weights)}
 
     def try_split(self, node: int) -> Trial:
-        """Make the split of a node whose parent's was made, or which is the root, if it helps."""
+        """Try the split of the root, or of a node whose parent was split; it is made if it helps."""
         rows, weights = self._arrived.pop(node)
         arrivals = self._sent_down(node, rows, weights)
         change = -np.outer(weights, self._answers[node])
@@ -78,7 +78,7 @@ class ValidationGate:
         return Trial(node, is_made, before, after)
 
     def _sent_down(self, node: int, rows: RowArray, weights: FloatArray) -> dict[int, Arrived]:
-        """What each child of the node receives of its rows."""
+        """The rows of the node that each child receives, with their weights."""
         attributes, children = self.held_out.samples.attributes, self.tree.children(node)
         shares, branch = self.tree.share[children], self.tree.split(node).branches_of(attributes.columns, rows)
         if self.tree.surrogates:

@@ -1,1 +1,1 @@
-"""What becomes of samples whose attribute is not known."""
+"""What happens to samples whose value of an attribute is missing."""

@@ -1,4 +1,4 @@
-"""A row without the value goes whole down one branch, drawn from the shares of the known rows."""
+"""Rows with a missing value go down one branch as a whole, drawn with the shares of the known rows."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from core.arithmetic.randomness import FOR_ROWS, key_of, uniform
 def drawn_branches(rows: RowArray, branch: RowArray, shares: FloatArray, node_key: int) -> RowArray:
     """The branch of each row, drawn with probability r_v where it is -1.
 
-    A draw depends on the seed, the way from the root to the node, and the row's number alone.
+    A draw depends only on the seed, the path from the root to the node, and the row's number.
     """
     ends, last = np.cumsum(shares), int(np.flatnonzero(shares > 0)[-1])
     drawn = branch.copy()

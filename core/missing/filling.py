@@ -1,7 +1,7 @@
-"""Missing cells filled before growth: with the most frequent category, or the median of the known numbers.
+"""Fills missing cells before growth: with the most frequent category, or the median of the known numbers.
 
-`majority` takes them over all training rows, `class_majority` over those of the row's own class. What is stored with
-the model, and fills records at prediction, is always the former: a record's class is not known then.
+`majority` computes them from all training rows, `class_majority` from those of the row's own class. The fills that are
+stored with the model, and used at prediction, are always the former: a record's class is not known then.
 """
 
 import numpy as np
@@ -13,12 +13,12 @@ from core.splits.candidates import midpoint
 from core.tables.schema import Attribute
 from core.tables.table import Column, Table, is_missing
 
-# By column: a number, or the code of a category; None where no training row knows one.
+# For each column a number, or the code of a category; None where the value is missing in all training rows.
 Fills = tuple[float | None, ...]
 
 
 def fills_of(table: Table, weights: FloatArray) -> Fills:
-    """What stands for a missing cell of each column."""
+    """The value that fills the missing cells of each column."""
     return tuple(fill_of(a, cells, weights) for a, cells in zip(table.schema, table.columns, strict=True))
 
 
@@ -34,7 +34,7 @@ def fill_of(attribute: Attribute, cells: Column, weights: FloatArray) -> float |
 
 
 def weighted_median(values: FloatArray, weights: FloatArray) -> float:
-    """The value at which the weight so far exceeds half; where it is just half, the midpoint to the next value."""
+    """The value at which the cumulative weight exceeds half; if it is exactly half, the midpoint to the next value."""
     order = np.argsort(values, kind="stable")
     so_far = np.cumsum(weights[order])
     half, tolerance = so_far[-1] / 2, TIE * so_far[-1]
@@ -47,7 +47,7 @@ def weighted_median(values: FloatArray, weights: FloatArray) -> float:
 
 
 def filled(table: Table, fills: Fills, where: BoolArray | None = None) -> Table:
-    """The table with the missing cells of these rows (all unless told) filled; a column without a fill keeps them."""
+    """The table with missing cells filled in these rows, by default all; columns without a fill stay as they are."""
     rows = np.ones(table.n_rows, dtype=np.bool_) if where is None else where
     columns = (_filled(cells, fill, rows) for cells, fill in zip(table.columns, fills, strict=True))
     return Table(table.schema, tuple(columns))
@@ -62,7 +62,7 @@ def _filled(cells: Column, fill: float | None, rows: BoolArray) -> Column:
 
 
 def filled_by_class(table: Table, classes: CodeArray, weights: FloatArray) -> Table:
-    """Each row's missing cells filled from the rows of its class, from all rows where the class knows none."""
+    """Each row's missing cells filled from the rows of its class, or from all rows where these have no known value."""
     overall, completed = fills_of(table, weights), table
     for code in np.unique(classes):
         rows = classes == code

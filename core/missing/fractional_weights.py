@@ -2,11 +2,11 @@
 
 For attribute a let D~ be the samples of D whose a is known:
 
-    rho  = sum_{D~} w / sum_D w               how much is known
+    rho  = sum_{D~} w / sum_D w               the known share of the weight
     r_v  = sum_{D~_v} w / sum_{D~} w          the share of branch v, so sum_v r_v = 1
 
-A sample with a known goes to its branch with w unchanged, one without to every branch v with r_v w. The same routing
-holds in training, in validation while pruning, and at prediction. C4.5 (Quinlan 1993).
+A sample whose a is known goes to its branch with weight w, any other to every branch v with r_v w. Rows are routed in
+this way in training, in validation while pruning, and at prediction. C4.5 (Quinlan 1993).
 """
 
 import numpy as np
@@ -17,14 +17,14 @@ from core.arithmetic.ties import TIE, first_within_tie
 
 
 def branch_shares(branch_weights: FloatArray) -> FloatArray:
-    """r_v of each branch, from the weight of the samples known to go there; some weight is known."""
+    """r_v of each branch, from the weight of the samples known to go there, which is not 0 in all."""
     return branch_weights / in_row_order(branch_weights)
 
 
 def without_light_copies(weights: FloatArray, branch: RowArray, shares: FloatArray, min_copy_weight: float) -> RowArray:
-    """The branches, with those of rows whose smallest part would weigh too little set to the heavier branch.
+    """The branches, where rows whose smallest part would weigh too little are sent to the heaviest branch as a whole.
 
-    It bounds how many copies of a row there can be; such a row keeps its whole weight.
+    This limits how many copies of a row there can be.
     """
     smallest = shares[shares > 0].min()
     is_light = (branch < 0) & (weights * smallest < min_copy_weight - TIE)
@@ -40,7 +40,7 @@ def send_down(
     """
     known, unknown = np.flatnonzero(branch >= 0), np.flatnonzero(branch < 0)
     # Sorted once instead of searched for each branch: an attribute may have a branch for every row. NumPy sorts short
-    # numbers by counting.
+    # integers by counting.
     of_known = branch[known].astype(np.min_scalar_type(len(shares)))
     by_branch = known[np.argsort(of_known, kind="stable")]
     ends = np.cumsum(np.bincount(of_known, minlength=len(shares)))

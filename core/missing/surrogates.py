@@ -1,9 +1,9 @@
-"""Splits on other attributes that stand in for one whose value is missing (CART, Breiman et al. 1984, section 5.3).
+"""Splits on other attributes that imitate one whose value is missing (CART, Breiman et al. 1984, section 5.3).
 
-A surrogate imitates the binary split of a node as well as it can on the rows that know both attributes: its agreement
-is the share of their weight that it sends to the same side. It is kept if it does better than sending all of them to
-the side that most of them take. A row without the value follows the first surrogate it knows, and where it knows none,
-the heavier branch.
+A surrogate imitates the binary split of a node as well as it can on the rows whose values of both attributes are known:
+its agreement is the share of their weight that it sends to the same side. It is kept if it does better than sending all
+of them to the side that most of them take. A row without the value follows the first surrogate whose value it has, and
+if it has none of them, the heavier branch.
 """
 
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ MOST_SURROGATES = 5
 
 @dataclass(frozen=True, slots=True)
 class Surrogate:
-    """A stand-in; `is_reversed` sends values up to the threshold to the second branch.
+    """A surrogate split; if `is_reversed`, values up to the threshold go to the second branch.
 
-    A category that no row of the node has goes nowhere: its branch is -1.
+    A category that no row of the node has goes to neither branch: its branch is -1.
     """
 
     split: Split
@@ -34,7 +34,7 @@ class Surrogate:
     agreement: float
 
     def branches(self, values: Column) -> RowArray:
-        """The branch each cell takes, -1 where the surrogate cannot tell."""
+        """The branch of each cell, -1 where it is missing or a category that no row of the node has."""
         branch = self.split.branches(values)
         return np.where(branch < 0, -1, 1 - branch) if self.is_reversed else branch
 
@@ -42,7 +42,7 @@ class Surrogate:
 def find_surrogates(
     table: Table, rows: RowArray, weights: FloatArray, primary: Split, branch: RowArray
 ) -> tuple[Surrogate, ...]:
-    """The best stand-ins for a split, by agreement and then column; `branch` is -1 where its value is missing."""
+    """The best surrogates of a split, by agreement and then column; `branch` is -1 where its value is missing."""
     found = []
     for column, attribute in enumerate(table.schema):
         if column == primary.column:
@@ -61,15 +61,15 @@ def find_surrogates(
 
 
 def majority_agreement(groups: FloatArray) -> float:
-    """What sending every row to the side that most weight takes agrees with; `groups[g, side]` are weights."""
+    """The agreement of sending every row to the side that most weight takes; `groups[g, side]` are weights."""
     whole = in_row_order(groups)
     return float(whole.max() / whole.sum())
 
 
 def best_threshold(column: int, _: Attribute, values: Column, sides: FloatArray) -> Surrogate | None:
-    """The threshold that agrees most, in either direction; ties to the smaller one, and to the same direction.
+    """The threshold of largest agreement in either direction; None where it does no better than the majority.
 
-    None where it does no better than the majority. `sides[i]` is row i's weight by side.
+    On a tie, the smaller threshold wins, and then the one that is not reversed. `sides[i]` is row i's weight by side.
     """
     distinct, position = np.unique(values.astype(np.float64), return_inverse=True)
     if len(distinct) == 1:
@@ -87,7 +87,10 @@ def best_threshold(column: int, _: Attribute, values: Column, sides: FloatArray)
 
 
 def best_sides(column: int, attribute: Attribute, values: Column, sides: FloatArray) -> Surrogate | None:
-    """Each category to the side it agrees with, ties to the first; None as for `best_threshold`."""
+    """The surrogate that sends each category to the side it agrees with; None if it does no better than the majority.
+
+    On a tie, a category goes to the first side. `sides[i]` is row i's weight by side.
+    """
     groups = sums_by(values.astype(np.int64), sides, len(attribute.categories))
     agreement = float(in_row_order(groups.max(axis=1)) / in_row_order(groups).sum())
     if agreement <= majority_agreement(groups) + TIE:
@@ -101,7 +104,7 @@ def best_sides(column: int, attribute: Attribute, values: Column, sides: FloatAr
 def followed(
     table: Table, rows: RowArray, branch: RowArray, surrogates: Sequence[Surrogate], shares: FloatArray
 ) -> RowArray:
-    """The branch of each row: its own, that of the first surrogate it knows, else the heavier branch."""
+    """The branch of each row: its own, else that of the first surrogate whose value it has, else the heavier branch."""
     taken = branch.copy()
     for surrogate in surrogates:
         waiting = np.flatnonzero(taken < 0)

@@ -4,13 +4,13 @@ C4.5 and J48 do so before any pruning, from the root down.
 """
 
 from core.pruning.training_errors import training_errors
-from core.tables.progress import Watch, nobody, watched
+from core.tables.progress import Watch, ignore_progress, watched
 from core.tree.history import Decision, Ledger, Method
 
 NO_FEWER = 1e-3
 
 
-def collapse(ledger: Ledger, watch: Watch = nobody) -> None:
+def collapse(ledger: Ledger, watch: Watch = ignore_progress) -> None:
     """Cut every such subtree, and record its errors before and after; subtrees that stay are not recorded."""
     view, own = ledger.view, training_errors(ledger.tree)
     below = own.copy()

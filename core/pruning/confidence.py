@@ -20,13 +20,13 @@ from core.config.options import Algorithm, Bound, ConfidencePruning, Dialect
 from core.criteria.binomial import added_errors, upper_limits
 from core.growth.best_split import objective_of
 from core.growth.release8_tolerances import TOLERANCE
-from core.growth.routing import Way, divided
+from core.growth.routing import Route, routed
 from core.growth.samples import Samples
 from core.missing.fractional_weights import branch_shares
 from core.pruning.cost_complexity import loops_of
 from core.pruning.training_errors import errors_of
 from core.splits.split import Split
-from core.tables.progress import Watch, nobody
+from core.tables.progress import Watch, ignore_progress
 from core.tables.target import ClassTarget
 from core.tree.history import DECISIONS, METHODS, Decision, Ledger, Method, Steps
 from core.tree.tree import RaisedBranch, Tree, TreeView
@@ -88,7 +88,7 @@ def prune_by_confidence(
     *,
     seed: int = 0,
     kernels: bool = False,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> None:
     """Decide about every inner node left, and record each decision; raising needs the training samples."""
     expected = Expectation.of(pruning, algorithm, ledger.tree)
@@ -325,8 +325,8 @@ class Raising:
 
     def _divided(self, node: int, arrived: Visit, shares: FloatArray) -> list[tuple[RowArray, FloatArray]]:
         surrogates = self._tree.surrogates_of(self._tested_by.get(node, node))
-        way = Way(self._split(node), shares, surrogates, arrived.key)
-        return divided(self._samples, self._algorithm, arrived.rows, arrived.weights, way)
+        route = Route(self._split(node), shares, surrogates, arrived.key)
+        return routed(self._samples, self._algorithm, arrived.rows, arrived.weights, route)
 
     def _class_weights(self, arrived: Visit) -> FloatArray:
         target = self._samples.target

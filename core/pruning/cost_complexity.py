@@ -14,7 +14,7 @@ from types import ModuleType
 import numpy as np
 
 from core.arithmetic.arrays import FloatArray
-from core.arithmetic.sorting import positions_in_order
+from core.arithmetic.sorting import argsort_nonnegative
 from core.arithmetic.ties import TIE
 from core.config.options import Cost
 from core.criteria.impurity import entropy, error_rate, gini
@@ -69,7 +69,7 @@ def weakest_link_steps(view: TreeView, cost: Cost, *, grown_by: Cost | None = No
     is_inner = view.is_visible & ~is_leaf
     own = loops.cutting_alphas(size, ~is_inner, costs, tolerance)
     nodes = np.flatnonzero(np.isfinite(own))
-    nodes = nodes[positions_in_order(own[nodes]) if kernels else np.argsort(own[nodes], kind="stable")]
+    nodes = nodes[argsort_nonnegative(own[nodes]) if kernels else np.argsort(own[nodes], kind="stable")]
     groups = loops.groups_of(own[nodes], tolerance)
     nodes = nodes[np.argsort(groups * len(tree) + nodes, kind="stable")]
     # All figures are sums over the leaves that a cut removes, in their order, so both loops give the same bits.

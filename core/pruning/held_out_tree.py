@@ -9,7 +9,7 @@ from core.growth.held_out import HeldOut, origin_of
 from core.growth.samples import Samples
 from core.prediction.block_walk import Arrival, BlockWalk
 from core.prediction.routing import policy_as_grown, visits
-from core.tables.progress import Watch, nobody, part_of, watched
+from core.tables.progress import Watch, ignore_progress, part_of, watched
 from core.tables.table import Table
 from core.tree.layout import Layout
 from core.tree.tree import Tree, TreeView
@@ -62,7 +62,9 @@ def arrivals_by(view: TreeView, *, kernels: bool) -> Callable[[Table], Iterator[
 class HeldOutTree:
     """The rows that arrive at every node, with their weights, and the answers of the tree as cut so far."""
 
-    def __init__(self, view: TreeView, samples: Samples, *, kernels: bool = False, watch: Watch = nobody) -> None:
+    def __init__(
+        self, view: TreeView, samples: Samples, *, kernels: bool = False, watch: Watch = ignore_progress
+    ) -> None:
         self.tree = view.tree
         self._is_leaf = view.is_leaf.copy()
         self._arrived = Arrivals(view, samples, kernels=kernels, watch=part_of(watch, 0.0, ARRIVING))

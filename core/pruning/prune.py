@@ -24,7 +24,7 @@ from core.pruning.collapse import collapse
 from core.pruning.confidence import prune_by_confidence
 from core.pruning.cost_complexity import weakest_link_steps
 from core.pruning.reduced_error import prune_by_validation
-from core.tables.progress import Watch, nobody, part_of
+from core.tables.progress import Watch, ignore_progress, part_of
 from core.tree.history import History, Ledger
 
 COLLAPSING = 0.1  # the approximate part of the work that collapsing takes
@@ -53,7 +53,7 @@ def prune(
     *,
     seed: int = 0,
     kernels: bool = False,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> History:
     """Prune the tree in the ledger; kernels give equal bytes.
 
@@ -119,7 +119,7 @@ def n_folds_of(pruning: Pruning, train: Samples, validation: Samples | None) -> 
     return 0 if pruning.choose is Choose.VALIDATION and validation is not None else min(pruning.folds, len(train))
 
 
-def collapse_if_asked(ledger: Ledger, pruning: Pruning, algorithm: Algorithm, watch: Watch = nobody) -> None:
+def collapse_if_asked(ledger: Ledger, pruning: Pruning, algorithm: Algorithm, watch: Watch = ignore_progress) -> None:
     """Collapse if the algorithm does so; the programs do not before reduced-error pruning."""
     is_as_programmed = algorithm.dialect is Dialect.RELEASE8
     if algorithm.collapse and not (is_as_programmed and isinstance(pruning, ReducedErrorPruning)):

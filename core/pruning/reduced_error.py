@@ -12,7 +12,7 @@ from core.growth.held_out import HeldOut
 from core.growth.samples import Samples
 from core.growth.validation_gate import Trial
 from core.pruning.held_out_tree import HeldOutTree
-from core.tables.progress import Watch, nobody, part_of, watched
+from core.tables.progress import Watch, ignore_progress, part_of, watched
 from core.tables.target import ClassTarget
 from core.tree.history import Decision, Ledger, Method
 
@@ -20,7 +20,7 @@ SENDING = 0.1  # the approximate part of the work that routes the rows
 
 
 def prune_by_validation(
-    ledger: Ledger, validation: Samples, on_tie: OnTie, *, kernels: bool = False, watch: Watch = nobody
+    ledger: Ledger, validation: Samples, on_tie: OnTie, *, kernels: bool = False, watch: Watch = ignore_progress
 ) -> None:
     """Decide about every inner node left, and record each decision."""
     tree, view = ledger.tree, ledger.view

@@ -18,7 +18,7 @@ from core.growth.held_out import labels_of, origin_of
 from core.growth.samples import Samples
 from core.prediction.block_walk import BlockWalk
 from core.prediction.routing import policy_as_grown, visits
-from core.tables.progress import Watch, nobody, part_of
+from core.tables.progress import Watch, ignore_progress, part_of
 from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget
 from core.tree.layout import Layout
@@ -43,7 +43,13 @@ class StepLosses:
 
 
 def losses_by_step(
-    tree: Tree, cut_at: RowArray, n_steps: int, samples: Samples, *, kernels: bool = False, watch: Watch = nobody
+    tree: Tree,
+    cut_at: RowArray,
+    n_steps: int,
+    samples: Samples,
+    *,
+    kernels: bool = False,
+    watch: Watch = ignore_progress,
 ) -> StepLosses:
     """The losses of these samples: 1 for a wrong class, its cost where wrong answers have costs, or the squared error.
 
@@ -147,7 +153,7 @@ class Routes:
             yield Arrived(self.others.row[here], self.others.node[here], self.others.weight[here])
 
 
-def routes(tree: Tree, records: Table, *, kernels: bool, watch: Watch = nobody) -> Routes:
+def routes(tree: Tree, records: Table, *, kernels: bool, watch: Watch = ignore_progress) -> Routes:
     """Where the records go in the full tree."""
     view, policy = full_view(tree), policy_as_grown(tree)
     leaf = np.full(records.n_rows, -1)

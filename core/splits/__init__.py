@@ -1,1 +1,1 @@
-"""Ways to divide the samples of a node on one attribute."""
+"""Ways to split the samples of a node on one attribute."""

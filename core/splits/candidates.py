@@ -1,11 +1,11 @@
-"""Where a column with an order may be cut.
+"""Candidate cuts of a column with an order.
 
-A way to choose looks at the distinct known values of a node, ascending, and names gaps between neighbours:
+A function that chooses them takes the distinct known values of a node, ascending, and returns gaps between neighbours:
 
-    values     1   3   4               cut i lies after the i-th value
+    values     1   3   4               cut i comes after the i-th value
     gaps         0   1
 
-and, unless it means their midpoints, a threshold in each. Left is `<= t`.
+It also returns a threshold in each gap, unless that is the midpoint. Values `<= t` go left.
 """
 
 import math
@@ -30,7 +30,7 @@ class DistinctValues:
 
 @dataclass(frozen=True)
 class CutPositions:
-    """Gaps to cut in, ascending, with the threshold of each; without thresholds the midpoints are meant."""
+    """The gaps to cut in, ascending, with a threshold each; without thresholds, these are the midpoints."""
 
     gaps: RowArray
     thresholds: FloatArray | None = None
@@ -39,7 +39,7 @@ class CutPositions:
         return len(self.gaps)
 
     def threshold(self, position: int, values: FloatArray) -> float:
-        """The threshold that stands for a place, in [value before the gap, value after it)."""
+        """The threshold of the cut at a position, in [value before the gap, value after it)."""
         if self.thresholds is not None:
             return float(self.thresholds[position])
         gap = self.gaps[position]
@@ -61,7 +61,7 @@ def midpoint(low: float, high: float) -> float:
 
 
 def midpoints(low: FloatArray, high: FloatArray) -> FloatArray:
-    """`midpoint`, for many pairs at once."""
+    """The `midpoint` of each of many pairs."""
     with np.errstate(over="ignore"):
         middle = (low + high) / 2
     middle = np.where(np.isfinite(middle), middle, low / 2 + high / 2)
@@ -69,9 +69,9 @@ def midpoints(low: FloatArray, high: FloatArray) -> FloatArray:
 
 
 def class_changes(class_weights: FloatArray) -> BoolArray:
-    """Between which neighbouring values the class changes: not where all rows of both have one and the same class.
+    """Between which neighbouring values the class changes: False only where all rows of both have the same class.
 
-    `class_weights[i]` belongs to the i-th distinct value. The best cut by entropy lies at a change (Fayyad and Irani
+    `class_weights[i]` belongs to the i-th distinct value. The best cut by entropy is at a change (Fayyad and Irani
     1992), as long as no size limit excludes it.
     """
     present = class_weights > 0
@@ -80,7 +80,7 @@ def class_changes(class_weights: FloatArray) -> BoolArray:
 
 
 def every_cut(n_distinct: int) -> RowArray:
-    """All cuts of a column with that many distinct values: cut i lies after the i-th."""
+    """All cuts of a column with `n_distinct` distinct values: cut i comes after the i-th."""
     return np.arange(n_distinct - 1)
 
 
@@ -97,8 +97,8 @@ def midpoints_at_changes(distinct: DistinctValues) -> CutPositions:
 def equal_frequency(distinct: DistinctValues, bins: int) -> CutPositions:
     """`quantile`: bins of equal weight.
 
-    For j = 1..b-1 the midpoint after the first value at which the weight so far reaches j/b of the whole. A share that
-    is met up to rounding is met.
+    For j = 1..b-1 the midpoint after the first value at which the cumulative weight reaches j/b of the whole, up to
+    rounding.
     """
     so_far = np.cumsum(distinct.weights)
     wanted = np.arange(1, bins) * so_far[-1] / bins - TIE * so_far[-1]
@@ -113,7 +113,7 @@ def equal_width(distinct: DistinctValues, bins: int) -> CutPositions:
 
 
 def equal_width_threshold(low: float, high: float, j: int, bins: int) -> float:
-    """The upper end of the j-th of equally wide bins."""
+    """The upper end of the j-th of `bins` bins of equal width."""
     threshold = low + j * (high - low) / bins
     return threshold if math.isfinite(threshold) else low * (1 - j / bins) + high * (j / bins)
 
@@ -125,7 +125,7 @@ def at_random(distinct: DistinctValues, draws: int, key: int) -> CutPositions:
 
 
 def random_threshold(low: float, high: float, key: int) -> float:
-    """The draw of that key; where rounding would put it on the upper end, the lower one."""
+    """The threshold drawn with a key; `low` where rounding would make it `high`."""
     share = uniform(key)
     threshold = low + share * (high - low)
     if not math.isfinite(threshold):
@@ -134,12 +134,12 @@ def random_threshold(low: float, high: float, key: int) -> float:
 
 
 def found_before(distinct: DistinctValues, cuts: Sequence[float]) -> CutPositions:
-    """Cuts found once on all training rows: those that separate values of the node."""
+    """Those of the cuts found before growth, on all training rows, that separate values of the node."""
     return one_per_gap(distinct.values, cuts)
 
 
 def one_per_gap(values: FloatArray, thresholds: Sequence[float]) -> CutPositions:
-    """The smallest threshold in each gap that has one; those outside of the values separate nothing."""
+    """The smallest threshold in each gap that has one; thresholds outside the values are left out."""
     ordered = np.sort(np.array(thresholds, dtype=np.float64))
     gap_of = np.searchsorted(values, ordered, side="right") - 1  # values[gap] <= t < values[gap + 1]
     inside = (gap_of >= 0) & (gap_of < len(values) - 1)

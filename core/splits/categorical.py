@@ -1,10 +1,10 @@
-"""The best division of a column's categories.
+"""The best split of a column's categories.
 
-`levels[v]` are the sums of the samples whose value is v, `level_weights[v]` their weight; a level without weight is
-not in the node. A binary division is a mask over the levels: True goes to the first branch.
+`levels[v]` are the sums of the samples of category v, `level_weights[v]` their weight; a category without weight is not
+in the node. A binary split is a mask over the categories: True goes to the first branch.
 
-Weights that are compared with a limit, and numbers that levels are ordered by, are added up in the order of the levels,
-so that whoever computes them gets the same bits.
+Weights that are compared with a limit, and numbers that categories are sorted by, are added up in the order of the
+categories, so that the definition and the kernels get the same bits.
 """
 
 from collections.abc import Callable
@@ -23,35 +23,35 @@ from core.tables.target import Task
 
 EXHAUSTIVE_LEVELS = 12
 POWER_STEPS = 16
-LEAST_SHARE = 1e-6  # of a class, where its logarithm is taken
+LEAST_SHARE = 1e-6  # a class's share counts as at least this where its logarithm is taken
 
 
 def multiway_is_valid(level_weights: FloatArray, *, min_weight: float) -> bool:
-    """Whether at least two branches of a multiway split hold enough."""
+    """Whether at least two branches of a multiway split hold at least `min_weight`."""
     return int(np.count_nonzero((level_weights > 0) & (level_weights >= min_weight - TIE))) >= 2
 
 
 def best_one_vs_rest(
     levels: FloatArray, level_weights: FloatArray, objective: Objective, *, min_weight: float
 ) -> BoolArray | None:
-    """The value that stands best alone against all others; on a tie the earlier declared."""
+    """The category that is best split off from all others, on a tie the earlier declared; None if no split is valid."""
     present = np.flatnonzero(level_weights > 0)
     alone, weights = levels[present], level_weights[present]
     sides = np.stack([alone, sums_of_others(alone)], axis=1)
     side_weights = np.stack([weights, sums_of_others(weights)], axis=1)
-    best = best_division(sides, side_weights, objective, min_weight)
+    best = best_of_splits(sides, side_weights, objective, min_weight)
     return None if best is None else np.arange(len(level_weights)) == present[best]
 
 
 def best_two_groups(
     levels: FloatArray, level_weights: FloatArray, objective: Objective, *, min_weight: float
 ) -> BoolArray | None:
-    """The two groups of values of largest gain; the earliest value in the node is in the first.
+    """The two groups of categories of largest gain; the earliest category in the node is in the first.
 
-    With two classes, or one number to predict, the best grouping is a cut of the levels in the order of their share or
-    mean (Breiman et al. 1984, theorem 4.5; Fisher 1958), as long as no size limit excludes one. Otherwise all groupings
-    are tried up to 12 levels, and beyond that a search from several orders. Values that no sample of the node has join
-    the heavier group.
+    With two classes, or one number to predict, the best grouping is a cut of the categories sorted by their share or
+    mean (Breiman et al. 1984, theorem 4.5; Fisher 1958), as long as no size limit excludes a cut. Otherwise all
+    groupings of up to 12 categories are tried; beyond that, a search starts from several orders. Categories without
+    samples in the node join the heavier group.
     """
     present = np.flatnonzero(level_weights > 0)
     if len(present) < 2:
@@ -76,12 +76,15 @@ def best_two_groups(
 
 
 def with_earliest(mask: BoolArray) -> BoolArray:
-    """The same two groups, named so that the earliest level is in the first."""
+    """The grouping, with its groups exchanged if the earliest category is not in the first."""
     return mask if mask[0] else ~mask
 
 
 def ordered(direction: FloatArray) -> RowArray:
-    """The levels in ascending order; those that lie within a tie of the least of a run keep their declared order."""
+    """The categories sorted by `direction`, ties in declared order.
+
+    A tie is a run of numbers that are within TIE of the smallest of them.
+    """
     order = np.argsort(direction, kind="stable")
     start = 0
     for end in range(1, len(order) + 1):
@@ -92,14 +95,15 @@ def ordered(direction: FloatArray) -> RowArray:
 
 
 def excludes_any(ordered_weights: FloatArray, min_weight: float) -> bool:
-    """Whether some cut of the order leaves too little on a side."""
+    """Whether some cut of the order leaves less than `min_weight` on a side."""
     return bool(min(ordered_weights[0], ordered_weights[-1]) < min_weight - TIE)
 
 
 def splitting_directions(levels: FloatArray, level_weights: FloatArray, task: Task) -> list[FloatArray]:
-    """Numbers to order the levels by. One alone means that some cut of that order is the best grouping of all.
+    """The numbers to sort the categories by; if there is one array only, the best grouping is a cut of its order.
 
-    Each class's share (or output's mean) is a direction, the first principal component of all of them one more.
+    Each class's share (or output's mean) is a direction; if there are several, the first principal component of all of
+    them comes before them.
     """
     features = features_of(levels, level_weights, task, unit_of(levels, task))
     if task is Task.CLASSIFICATION:
@@ -112,14 +116,14 @@ def splitting_directions(levels: FloatArray, level_weights: FloatArray, task: Ta
 
 
 def features_of(sums: FloatArray, weights: FloatArray, task: Task, unit: float) -> FloatArray:
-    """Each class's share, or each output's mean in the unit given, of levels or of groups of them."""
+    """Each class's share, or each output's mean divided by `unit`, of categories or of groups of them."""
     if task is Task.CLASSIFICATION:
         return sums / weights[:, None]
     return sums[:, 1 : 1 + (sums.shape[1] - 1) // 2] / weights[:, None] / unit
 
 
 def unit_of(levels: FloatArray, task: Task) -> float:
-    """What makes numbers of any size comparable with shares: about their standard deviation; 1 for classes."""
+    """The unit of outputs, about their standard deviation, so that they are comparable with shares; 1 for classes."""
     if task is Task.CLASSIFICATION:
         return 1.0
     moments = in_row_order(levels)
@@ -128,7 +132,7 @@ def unit_of(levels: FloatArray, task: Task) -> float:
 
 
 def principal_component(features: FloatArray, level_weights: FloatArray) -> FloatArray:
-    """Where each level lies along the direction in which the levels differ most, nearly.
+    """Each category's coordinate along the direction in which the categories differ most, approximately.
 
     A fixed number of steps of the power method: where several directions are equally good, the last bits of a table do
     not choose among them.
@@ -151,11 +155,11 @@ def principal_component(features: FloatArray, level_weights: FloatArray) -> Floa
 def best_prefix(
     order: RowArray, levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
 ) -> BoolArray | None:
-    """The best of the groupings that cut an order in two; sums grow level by level, so there may be very many."""
+    """The best of the groupings that cut an order in two; cumulative sums allow very many categories."""
     cuts = np.arange(len(order) - 1)
     sides = both_sides(levels[order], cuts)
     side_weights = both_sides(level_weights[order][:, None], cuts)[..., 0]
-    best = best_division(sides, side_weights, objective, min_weight)
+    best = best_of_splits(sides, side_weights, objective, min_weight)
     if best is None:
         return None
     mask = np.zeros(len(order), dtype=np.bool_)
@@ -166,10 +170,10 @@ def best_prefix(
 def best_move(
     mask: BoolArray, levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
 ) -> BoolArray | None:
-    """The grouping itself, or the best that moves one level to the other group."""
+    """The best of a grouping and all groupings that move one category to the other group; None if none is valid."""
     sides = moved_sums(mask, levels)
     side_weights = moved_sums(mask, level_weights[:, None])[..., 0]
-    best = best_division(sides, side_weights, objective, min_weight)
+    best = best_of_splits(sides, side_weights, objective, min_weight)
     if best is None or best == 0:
         return None if best is None else mask
     moved = mask.copy()
@@ -178,7 +182,7 @@ def best_move(
 
 
 def moved_sums(mask: BoolArray, sums: FloatArray) -> FloatArray:
-    """`[move, side, :]`: the sums of both groups as they are (move 0), and with level i in the other group (i + 1)."""
+    """`[move, side, :]`: the sums of both groups; move 0 changes nothing, move i + 1 swaps the group of category i."""
     moved = np.empty((len(mask) + 1, 2, sums.shape[1]))
     for side, group in enumerate((mask, ~mask)):
         moved[0, side] = in_row_order(sums[group])
@@ -188,7 +192,7 @@ def moved_sums(mask: BoolArray, sums: FloatArray) -> FloatArray:
 
 
 def sums_of_others(sums: FloatArray) -> FloatArray:
-    """For each entry the sum of all the others, added up and never subtracted, so that nothing is exactly 0."""
+    """For each entry the sum of all others, added up and never subtracted, so that a sum of nothing is exactly 0."""
     others = np.zeros_like(sums)
     others[1:] += np.cumsum(sums, axis=0)[:-1]
     others[:-1] += np.cumsum(sums[::-1], axis=0)[-2::-1]
@@ -196,7 +200,7 @@ def sums_of_others(sums: FloatArray) -> FloatArray:
 
 
 def all_groupings(n_levels: int) -> BoolArray:
-    """Every way to make two non-empty groups, the first level always in the first group; in counting order."""
+    """Every way to make two non-empty groups, the first category always in the first group; in counting order."""
     numbers = np.arange(2 ** (n_levels - 1) - 1)
     others = (numbers[:, None] >> np.arange(n_levels - 1)[None, :]) & 1
     return np.hstack([np.ones((len(numbers), 1), dtype=np.bool_), others.astype(np.bool_)])
@@ -205,9 +209,9 @@ def all_groupings(n_levels: int) -> BoolArray:
 def searched_groupings(
     directions: list[FloatArray], levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
 ) -> BoolArray:
-    """Good groupings where there are too many to try: the best cut of each order, made better step by step.
+    """Good groupings where there are too many to try all: the best cut of each order, improved step by step.
 
-    A search ends where one has been before, and when after a step it is still behind the best.
+    A search ends at a grouping that was found before, and where after a step it is still behind the best.
     """
     found: list[BoolArray] = []
     largest = -np.inf
@@ -227,7 +231,7 @@ def searched_groupings(
 def improved(
     mask: BoolArray, levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
 ) -> BoolArray | None:
-    """The best cut of the order that the grouping's own gradient suggests, else one level moved, where it is better."""
+    """A better grouping, if any: a cut of the order that the grouping's gradient suggests, or one category moved."""
     order = ordered(gradient_direction(mask, levels, level_weights, objective))
     for search in (partial(best_prefix, order), partial(best_move, mask)):
         other = search(levels, level_weights, objective, min_weight)
@@ -242,10 +246,10 @@ def improved(
 def gradient_direction(
     mask: BoolArray, levels: FloatArray, level_weights: FloatArray, objective: Objective
 ) -> FloatArray:
-    """How much rather each level, by its weight, would be in the second group.
+    """How much better each category fits into the second group than into the first, in proportion to its weight.
 
-    The impurity left, N_1 H(D_1) + N_2 H(D_2), is concave in the sums of the groups, so at its minimum the levels of
-    the two groups are separated by the difference of its gradients there (Chou 1991).
+    The remaining impurity, N_1 H(D_1) + N_2 H(D_2), is concave in the sums of the groups, so at its minimum the
+    categories of the two groups are separated by the difference of its gradients there (Chou 1991).
     """
     unit = unit_of(levels, objective.task)
     groups = np.stack([in_row_order(levels[mask]), in_row_order(levels[~mask])])
@@ -261,12 +265,12 @@ def most_frequent(shares: FloatArray) -> FloatArray:
 
 
 def logarithms(shares: FloatArray) -> FloatArray:
-    """log2 of each share, of a class that is not there too."""
+    """log2 of each share, which counts as at least LEAST_SHARE, also of an absent class."""
     return log2_each(np.maximum(shares, LEAST_SHARE))
 
 
-# How much a group attracts each class, or an output's unit, by its shares or means: the gradient of the impurity left
-# with the opposite sign, less what is the same for all levels, and halved where it is a square's.
+# How much a group attracts each class, or a unit of each output, by the group's shares or means: the negative gradient
+# of the remaining impurity, less what is equal for all categories, and halved where the impurity is a square.
 ATTRACTIONS: dict[Impurity, Callable[[FloatArray], FloatArray]] = {
     gini: np.positive,
     entropy: logarithms,
@@ -278,7 +282,7 @@ ATTRACTIONS: dict[Impurity, Callable[[FloatArray], FloatArray]] = {
 def best_mask(
     masks: BoolArray, levels: FloatArray, level_weights: FloatArray, objective: Objective, min_weight: float
 ) -> BoolArray | None:
-    """The first grouping within a tie of the largest gain, among those with enough weight on both sides."""
+    """The first grouping within a tie of the largest gain; None if none has enough weight on both sides."""
     best = first_best(gains_of_masks(masks, levels, level_weights, objective, min_weight), objective)
     if best is None:
         return None
@@ -292,23 +296,21 @@ def gains_of_masks(
     """The gain of each grouping, -inf where a side has too little weight."""
     sides = np.stack([masks, ~masks], axis=1).astype(np.float64)
     side_weights = in_row_order((sides * level_weights).transpose(2, 0, 1))
-    return gains_of_divisions(matrix_product(sides, levels), side_weights, objective, min_weight)
+    return gains_of_splits(matrix_product(sides, levels), side_weights, objective, min_weight)
 
 
-def best_division(sides: FloatArray, side_weights: FloatArray, objective: Objective, min_weight: float) -> int | None:
-    """The first of the divisions `sides[i]` within a tie of the largest gain, if any has enough on both sides."""
-    return first_best(gains_of_divisions(sides, side_weights, objective, min_weight), objective)
+def best_of_splits(sides: FloatArray, side_weights: FloatArray, objective: Objective, min_weight: float) -> int | None:
+    """The first of the splits `sides[i]` within a tie of the largest gain; None if no split is valid."""
+    return first_best(gains_of_splits(sides, side_weights, objective, min_weight), objective)
 
 
 def first_best(gains: FloatArray, objective: Objective) -> int | None:
-    """The first place within a tie of the largest gain; None when there is no division at all."""
+    """The first position within a tie of the largest gain; None if no split is valid."""
     return first_within_tie(gains, objective.tolerance) if (gains > -np.inf).any() else None
 
 
-def gains_of_divisions(
-    sides: FloatArray, side_weights: FloatArray, objective: Objective, min_weight: float
-) -> FloatArray:
-    """The gain of each of the divisions `sides[i]`, -inf where a side has too little weight."""
+def gains_of_splits(sides: FloatArray, side_weights: FloatArray, objective: Objective, min_weight: float) -> FloatArray:
+    """The gain of each of the splits `sides[i]`, -inf where a side has too little weight."""
     smaller = side_weights.min(axis=1, initial=np.inf)
     allowed = (smaller > 0) & (smaller >= min_weight - TIE)
     gains = np.full(len(sides), -np.inf)

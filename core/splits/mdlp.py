@@ -1,4 +1,4 @@
-"""Cuts that pay for their own description: Fayyad and Irani's minimum description length principle (1993)."""
+"""Cuts by Fayyad and Irani's minimum description length principle (1993): a cut must pay for its own description."""
 
 import numpy as np
 
@@ -15,9 +15,9 @@ BY_ENTROPY = Objective(Task.CLASSIFICATION, entropy)
 
 
 def mdlp_cuts(values: FloatArray, class_weights: FloatArray) -> tuple[float, ...]:
-    """The cut points of a column, ascending; `class_weights[i]` is row i's weight in its class, all values are known.
+    """The cuts of a column, ascending; `class_weights[i]` is row i's weight in its class, and all values are known.
 
-    The best cut of a set S by information gain is accepted, and both sides are looked at again, if it is worth telling:
+    The best cut of a set S by information gain is accepted, and both sides are searched in turn, if
 
         Gain > log2(N - 1) / N + (log2(3^k - 2) - k Ent(S) + k1 Ent(S1) + k2 Ent(S2)) / N
 
@@ -39,7 +39,7 @@ def mdlp_cuts(values: FloatArray, class_weights: FloatArray) -> tuple[float, ...
 
 
 def is_worth_telling(sides: FloatArray) -> bool:
-    """Whether a cut gains more than it costs to describe; `sides[s]` are the class weights of both sides."""
+    """Whether a cut gains more than its description costs; `sides[s]` are the class weights of side s."""
     whole = sides.sum(axis=0)
     weight = float(whole.sum())
     if weight <= 1:

@@ -9,12 +9,12 @@ from core.arithmetic.ties import TIE, first_within_tie
 from core.criteria.objective import Objective
 from core.splits.candidates import Choose, DistinctValues, every_midpoint, midpoint
 
-NO_GAIN = -1.0  # of a cut that does not exist
+NO_GAIN = -1.0  # where there is no cut
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A threshold, how many were tried to find it, and how many of these left enough on both sides."""
+    """A threshold, how many were tried to find it, and how many of these left enough weight on both sides."""
 
     threshold: float
     n_thresholds: int
@@ -30,9 +30,9 @@ def best_cut(
     min_weight: float,
     choose: Choose = every_midpoint,
 ) -> Cut | None:
-    """The threshold of largest gain; on a tie the smaller one. None when no cut leaves `min_weight` on both sides.
+    """The threshold of largest gain, on a tie the smaller one; None when no cut leaves `min_weight` on both sides.
 
-    `sums[i]` are sample i's weighted statistics; all values are known. `choose` names the candidates:
+    `sums[i]` are sample i's weighted statistics; all values are known. `choose` returns the candidates:
 
         values     1   1 | 3 | 4   4           sorted
         cut            0   1                   left of cut i: everything up to the i-th distinct value
@@ -56,9 +56,9 @@ def best_cut(
 def best_cuts(
     values: FloatArray, sums: FloatArray, weights: FloatArray, objective: Objective, *, min_weight: float
 ) -> list[Cut | None]:
-    """`best_cut` of several columns at once, with every midpoint as a candidate: a small node is searched in few calls.
+    """`best_cut` of several columns at once, every midpoint being a candidate; a small node then takes few NumPy calls.
 
-    `values[column, row]` are NaN where they are missing. Such rows stand last and add nothing to a sum:
+    `values[column, row]` are NaN where they are missing. Such rows are sorted last and add nothing to a sum:
 
         values     1   1   3   4  nan
         a cut          x   x                   wherever the next value is larger
@@ -87,14 +87,14 @@ def best_cuts(
 
 
 def ends_of_columns(sums: FloatArray, column: RowArray, end: RowArray) -> FloatArray:
-    """`both_sides` of each end in its column, from `sums[column, row, :]`."""
+    """`both_sides` for each `end` in its `column`, from `sums[column, row, :]`."""
     left = np.cumsum(sums, axis=1)[column, end]
     right = np.cumsum(sums[:, ::-1], axis=1)[:, ::-1][column, end + 1]
     return np.stack([left, right], axis=1)
 
 
 def distinct_values(values: FloatArray, sums: FloatArray, weights: FloatArray, last: RowArray) -> DistinctValues:
-    """The distinct values of a sorted column, with what belongs to each; `last` are their last samples."""
+    """The distinct values of a sorted column, with their sums and weights; `last` is the last sample of each value."""
     first = np.append(0, last[:-1] + 1)
     return DistinctValues(values[last], np.add.reduceat(sums, first, axis=0), np.add.reduceat(weights, first))
 

@@ -1,4 +1,4 @@
-"""Rare categories of a node taken as one, so that an exact search over many levels does not fit their chance."""
+"""Merges the rare categories of a node, so that an exact search over many categories does not overfit."""
 
 from collections.abc import Callable
 
@@ -21,9 +21,9 @@ def search_with_rare_as_one(
     min_weight: float,
     min_category_weight: float,
 ) -> BoolArray | None:
-    """The best binary division when the values that weigh less than a limit in the node count together as one value.
+    """The best binary split when all categories below a weight limit in the node count as one category.
 
-    They stand where the earliest of them stands, and go the same way.
+    That category takes the position of the earliest of them, and all of them go the same way.
     """
     rare = np.flatnonzero((level_weights > 0) & (level_weights < min_category_weight - TIE))
     if len(rare) < 2:

@@ -16,37 +16,37 @@ class SplitKind(StrEnum):
     """What the branches of a split stand for."""
 
     THRESHOLD = "threshold"  # value <= t, value > t
-    MULTIWAY = "multiway"  # one branch per declared value
-    GROUPS = "groups"  # two groups of values
-    ONE_VS_REST = "one_vs_rest"  # one value, all the others
+    MULTIWAY = "multiway"  # one branch per declared category
+    GROUPS = "groups"  # two groups of categories
+    ONE_VS_REST = "one_vs_rest"  # one category, all the others
     INTERVALS = "intervals"  # one branch per interval between cuts found before growth
-    MERGED = "merged"  # groups of values, missing perhaps in one of them
-    MERGED_INTERVALS = "merged_intervals"  # the same of intervals between cuts found before growth
+    MERGED = "merged"  # groups of categories, one of which may also hold missing values
+    MERGED_INTERVALS = "merged_intervals"  # groups of such intervals, one of which may also hold missing values
     LINEAR = "linear"  # weighted sum <= t, weighted sum > t
 
     @property
     def spends(self) -> bool:
-        """Whether the attribute has nothing more to tell below: each branch holds one value, or one interval."""
+        """Whether the attribute cannot split the nodes below: each branch holds one category, or one interval."""
         return self in (SplitKind.MULTIWAY, SplitKind.INTERVALS)
 
     @property
     def has_cuts(self) -> bool:
-        """Whether it looks at intervals between cuts found before growth."""
+        """Whether it tests intervals between cuts found before growth."""
         return self in (SplitKind.INTERVALS, SplitKind.MERGED_INTERVALS)
 
     @property
     def is_merged(self) -> bool:
-        """Whether it has groups as CHAID makes them, which missing may be in."""
+        """Whether its branches are groups merged by CHAID, one of which may hold missing values."""
         return self in (SplitKind.MERGED, SplitKind.MERGED_INTERVALS)
 
 
-# By column: where it was cut on all training rows, ascending; None for a column that was not. Empty when none was.
+# For each column its cuts on all training rows, ascending; None for a column without cuts. Empty if no column was cut.
 Cuts = tuple[tuple[float, ...] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A part of a weighted sum: the weight times a number, or the weight itself where a category has this code."""
+    """A term of a weighted sum: weight * number; with a `code`, weight if the category has that code, else 0."""
 
     column: int
     weight: float
@@ -55,11 +55,13 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """`threshold` divides a numeric or ordinal column, `cuts` make intervals of one, `(-inf, cuts[0]]` the first.
+    """A test of one attribute, or a linear test; which fields it uses depends on its kind.
 
-    Else `branch_of[code]` is the branch of each declared value. Of merged groups it is that of each value, or of each
-    interval, and then that of missing: -1 where missing goes down every branch by weight. A linear test has `terms`, in
-    the order of columns, and compares their sum with the threshold; `column` is that of the first.
+    `threshold` splits a numeric or ordinal column, and `cuts` make intervals of one, the first being `(-inf, cuts[0]]`.
+    For other kinds `branch_of[code]` is the branch of each declared category. For merged groups it holds the branch of
+    each category, or of each interval, and last that of missing values: -1 if they go down every branch by weight. A
+    linear test has `terms`, in the order of columns, and compares their sum with the threshold; `column` is that of the
+    first.
     """
 
     column: int
@@ -72,18 +74,18 @@ class Split:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The attributes that it asks for, each once."""
+        """The attributes that it tests, each once."""
         return tuple(dict.fromkeys(term.column for term in self.terms)) or (self.column,)
 
     def branches_of(self, columns: Sequence[Column], rows: RowArray | slice) -> RowArray:
-        """The branch each of these rows of a table takes, -1 where a value that it needs is missing."""
+        """The branch of each of these rows of a table, -1 where a value that the test needs is missing."""
         if self.kind is SplitKind.LINEAR:
             sums = weighted_sums(self.terms, columns, rows)
             return np.where(np.isnan(sums), -1, (sums > self.threshold).astype(np.int64))
         return self.branches(columns[self.column][rows])
 
     def branches(self, values: Column) -> RowArray:
-        """The branch each cell takes, -1 where it is missing; of tests on one attribute."""
+        """The branch of each cell, -1 where it is missing; for tests of one attribute."""
         if self.kind is SplitKind.THRESHOLD:
             return np.where(is_missing(values), -1, (values > self.threshold).astype(np.int64))
         if self.kind is SplitKind.INTERVALS:
@@ -98,15 +100,15 @@ class Split:
 
     @property
     def missing_branch(self) -> int:
-        """The branch of its own that a missing value takes; -1 where it has none."""
+        """The branch that merged groups give missing values; -1 where there is none."""
         return self.branch_of[-1] if self.kind.is_merged else -1
 
 
 def n_below(cuts: Sequence[float], values: Column) -> RowArray:
-    """How many of the cuts, which are ascending, are below each value."""
+    """How many of the cuts, which ascend, are below each value."""
     if len(cuts) > FEW_CUTS or len(values) < MANY_VALUES:
         return np.searchsorted(cuts, values, side="left")
-    below = np.zeros(len(values), dtype=np.uint8)  # comparing them all with a cut takes less than a search for one
+    below = np.zeros(len(values), dtype=np.uint8)  # comparing all values with a cut is faster than a search for each
     for cut in cuts:
         below += values > cut
     return below.astype(np.int64)

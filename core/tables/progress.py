@@ -10,7 +10,7 @@ Watch = Callable[[float], None]
 Item = TypeVar("Item")
 
 
-def nobody(_: float) -> None:
+def ignore_progress(_: float) -> None:
     """A watch that ignores progress."""
 
 

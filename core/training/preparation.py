@@ -128,7 +128,7 @@ def divided_rows(
     table: Table, config: TrainingConfig, target: Target, usable: RowArray
 ) -> tuple[dict[Part, RowArray], str | None]:
     """The usable rows of each part, and a warning about rows that belong to none."""
-    nobody = np.empty(0, dtype=np.int64)
+    ignore_progress = np.empty(0, dtype=np.int64)
     match config.division:
         case RandomDivision() as division:
             is_by_class = division.stratified and isinstance(target, ClassTarget)
@@ -141,7 +141,7 @@ def divided_rows(
             rows = {p: usable[codes == (categories.index(p) if p in categories else -2)] for p in Part}
             return rows, _left_out(int(np.count_nonzero(codes == MISSING_CODE)), f"{name} does not say which part")
         case _:
-            return {Part.TRAIN: usable, Part.VALIDATION: nobody, Part.TEST: nobody}, None
+            return {Part.TRAIN: usable, Part.VALIDATION: ignore_progress, Part.TEST: ignore_progress}, None
 
 
 def take(samples: Samples, rows: RowArray) -> Samples | None:

@@ -18,7 +18,7 @@ from core.pruning.prune import Evidence, collapse_if_asked, n_folds_of, prune
 from core.pruning.reduced_error import record_trials
 from core.tables.errors import InvalidConfig, raise_any
 from core.tables.parts import Part
-from core.tables.progress import Watch, nobody, part_of
+from core.tables.progress import Watch, ignore_progress, part_of
 from core.tables.target import ClassTarget
 from core.training.preparation import Prepared, take, with_class_weights
 from core.tree.history import History, Ledger, Method
@@ -29,7 +29,7 @@ Report = Callable[[str, float], None]
 CUTTING = 0.05  # the approximate part of growing that finds cuts on all rows
 
 
-def training_samples(prepared: Prepared, config: TrainingConfig, watch: Watch = nobody) -> Samples:
+def training_samples(prepared: Prepared, config: TrainingConfig, watch: Watch = ignore_progress) -> Samples:
     """The training rows as trees grow from them: weighted by class, filled and cut as the algorithm says."""
     samples = with_class_weights(prepared.train, config.class_weights)
     filled_samples, algorithm = filled_for_growth(samples, config.algorithm.missing), config.algorithm
@@ -71,7 +71,7 @@ def grown(
     *,
     engine: Engine,
     threads: int = 1,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> Ledger:
     """A tree of these samples, with the splits that were judged by validation rows during growth."""
     costs, gate = costs_of(prepared, config), None

@@ -1,1 +1,1 @@
-"""Every kernel run once, so that all of them are compiled or loaded before there is work."""
+"""Runs every kernel once, so that all of them are compiled or loaded before they are needed."""

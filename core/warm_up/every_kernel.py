@@ -1,9 +1,9 @@
-"""Every kernel on tables of a few rows, so that all of them are compiled, or loaded, before there is work.
+"""Runs every kernel on tables of a few rows, so that all of them are compiled, or loaded, before they are needed.
 
-Kernels are compiled for each kind of arguments. So the tables differ in whatever makes the engine choose another kernel
-or another type: the criterion, classes or numbers, weights, missing values, kinds of attributes and how many levels
-they have, and the options of the configuration. A test trains larger tables after this and finds nothing left to
-compile; another looks for kernels that nothing here has called.
+Kernels are compiled for each combination of argument types. So the tables differ in everything that makes the engine
+choose another kernel or another type: the criterion, classes or numbers, weights, missing values, kinds of attributes
+and their numbers of categories, and the options of the configuration. A test trains larger tables afterwards and finds
+nothing left to compile; another test finds kernels that nothing here has called.
 """
 
 from collections.abc import Iterator, Mapping
@@ -57,7 +57,7 @@ from core.tree.layout import Layout
 from core.tree.tree import Tree, TreeView, full_view
 
 N_ROWS = 40
-MANY_LEVELS, MANY_CLASSES = 300, 70  # beyond what a byte, or the small tables of some kernels, can hold
+MANY_LEVELS, MANY_CLASSES = 300, 70  # more than a byte, or the small tables of some kernels, can hold
 
 Order = tuple[Samples, Algorithm]
 Options = Mapping[str, Any]
@@ -71,7 +71,7 @@ SURROGATES: Options = {"missing": MissingStrategy.SURROGATE}
 
 
 def run_every_kernel() -> None:
-    """Grow by kernels in every way they can, judge a cut, and predict."""
+    """Run all kernels: of growth with every option, of balancing, permutation, pruning and prediction."""
     run_usual_kernels()
     for samples, algorithm in orders():
         if can_grow_by_gains(samples, algorithm):
@@ -87,7 +87,7 @@ def run_every_kernel() -> None:
 
 
 def run_usual_kernels() -> None:
-    """What most trainings need, so that it is there when the first one comes."""
+    """Run what most trainings need, so that it is compiled before the first one."""
     coding_of_few(np.zeros(N_ROWS))
     for target in targets():
         samples = chosen(samples_of(target, weighted=False, holes=False), ("number",))
@@ -95,7 +95,7 @@ def run_usual_kernels() -> None:
 
 
 def run_committee_kernels() -> None:
-    """What trees of a committee need beyond those that grow alone."""
+    """Run what the trees of a committee need beyond those that grow alone."""
     forest_targets: tuple[Target, ...] = class_target(3), number_target(1)
     for target, holes in product(forest_targets, (False, True)):
         samples = chosen(samples_of(target, weighted=False, holes=holes), ("number", "few numbers", "binary"))
@@ -104,7 +104,7 @@ def run_committee_kernels() -> None:
 
 
 def run_chaid_kernels() -> None:
-    """What merges categories, of classes and of numbers: the same kernels for all other tables."""
+    """Grow by CHAID for classes and for numbers: the same kernels serve all other tables."""
     for target in (class_target(3), number_target(1)):
         algorithm = resolve("chaid", {"stopping": {"max_depth": 3}}, target.task)
         samples = with_cuts(samples_of(target, weighted=True, holes=True), algorithm.numeric, numbers_only=True)
@@ -112,26 +112,26 @@ def run_chaid_kernels() -> None:
 
 
 def run_quest_kernels() -> None:
-    """What chooses by tests: one kernel for all tables."""
+    """Grow by QUEST: one kernel serves all tables."""
     samples = samples_of(class_target(3), weighted=True, holes=True)
     algorithm = resolve("quest", {"stopping": {"max_depth": 3}}, samples.target.task)
     grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
 
 
 def run_multivariate_kernels() -> None:
-    """What looks for sums too: one kernel for all tables."""
+    """Grow by linear tests: one kernel serves all tables."""
     samples = samples_of(class_target(3), weighted=True, holes=True)
     algorithm = resolve("multivariate", {"stopping": {"max_depth": 3}}, samples.target.task)
     grow_with(Engine.KERNELS, samples, algorithm, validation=None, seed=0)
 
 
 def run_balancing_kernels() -> None:
-    """What finds the neighbours of rows."""
+    """Find the neighbours of rows."""
     near_rows(samples_of(class_target(2), weighted=False, holes=True).attributes, 5, kernels=True)
 
 
 def run_pruning_kernels() -> None:
-    """What tells the effect of cuts on rows kept aside, and what goes through all nodes."""
+    """Compute the effect of pruning on held-out rows, and the pruning methods that go through all nodes."""
     samples, algorithm = next(prediction_orders())
     tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
     HeldOutTree(full_view(tree), samples, kernels=True).credit_if_cut(0)
@@ -141,7 +141,7 @@ def run_pruning_kernels() -> None:
 
 
 def run_prediction_kernels() -> None:
-    """Only what answers requests, on trees that the definition grows."""
+    """Run only what answers requests, on trees that the definition grows."""
     for samples, algorithm in prediction_orders():
         tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
         run_predictions(tree, samples.attributes)
@@ -153,7 +153,7 @@ def run_prediction_kernels() -> None:
 
 
 def run_predictions(tree: Tree, records: Table) -> None:
-    """Predict with the whole tree and with its root alone, whatever becomes of missing values."""
+    """Predict with the whole tree and with its root alone, under every policy for missing values."""
     for view in (full_view(tree), TreeView(tree, np.ones(len(tree), dtype=np.bool_))):
         walk = BlockWalk(Layout(tree), view)
         for policy in MissingPolicy:
@@ -163,7 +163,7 @@ def run_predictions(tree: Tree, records: Table) -> None:
 
 
 def run_permutation_kernels() -> None:
-    """Ask small forests with a column shuffled: of thresholds only, and of all kinds of tests."""
+    """Predict by small forests with a column shuffled: with thresholds only, and with all kinds of tests."""
     for samples, algorithm in prediction_orders():
         if algorithm.missing is MissingStrategy.SURROGATE:
             continue
@@ -175,14 +175,14 @@ def run_permutation_kernels() -> None:
 
 
 def run_isolation_kernels() -> None:
-    """Ask an isolation forest: one kernel for all tables."""
+    """Predict by an isolation forest: one kernel serves all tables."""
     table = samples_of(class_target(2), weighted=False, holes=False).attributes
     isolation = grow_isolation(table, Isolation(n_trees=2), seed=0)
     IsolationPredictor(isolation).path_lengths(table, kernels=True)
 
 
 def run_forest_kernels() -> None:
-    """Ask a forest in every way: the same kernels serve all forests."""
+    """Predict by a forest in every way: the same kernels serve all forests."""
     samples, algorithm = next(prediction_orders())
     tree, _ = grow_with(Engine.DEFINITION, samples, algorithm, validation=None, seed=0)
     predictor, records = ForestPredictor(forest_of([tree], [0], [algorithm.criterion.kind], [()])), samples.attributes
@@ -196,7 +196,7 @@ def run_forest_kernels() -> None:
 
 
 def run_scans() -> None:
-    """Read a body of records and one of columns."""
+    """Parse a request body of records and one of columns."""
     scanner = RecordScanner(Schema((Attribute("number", Kind.NUMERIC), levels("category", Kind.CATEGORICAL, 2))), ())
     scanner.records(b'[{"number": 1.5, "category": "1"}, {"number": null, "category": 0}]', 0)
     scanner.columns(b'{"number": [1.5, 12345678901234567890], "category": ["1", "2"]}', 0)
@@ -212,7 +212,7 @@ def run_columns_in_memory() -> None:
 
 
 def orders() -> Iterator[Order]:
-    """Tiny tables, each with an algorithm: all that differ in the kernels they use."""
+    """Tiny tables, each with an algorithm, that together use all kernels for growing trees."""
     for (target, options), weighted, holes in product(criteria(), (False, True), (False, True)):
         samples = samples_of(target, weighted=weighted, holes=holes)
         for names, categorical in KINDS_OF_TABLES:
@@ -224,7 +224,7 @@ def orders() -> Iterator[Order]:
 
 
 def prediction_orders() -> Iterator[Order]:
-    """Tiny tables, with missing values, whose trees have every kind of split, and thresholds only."""
+    """Tiny tables with missing values, whose trees have thresholds only, or every kind of split."""
     for target in (class_target(3), number_target(2)):
         samples = samples_of(target, weighted=False, holes=True)
         yield chosen(samples, ("number", "few numbers")), algorithm_of(target, {})
@@ -233,7 +233,7 @@ def prediction_orders() -> Iterator[Order]:
 
 
 def criteria() -> Iterator[tuple[Target, Options]]:
-    """Every criterion with every kind of target that it is for."""
+    """Every criterion with every kind of target that it supports."""
     for target in targets():
         if isinstance(target, NumberTarget):
             yield target, {}
@@ -262,17 +262,17 @@ def further_options(samples: Samples) -> Iterator[Options]:
 
 
 def split_by(categorical: Categorical) -> Options:
-    """The option to split categories in a way."""
+    """The option for a way to split categories."""
     return {"categorical": categorical}
 
 
 def algorithm_of(target: Target, options: Options) -> Algorithm:
-    """CART, three levels deep, with some parts replaced: it takes all of them."""
+    """CART of depth 3 with some options replaced; CART supports all of them."""
     return resolve("cart", {"stopping": {"max_depth": 3}, **options}, target.task)
 
 
 def prepared(samples: Samples, algorithm: Algorithm) -> Order:
-    """The samples filled and cut as a training would."""
+    """The samples, with missing values filled and columns cut as in a training."""
     if algorithm.missing is MissingStrategy.MAJORITY:
         table = samples.attributes
         samples = replace(samples, attributes=filled(table, fills_of(table, samples.weights)))
@@ -292,7 +292,7 @@ def class_target(n_classes: int) -> ClassTarget:
 
 
 def number_target(n_outputs: int) -> NumberTarget:
-    """Numbers drawn at random, so many for each row."""
+    """Numbers drawn at random, `n_outputs` for each row."""
     return NumberTarget(np.random.default_rng(n_outputs).normal(size=(N_ROWS, n_outputs)))
 
 
@@ -328,7 +328,7 @@ def samples_of(target: Target, *, weighted: bool, holes: bool) -> Samples:
 
 
 def levels(name: str, kind: Kind, n_levels: int) -> Attribute:
-    """An attribute with so many categories."""
+    """An attribute with `n_levels` categories."""
     return Attribute(name, kind, tuple(map(str, range(n_levels))))
 
 

@@ -8,7 +8,7 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
-# Written out here, not imported: a migration stays what it was when the code moves on.
+# Written out here, not imported, so that the migration stays the same when the code changes.
 Id = sa.String().with_variant(sa.String(collation="C"), "postgresql")
 
 

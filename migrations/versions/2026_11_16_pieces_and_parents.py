@@ -1,4 +1,4 @@
-"""Models are stored in pieces that they can share, and may be pruned from one another."""
+"""Store models in pieces that they can share, and record which model another was pruned from."""
 
 import zlib
 
@@ -78,7 +78,7 @@ def create_model_chunks() -> None:
 
 
 def move_into_pieces() -> None:
-    """Each model's content becomes one piece under the model's digest; equal models share it."""
+    """Make each model's content one piece, named by the model's digest; equal models share it."""
     one_of_each = "SELECT digest, min(id) AS id FROM models WHERE digest IS NOT NULL GROUP BY digest"
     op.execute(
         "INSERT INTO pieces (digest, size) SELECT models.digest, models.size FROM models "
@@ -94,7 +94,7 @@ def move_into_pieces() -> None:
 
 
 def move_out_of_pieces() -> None:
-    """Each model's pieces, joined, compressed together again."""
+    """Join each model's pieces, and compress them together again."""
     connection = op.get_bind()
     models = connection.execute(sa.text("SELECT id FROM models WHERE digest IS NOT NULL")).scalars().all()
     for model_id in models:
@@ -107,7 +107,7 @@ def move_out_of_pieces() -> None:
 
 
 def content_of(connection: sa.Connection, model_id: str) -> bytes:
-    """What a model's pieces say."""
+    """A model's pieces, decompressed and joined."""
     pieces = "SELECT digest FROM model_pieces WHERE model_id = :model ORDER BY place"
     chunks = "SELECT data FROM piece_chunks WHERE digest = :digest ORDER BY number"
     return b"".join(

@@ -1,1 +1,1 @@
-"""The HTTP edge: parse, call one use case, answer."""
+"""The HTTP layer: parse a request, call one use case, answer."""

@@ -1,6 +1,6 @@
-"""Reading bodies: strict JSON, and files that go to disk as they come.
+"""Reading bodies: strict JSON, and files that are written to disk while they arrive.
 
-`StrictRoute` makes every JSON body of a router go through `parse_json`; FastAPI and pydantic see the result.
+`StrictRoute` makes every JSON body of a router go through `parse_json`; FastAPI and pydantic get the result.
 """
 
 import json
@@ -31,13 +31,13 @@ LONGEST_INTEGER = 400  # digits; the largest float64 has 309
 INLINE_BYTES = 64 * 1024
 SPOOL_BYTES = 1024 * 1024
 
-# Bodies with none of these hold no text that cannot be stored and no number beyond float64: they need no second look.
-# `\u0000` and halves of surrogate pairs; an exponent of three digits or a very long row of digits.
+# A body without these holds no text that cannot be stored and no number beyond float64, so its value is not searched:
+# `\u0000` and lone surrogates; an exponent of three digits, or a very long sequence of digits.
 SUSPICIOUS = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])|[eE]\+?[0-9]{3}|[0-9]{200}")
 
 
 class StrictRoute(APIRoute):
-    """A route that takes JSON only if it is strict, and refuses text that no database can store."""
+    """A route that accepts JSON only if it is strict, and refuses text that no database can store."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -54,7 +54,7 @@ class StrictRoute(APIRoute):
 
 
 class StrictRequest(Request):
-    """A request whose JSON body was read by `parse_json`; an empty body is left for the route to judge."""
+    """A request whose JSON body is read by `parse_json`; an empty body becomes None, for the route to judge."""
 
     async def json(self) -> Any:
         if not hasattr(self, "_json"):
@@ -76,14 +76,14 @@ def refuse_nul(request: Request) -> None:
 
 
 def media_type(request: Request) -> str:
-    """The Content-Type without its parameters, in small letters; every `application/…+json` is JSON."""
+    """The Content-Type without its parameters, in lower case; every `application/…+json` is JSON."""
     message = _content_type(request)
     kind = message.get_content_type() if "content-type" in message else ""
     return "application/json" if re.fullmatch(r"application/.+\+json", kind) else kind
 
 
 def require_media_type(request: Request, *taken: str) -> str:
-    """The body's media type, or UnsupportedMediaType when it is none of those taken, or not UTF-8."""
+    """The body's media type, or UnsupportedMediaType if it is not one of `taken`, or not UTF-8."""
     kind = media_type(request)
     if kind not in taken:
         sent = f"Content-Type {kind}" if kind else "a body without Content-Type"
@@ -102,7 +102,7 @@ def _content_type(request: Request) -> Message:
 
 
 async def body_to_disk(request: Request, folder: Path) -> IO[bytes]:
-    """The body as an open file at its beginning; beyond a megabyte it lies in the folder. The caller closes it."""
+    """The body as an open file at its beginning, which is stored in `folder` above a megabyte. The caller closes it."""
     file: IO[bytes] = SpooledTemporaryFile(max_size=SPOOL_BYTES, dir=str(folder))  # noqa: SIM115
     try:
         waiting = bytearray()
@@ -120,7 +120,7 @@ async def body_to_disk(request: Request, folder: Path) -> IO[bytes]:
 
 
 async def read_form(request: Request, *, largest_field: int) -> FormData:
-    """The parts of a multipart body; files beyond a megabyte lie on disk. The caller closes it."""
+    """The parts of a multipart body; files above a megabyte are stored on disk. The caller closes it."""
     try:
         return await request.form(max_files=2, max_fields=2, max_part_size=largest_field)
     except HTTPException as error:
@@ -128,15 +128,15 @@ async def read_form(request: Request, *, largest_field: int) -> FormData:
 
 
 async def parse_off_loop(body: bytes) -> Any:
-    """`parse_json`, in a thread when the body is large enough for others to notice."""
+    """`parse_json`, in a thread if the body is so large that it would hold up other requests."""
     return parse_json(body) if len(body) <= INLINE_BYTES else await to_thread.run_sync(parse_json, body)
 
 
 def parse_json(body: bytes) -> Any:
     """The value of a JSON text in UTF-8, or MalformedBody.
 
-    Refused beyond what the grammar refuses: repeated keys, NaN, Infinity, numbers beyond float64, the character NUL
-    and half surrogate pairs (no database stores them), and nesting deeper than 64 levels.
+    Refused besides what the grammar refuses: repeated keys, NaN, Infinity, numbers beyond float64, the character NUL
+    and lone surrogates (no database stores them), and nesting deeper than 64.
     """
     text = _decoded(body)
     notes = _Notes()
@@ -158,7 +158,7 @@ def parse_json(body: bytes) -> Any:
 
 
 class _Notes:
-    """Whether the parser met something that has to be looked for once the value is whole and has pointers."""
+    """Hooks of the parser that note whether there is a fault; `_faults_in` then finds it in the whole value."""
 
     found = False
 
@@ -167,7 +167,7 @@ class _Notes:
         return float(word)
 
     def integer(self, digits: str) -> float:
-        # Python refuses to read integers of more than 4,300 digits; none beyond float64 is wanted anyway.
+        # Python refuses to read integers of more than 4,300 digits; none beyond float64 is accepted anyway.
         return int(digits) if len(digits) <= LONGEST_INTEGER else math.inf
 
     def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -179,7 +179,7 @@ class _Notes:
 
 
 class _Repeating(dict[str, Any]):
-    """An object with a key that stands in it more than once."""
+    """An object with repeated keys."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -221,7 +221,7 @@ def _entries(container: dict[str, Any] | list[Any]) -> Any:
 
 
 def _faults_in(value: Any) -> Iterator[Fault]:
-    """What cannot be taken in a value, with pointers; without recursion, so that no body can exhaust it."""
+    """The faults in a value, with their paths; without recursion, so that no body can exhaust the stack."""
     waiting: list[tuple[FaultPath, Any]] = [((), value)]
     while waiting:
         path, one = waiting.pop()

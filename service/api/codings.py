@@ -1,4 +1,4 @@
-"""Compressed bodies: what comes in compressed is made plain, and large answers go out compressed to who takes that."""
+"""Compressed bodies: requests are decompressed, and large answers are compressed for clients that accept it."""
 
 import zlib
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from service.api.negotiation import coding_weights, preferred
 from service.api.raw_headers import add_vary, raw_header
 from service.errors import BodyTooLarge, MalformedBody, UnsupportedContentCoding
 
-CODINGS = ("zstd", "gzip")  # the cheaper one first: it is taken where a client does not mind
+CODINGS = ("zstd", "gzip")  # the cheaper one first: it is used if the client has no preference
 OTHER_NAMES = {"x-gzip": "gzip"}
 PIECE_BYTES = 256 * 1024
 SMALLEST_ANSWER = 1024
@@ -25,7 +25,7 @@ GZIP_LEVEL = 1  # 4 gives answers a tenth smaller for twice the time
 
 
 class DecodedBodies:
-    """Hands compressed bodies on as they were before; the limit of a body holds for what it becomes, too."""
+    """Middleware that decompresses request bodies; the limit of a body also applies once it is decompressed."""
 
     def __init__(self, app: ASGIApp, limit_of: Callable[[Scope], int]) -> None:
         self.app = app
@@ -52,7 +52,7 @@ def _content_coding(scope: Scope) -> str:
 
 
 class _DecodedBody:
-    """A request's body made plain: the compressed one is read whole, then decoded piece by piece."""
+    """The decompressed body of a request: the compressed one is read completely, then decoded piece by piece."""
 
     def __init__(self, coding: str, scope: Scope, receive: Receive, limit: int) -> None:
         self._coding, self._scope, self._receive, self._limit = coding, scope, receive, limit
@@ -93,7 +93,7 @@ class _DecodedBody:
 
 
 def decoded(file: IO[bytes], coding: Any) -> Iterator[bytes]:
-    """What a compressed file holds, at most PIECE_BYTES at a time; MalformedBody where it is not whole."""
+    """The content of a compressed file, at most PIECE_BYTES at a time; MalformedBody if it cannot be decompressed."""
     try:
         with pa.CompressedInputStream(pa.PythonFile(cast(IOBase, file), "r"), coding) as stream:
             while piece := stream.read(PIECE_BYTES):
@@ -103,7 +103,10 @@ def decoded(file: IO[bytes], coding: Any) -> Iterator[bytes]:
 
 
 class EncodedAnswers:
-    """Compresses the answers to POST for clients that take it; those to GET have an ETag that names their bytes."""
+    """Middleware that compresses the answers to POST for clients that accept it.
+
+    Answers to GET are not compressed: they have an ETag that names their bytes.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -119,7 +122,7 @@ class EncodedAnswers:
 
 
 class _EncodedAnswer:
-    """An answer on its way out; its head waits until the first part of its body shows whether compressing pays."""
+    """Sends an answer; the head waits until the first part of the body shows whether compression pays."""
 
     def __init__(self, coding: str | None, send: Send) -> None:
         self._coding = None if coding == "identity" else coding
@@ -158,7 +161,7 @@ class _EncodedAnswer:
 
 
 class GzipEncoder:
-    """A gzip stream that grows."""
+    """Writes a gzip stream, piece by piece."""
 
     def __init__(self) -> None:
         self._stream = zlib.compressobj(GZIP_LEVEL, wbits=zlib.MAX_WBITS | 16)
@@ -171,7 +174,7 @@ class GzipEncoder:
 
 
 class ZstdEncoder:
-    """A zstd stream that grows."""
+    """Writes a zstd stream, piece by piece."""
 
     def __init__(self) -> None:
         self._written = WrittenBytes()
@@ -188,7 +191,7 @@ class ZstdEncoder:
 
 
 class WrittenBytes(RawIOBase):
-    """A file that keeps what is written only until it is taken."""
+    """A file that keeps written bytes only until they are taken."""
 
     def __init__(self) -> None:
         self._pieces: list[Any] = []
@@ -197,10 +200,10 @@ class WrittenBytes(RawIOBase):
         return True
 
     def write(self, piece: Any) -> int:
-        self._pieces.append(piece)  # bytes, or a buffer of Arrow's that stays as it is
+        self._pieces.append(piece)  # bytes, or an Arrow buffer that does not change
         return len(piece)
 
     def taken(self) -> bytes:
-        """What was written since the last time."""
+        """The bytes written since the last call."""
         pieces, self._pieces = self._pieces, []
         return b"".join(pieces)

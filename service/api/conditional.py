@@ -1,4 +1,4 @@
-"""Answers that a client may have already: ETag and If-None-Match."""
+"""Conditional requests: ETag and If-None-Match."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ WITH_ETAG: dict[int | str, dict[str, Any]] = {
 
 
 def is_unchanged(request: Request, response: Response, digest: str) -> bool:
-    """Set the ETag of what is about to be answered, and tell whether the client has it already.
+    """Set the ETag of an answer, and return whether the client already has that content.
 
-    If so, the route says `return not_modified(response)`.
+    If so, the route returns `not_modified(response)`.
     """
     etag = f'"{digest}"'
     response.headers["ETag"] = etag
     sent = ",".join(request.headers.getlist("if-none-match"))
-    # A weak comparison, as RFC 9110 asks for: W/"x" and "x" are the same.
+    # A weak comparison, as RFC 9110 requires: W/"x" and "x" are the same.
     return sent.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in sent.split(","))
 
 

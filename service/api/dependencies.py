@@ -1,4 +1,4 @@
-"""What routes ask for by type: sessions, files, settings, models and metrics."""
+"""Dependencies that routes request by type: sessions, files, settings, models and metrics."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated, cast

@@ -1,4 +1,4 @@
-"""`/docs`: the document to click through, served whole from here, without any other host."""
+"""`/docs`: interactive documentation, served completely from here, without any other host."""
 
 from pathlib import Path
 

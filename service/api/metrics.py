@@ -1,4 +1,4 @@
-"""What Prometheus reads: requests, predictions, and the queue of trainings."""
+"""Metrics for Prometheus: requests, predictions, and the queue of trainings."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -41,7 +41,7 @@ class Metrics:
         bytes_read.inc(body_bytes)
 
     def _of_route(self, method: str, route: str, status: int) -> tuple[Counter, Histogram, Counter]:
-        """The route's own counters; they are looked for once."""
+        """The metrics of a route with these labels; they are looked up once, then cached."""
         labels = method, route, status
         if labels not in self._routes:
             own = self._requests.labels(*labels), self._latency.labels(*labels), self._body_bytes.labels(route)
@@ -55,18 +55,18 @@ class Metrics:
         prediction.observe(seconds)
 
     def _of_model(self, model: str, version: int) -> tuple[Counter, Histogram]:
-        """The model's own counters; they are looked for once."""
+        """The metrics of a model's version; they are looked up once, then cached."""
         if (model, version) not in self._models:
             self._models[model, version] = self._records.labels(model, version), self._prediction.labels(model, version)
         return self._models[model, version]
 
     def text(self, queue: Queue | None, *, database_answers: bool) -> bytes:
-        """Everything in Prometheus' text format; without `queue` the figures of the queue are left out."""
+        """All metrics in Prometheus' text format; without `queue`, those of the queue are left out."""
         return generate_latest(self.registry) + generate_latest(_of_this_moment(queue, database_answers))
 
 
 def _of_this_moment(queue: Queue | None, database_answers: bool) -> CollectorRegistry:
-    """Figures read from the database at each scrape, in a registry of their own: none of them can go stale."""
+    """Metrics read from the database at each scrape, in a new registry, so that none of them can be stale."""
     registry = CollectorRegistry()
     Gauge("niwaki_database_up", "1 when the database answers.", registry=registry).set(database_answers)
     if queue is None:

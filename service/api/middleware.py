@@ -1,4 +1,4 @@
-"""Around every request: an id, one log line, metrics, the limit of the body, and an answer to what nobody expected."""
+"""Middleware of all requests: an id, one log line, metrics, the limit of the body, and answers to unexpected errors."""
 
 import re
 import secrets
@@ -16,7 +16,7 @@ from service.errors import BodyTooLarge
 from service.logs import log_event
 
 SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
-CLIENT_WENT_AWAY = 499  # never sent; tells it apart in logs and metrics
+CLIENT_WENT_AWAY = 499  # never sent; used in logs and metrics
 
 DRAINED_BYTES = 64 * 1024 * 1024
 DRAINED_SECONDS = 20.0
@@ -24,7 +24,7 @@ IDLE_SECONDS = 2.0
 
 
 class RequestContext:
-    """Gives each request its id and sees it through to one log line and its metrics."""
+    """Gives each request an id, one log line and its metrics; unexpected errors become an answer."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
@@ -60,7 +60,7 @@ class RequestContext:
             status = CLIENT_WENT_AWAY
         except Exception as error:
             log_event("unexpected_error", level="error", error=error, request_id=request_id, path=scope["path"])
-            if status:  # half an answer is out: only a broken connection can say that it is not whole
+            if status:  # a part is sent: only a broken connection can show that it is incomplete
                 status = INTERNAL.status
                 raise
             await _unexpected(scope)(scope, receive, count)
@@ -70,7 +70,7 @@ class RequestContext:
 
     def _record(self, scope: Scope, status: int, seconds: float, body_bytes: int) -> None:
         template = route_template(scope)
-        # A client may make up methods; metrics may not grow by that.
+        # A client may invent methods, which must not add metrics.
         method = scope["method"] if scope["method"] in METHODS else "other"
         self.metrics.observe_request(method, template, status, seconds, body_bytes)
         log_event(
@@ -101,7 +101,7 @@ def _unexpected(scope: Scope) -> ASGIApp:
 
 
 class BodyLimit:
-    """Refuses a body beyond the limit when it is read, and reads away what is left of a body before an answer ends.
+    """Refuses a body beyond the limit when it is read, and reads the rest of an unread body before an answer ends.
 
     A client that sends first and reads afterwards would otherwise find a broken connection instead of the answer.
     """
@@ -128,7 +128,7 @@ class BodyLimit:
 
 
 class _LimitedBody:
-    """A request's body as it comes in, counted."""
+    """A request's body, whose bytes are counted while they arrive."""
 
     def __init__(self, scope: Scope, receive: Receive, limit: int) -> None:
         declared = raw_header(scope, b"content-length") or ""
@@ -147,7 +147,7 @@ class _LimitedBody:
         return message
 
     async def drain(self) -> None:
-        """Read on until the body ends, but neither for ever nor without bound."""
+        """Read and discard the rest of the body, within limits of time and size."""
         with anyio.move_on_after(DRAINED_SECONDS):
             while not self.is_read and self.n_bytes <= self.limit + DRAINED_BYTES:
                 with anyio.move_on_after(IDLE_SECONDS) as idle:

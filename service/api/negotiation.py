@@ -1,4 +1,4 @@
-"""What a client would rather have: the weights in `Accept` and `Accept-Encoding` (RFC 9110, section 12.5)."""
+"""What a client prefers: the weights in `Accept` and `Accept-Encoding` (RFC 9110, section 12.5)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
 
 
 def weights_in(header: str) -> dict[str, float]:
-    """Each word of the header and its weight, 1 unless told; words whose weight says nothing are left out."""
+    """Each word of the header and its weight, 1 unless given; words with a malformed weight are left out."""
     found = {}
     for part in header.split(","):
         word, *parameters = (piece.strip().lower() for piece in part.split(";"))
@@ -18,13 +18,13 @@ def weights_in(header: str) -> dict[str, float]:
 
 
 def preferred(offered: Sequence[str], weigh: Mapping[str, float]) -> str | None:
-    """The one of largest weight, on a tie the first; None when all weigh nothing. What is not weighed weighs 0."""
+    """The one of largest weight, the first on a tie; None if all weights are 0, as are those not in `weigh`."""
     best = max(offered, key=lambda one: weigh.get(one, 0.0))
     return best if weigh.get(best, 0.0) > 0 else None
 
 
 def media_weights(accept: str, offered: Sequence[str]) -> dict[str, float]:
-    """The weight of each media type offered: that of the closest range, `text/csv` before `text/*` before `*/*`."""
+    """The weight of each offered media type: that of the closest range, `text/csv` before `text/*` before `*/*`."""
     told = weights_in(accept)
     if not told:
         return dict.fromkeys(offered, 1.0)
@@ -36,6 +36,6 @@ def _ranges(media_type: str) -> tuple[str, str, str]:
 
 
 def coding_weights(accept_encoding: str, offered: Sequence[str]) -> dict[str, float]:
-    """The weight of each content coding offered: its own, else that of `*`."""
+    """The weight of each offered content coding: its own, else that of `*`."""
     told = weights_in(accept_encoding)
     return {one: told.get(one, told.get("*", 0.0)) for one in offered}

@@ -1,4 +1,4 @@
-"""The OpenAPI document: FastAPI's, with every problem named and nothing of FastAPI's own errors."""
+"""The OpenAPI document: FastAPI's, with all problems described and without FastAPI's own errors."""
 
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
@@ -32,7 +32,7 @@ class DocumentedApp(FastAPI):
 
 
 def answers_with(status: int, **headers: str) -> dict[int | str, dict[str, Any]]:
-    """For `responses=` of a route: the headers of an answer and what they say; `_` in a name stands for `-`."""
+    """For `responses=` of a route: the headers of an answer and their descriptions; `_` in a name stands for `-`."""
     described = {
         name.replace("_", "-"): {"description": says, "schema": {"type": "string"}} for name, says in headers.items()
     }
@@ -40,7 +40,7 @@ def answers_with(status: int, **headers: str) -> dict[int | str, dict[str, Any]]
 
 
 def schema_named(shape: type[BaseModel]) -> dict[str, Any]:
-    """For the `content` of a body or an answer: the schema of that name."""
+    """For the `content` of a body or an answer: a reference to the model's schema."""
     return {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}}
 
 
@@ -90,7 +90,7 @@ def _is_frameworks(response: dict[str, Any]) -> bool:
 
 
 def _common_problems(operation: dict[str, Any], path: str) -> Iterator[ProblemKind]:
-    """What any call like this can meet, so that routes only document what is their own."""
+    """The problems that any call of this kind can have, so that routes document only their own."""
     if "requestBody" in operation:
         yield from map(kind_of, (MalformedBody, BodyTooLarge, UnsupportedMediaType, UnsupportedContentCoding))
     if "requestBody" in operation or "parameters" in operation:

@@ -1,4 +1,4 @@
-"""Lists in parts: which part is wanted, and the cursor that leads to the next one."""
+"""Lists in parts: which part is requested, and the cursor that leads to the next one."""
 
 import base64
 import binascii
@@ -16,7 +16,7 @@ LONGEST_MARK = 100
 
 
 class PageRequest:
-    """Which part of a list is wanted: `limit` items after `after`, the store's own mark (None: from the start)."""
+    """The requested part of a list: `limit` items after `after`, a position given by the store (None: the start)."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ Paging = Annotated[PageRequest, Depends()]
 
 
 def page_of(items: Sequence[Item], paging: PageRequest) -> tuple[Sequence[Item], str | None]:
-    """The part of a list in memory that is wanted, and the cursor of the next one; the mark is a place in the list."""
+    """The requested part of a list in memory, and the cursor of the next part, which contains an index of the list."""
     if paging.after is not None and not paging.after.isdigit():
         raise InvalidParameter("cursor", "not a cursor of this list")
     start = int(paging.after or 0)
@@ -42,14 +42,14 @@ def page_of(items: Sequence[Item], paging: PageRequest) -> tuple[Sequence[Item],
 
 
 def write_cursor(mark: str | None) -> str | None:
-    """The store's mark as text that clients hand back without looking into it; None on the last page."""
+    """An opaque cursor with the store's position `mark`, which clients send back; None on the last page."""
     if mark is None:
         return None
     return base64.urlsafe_b64encode(json.dumps({"after": mark}).encode()).decode().rstrip("=")
 
 
 def read_cursor(cursor: str) -> str:
-    """The mark inside a cursor, or InvalidParameter when it is none of ours."""
+    """The position inside a cursor, or InvalidParameter if the service has not written it."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         mark = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))["after"]

@@ -1,6 +1,6 @@
-"""Errors as RFC 9457 problems: the only place that knows status codes.
+"""Errors as RFC 9457 problems, with their status codes.
 
-To give a new error its problem, add a line to PROBLEMS. Errors find their problem through their base classes.
+To give a new error its problem, add it to PROBLEMS. An error that is not listed has the problem of its base class.
 """
 
 import json
@@ -44,7 +44,7 @@ class ProblemKind:
 
     @property
     def type(self) -> str:
-        """Where the explanation is served."""
+        """The path at which the explanation is served."""
         return f"/problems/{self.word}"
 
 
@@ -186,7 +186,7 @@ def kind_of(error: type[Exception]) -> ProblemKind:
 
 
 def documented(*raised: type[Exception]) -> dict[int | str, dict[str, Any]]:
-    """For `responses=` of a route: the problems it answers beyond those every route has."""
+    """For `responses=` of a route: the problems that it has besides those of every route."""
     return responses_of(kind_of(error) for error in raised)
 
 
@@ -205,7 +205,7 @@ def responses_of(kinds: Iterable[ProblemKind]) -> dict[int | str, dict[str, Any]
 
 
 def install_problems(app: FastAPI) -> None:
-    """Answer every error this application raises as a problem."""
+    """Make the application answer every error that it raises with a problem."""
     app.add_exception_handler(ServiceError, _answer_error)
     app.add_exception_handler(CoreError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_validation)
@@ -222,7 +222,7 @@ def problem_response(
     title: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The answer that says what stands in the way; `status` and `title` only where the kind leaves them open."""
+    """The answer that reports a problem; `status` and `title` replace those of the kind."""
     answer_status = status or kind.status
     body = {
         "type": kind.type,
@@ -233,14 +233,14 @@ def problem_response(
         "request_id": scope.get("state", {}).get("request_id", ""),
         "errors": list(found)[:MOST_ERRORS],
     }
-    # A client may send half of a surrogate pair; it cannot be sent back.
+    # A client may send a lone surrogate, which cannot be sent back.
     content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     waiting = {"Retry-After": str(RETRY_SECONDS)} if answer_status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     return Response(content, answer_status, {**waiting, **(headers or {})}, MEDIA_TYPE)
 
 
 def error_response(scope: Scope, error: ServiceError | CoreError) -> Response:
-    """The answer to one of our own errors."""
+    """The answer to an error of the service or of `core`."""
     kind = kind_of(type(error))
     found = [_listed(fault, error) for fault in error.faults]
     detail = _summary(found) if isinstance(error, CoreError | errors.InvalidBody) else error.detail
@@ -250,7 +250,7 @@ def error_response(scope: Scope, error: ServiceError | CoreError) -> Response:
 def _headers(error: Exception) -> dict[str, str]:
     match error:
         case errors.BodyTooLarge():
-            # What is left of a refused body is not read for ever: the connection ends with the answer.
+            # The rest of a refused body is not read without limit: the connection ends with the answer.
             return {"Connection": "close"}
         case errors.UnsupportedContentCoding():
             return {"Accept-Encoding": ", ".join(error.taken)}
@@ -259,7 +259,7 @@ def _headers(error: Exception) -> dict[str, str]:
 
 
 def pointer(path: FaultPath) -> str:
-    """An RFC 6901 pointer behind `#`, in plain Unicode."""
+    """`#` and an RFC 6901 JSON Pointer, in plain Unicode."""
     return _cut("#" + "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path))
 
 
@@ -303,14 +303,14 @@ def _cut(text: str) -> str:
 async def _answer_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError | CoreError)
     if isinstance(error, errors.Unavailable):
-        # The client is told to try again; whoever runs the service wants to know why.
+        # The client is told to try again; the log tells the operators why.
         request_id = request.scope.get("state", {}).get("request_id")
         log_event("unavailable", level="warning", detail=str(error), cause=str(error.__cause__), request_id=request_id)
     return error_response(request.scope, error)
 
 
 async def _answer_validation(request: Request, error: Exception) -> Response:
-    """Faults that FastAPI found, in our own words: those of parameters first, then those of the body."""
+    """Answer faults that FastAPI found, in the service's words: first those of parameters, then those of the body."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     in_body = [{**fault, "loc": fault["loc"][1:]} for fault in found if fault["loc"][0] == "body"]
@@ -329,7 +329,7 @@ def _body_type(scope: Scope) -> Any:
 
 
 async def _answer_http(request: Request, error: Exception) -> Response:
-    """Errors of the framework: no such route, no such method, and whatever else carries a status."""
+    """Answer errors of the framework: no such route, no such method, and others with a status."""
     assert isinstance(error, HTTPException)
     scope = request.scope
     if error.status_code == HTTPStatus.NOT_FOUND:
@@ -349,7 +349,7 @@ async def _answer_http(request: Request, error: Exception) -> Response:
 
 
 def _allowed_methods(scope: Scope) -> list[str]:
-    """Every method of this address: the router only knows those of the first route that matches."""
+    """All methods of this address; the router only reports those of the first route that matches."""
     routes = scope["app"].router.routes
     return [method for method in METHODS if any(_takes(route, scope, method) for route in routes)] or ["GET"]
 

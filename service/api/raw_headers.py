@@ -1,10 +1,10 @@
-"""Headers as they come in and go out: for every request, looking is quicker than making an object to ask."""
+"""Raw ASGI headers: searching their list is faster than making a `Headers` object for every request."""
 
 from starlette.types import Message, Scope
 
 
 def raw_header(scope: Scope, name: bytes) -> str | None:
-    """The first header of a name in small letters; None when there is none."""
+    """The first header of this name, which is in lower case; None if there is none."""
     for other, value in scope["headers"]:
         if other == name:
             text: str = value.decode("latin-1")
@@ -13,7 +13,7 @@ def raw_header(scope: Scope, name: bytes) -> str | None:
 
 
 def add_vary(message: Message, name: bytes) -> None:
-    """Say in the head of an answer that it depends on one more header of its request."""
+    """Add a request header to the `Vary` header in the head of an answer."""
     headers = message["headers"]
     for place, (other, value) in enumerate(headers):
         if other == b"vary":

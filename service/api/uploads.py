@@ -21,7 +21,7 @@ JSON, CSV, FORM = "application/json", "text/csv", "multipart/form-data"
 FILE_TOKENS = ("", "?", "NA")
 LONGEST_NAME = 200
 
-# For `openapi_extra`: what FastAPI cannot see, because the route reads the body by itself.
+# For `openapi_extra`: the body, which FastAPI does not know, because the route reads it by itself.
 DOCUMENTED_BODIES: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -38,7 +38,7 @@ DOCUMENTED_BODIES: dict[str, Any] = {
 
 
 async def read_table(request: Request, folder: Path, *, largest_field: int) -> tuple[str | None, Table]:
-    """The name a client gave, if any, and the table in the body; `folder` holds large files while they are read."""
+    """The name given by the client, if any, and the table in the body; large files are in `folder` while being read."""
     match require_media_type(request, JSON, CSV, FORM):
         case "application/json":
             return await to_thread.run_sync(_from_json, await request.body())
@@ -84,6 +84,6 @@ def _options(part: UploadFile | str | None) -> DatasetOptions:
 
 
 def _file_name(file: UploadFile) -> str:
-    """The name without its folders, whichever way these are written, and without control characters."""
+    """The file's name without folders (separated by `/` or `\\`) and without control characters."""
     name = PureWindowsPath(file.filename or "").name
     return "".join(character for character in name if not has_control_characters(character))[:LONGEST_NAME]

@@ -1,4 +1,4 @@
-"""Pydantic's findings as faults in plain words, with true pointers into what the client sent."""
+"""Pydantic's findings as faults in plain words, with exact paths into what the client sent."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import NoneType, UnionType
@@ -14,7 +14,7 @@ from service.errors import InvalidBody
 
 MOST_FAULTS = 100
 
-# Where pydantic's own words speak of its inner life; {names} come from the finding's context.
+# Replacements for those messages of pydantic that speak of its internals; {names} come from the finding's context.
 WORDS = {
     "missing": "required, but missing",
     "extra_forbidden": "not a known key here",
@@ -58,13 +58,13 @@ def validated(shape: Any, value: Any) -> Any:
 
 
 def parameter_fault(finding: Mapping[str, Any]) -> tuple[str, str, Fault]:
-    """Where a parameter stands (query, path or header), its name, and what is wrong with it."""
+    """Where a parameter is (query, path or header), its name, and its fault."""
     place, name = finding["loc"][:2]
     return place, str(name), Fault(_words(finding), hint=_word_hint(finding))
 
 
 def body_faults(findings: Sequence[Mapping[str, Any]], body: Any, shape: Any) -> list[Fault]:
-    """The faults of a body of type `shape`; what a union's members each say about one place becomes one fault."""
+    """The faults of a body of type `shape`; the findings of a union's members at the same path become one fault."""
     by_place: dict[FaultPath, list[Fault]] = {}
     for finding in findings[: 10 * MOST_FAULTS]:
         path = _path_into(body, finding["loc"], finding)
@@ -79,7 +79,7 @@ def _merged(same: list[Fault]) -> Fault:
 
 
 def _path_into(body: Any, loc: Sequence[str | int], finding: Mapping[str, Any]) -> FaultPath:
-    """The place in the body: pydantic's, without the tags of union members, which the client never sent."""
+    """The path in the body: pydantic's, without the tags of union members, which the client has not sent."""
     path: list[str | int] = []
     for part in loc:
         is_there = part in body if isinstance(body, dict) else isinstance(body, list) and isinstance(part, int)
@@ -108,7 +108,7 @@ def _words(finding: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A limit as people write it: 1 for 1.0."""
+    """A limit as people write it, such as 1 for 1.0."""
     return f"{value:.15g}" if isinstance(value, float) else value
 
 
@@ -123,7 +123,7 @@ def _hint(finding: Mapping[str, Any], shape: Any) -> str | None:
 
 
 def _word_hint(finding: Mapping[str, Any]) -> str | None:
-    """For a word that is not one of those possible: the nearest one, else what was sent."""
+    """A hint for a word that is not one of the choices: the nearest choice, else what was sent."""
     context = finding.get("ctx", {})
     expected = context.get("expected_tags") or context.get("expected")
     sent = context.get("tag", finding.get("input"))
@@ -134,23 +134,23 @@ def _word_hint(finding: Mapping[str, Any]) -> str | None:
 
 
 def _known_keys(shape: Any, loc: Iterable[str | int]) -> set[str]:
-    """The keys of the models that can stand at a place."""
+    """The keys of the models that are possible at a path."""
     shapes = _shapes_at(shape, loc)
     return {field.alias or name for one in shapes if _is_model(one) for name, field in one.model_fields.items()}
 
 
 def _shapes_at(shape: Any, loc: Iterable[str | int]) -> list[Any]:
-    """The types that can stand at a place."""
+    """The types that are possible at a path."""
     shapes = _members(shape)
     for part in loc:
         below = [inner for one in shapes for inner in _members(_child(one, part))]
-        # No type has such a child: it is the tag of a union's member, and narrows the choice.
+        # If no type has such a child, the part is the tag of a union's member, which narrows the choice.
         shapes = below or [one for one in shapes if _is_tagged(one, part)] or shapes
     return shapes
 
 
 def _kinds_that_know(shape: Any, loc: Sequence[str | int]) -> list[str]:
-    """The kinds of a union that have a key which the kind that was sent has not."""
+    """The kinds of a union that have a key which the kind that was sent does not have."""
     if len(loc) < 2:
         return []
     *_, kind, key = loc
@@ -161,7 +161,7 @@ def _kinds_that_know(shape: Any, loc: Sequence[str | int]) -> list[str]:
 
 
 def _members(shape: Any) -> list[Any]:
-    """The plain types a type stands for: aliases opened, annotations taken off, unions spread out."""
+    """The plain types that a type consists of: aliases resolved, annotations removed, unions flattened."""
     if isinstance(shape, TypeAliasType):
         return _members(shape.__value__)
     origin = get_origin(shape)
@@ -186,11 +186,11 @@ def _is_model(shape: Any) -> bool:
 
 
 def _is_tagged(shape: Any, tag: str | int) -> bool:
-    """Whether one of the model's fields can only be this word."""
+    """Whether the type is a model with a literal field that has this word as a choice."""
     return _is_model(shape) and tag in _tags(shape)
 
 
 def _tags(shape: type[BaseModel]) -> list[str]:
-    """The words that fields of the model can only be."""
+    """The words that the literal fields of a model have as choices."""
     literals = (field.annotation for field in shape.model_fields.values() if get_origin(field.annotation) is Literal)
     return [word for literal in literals for word in get_args(literal) if isinstance(word, str)]

@@ -1,7 +1,7 @@
-"""What the process that runs jobs does, one job at a time.
+"""The process that runs jobs, one at a time.
 
-It lives only as long as its supervisor: when standard input ends or nobody reads what it says, it ends, also in the
-middle of a computation.
+It lives only as long as its supervisor: when its standard input ends, or its messages can no longer be written, it
+exits, even in the middle of a computation.
 """
 
 import argparse
@@ -33,9 +33,9 @@ from service.store.jobs import Job, LeaseLost
 from service.store.transactions import Database
 
 TRAINING = "service.usecases.trainings.run_training:run_training"
-MOST_MEMORY = 1024**3  # bytes; a process that once needed more ends after its job and gives all of it back
+MOST_MEMORY = 1024**3  # bytes; a process whose peak was higher exits after its job, which frees its memory
 REPORT_SECONDS = 0.1  # between two reports from the same stage
-FIRST_ORDER_SECONDS = 0.5  # a training that waits already comes so soon; it loads of compiled code only what it needs
+FIRST_ORDER_SECONDS = 0.5  # a training that is already queued arrives by then, and loads only the code it needs
 
 Report = Callable[[str, float], None]
 Send = Callable[[Message], None]
@@ -43,7 +43,7 @@ Order = dict[str, Any]
 
 
 class Work(Protocol):
-    """What runs a job: it publishes the result and finishes the job in one transaction, or raises."""
+    """A function that runs a job: it publishes the result and finishes the job in one transaction, or raises."""
 
     def __call__(
         self,
@@ -59,7 +59,7 @@ class Work(Protocol):
 
 
 def run_jobs() -> None:
-    """Import what every job needs, say so, then run jobs as they come."""
+    """Import what every job needs, report `ready`, then run jobs as they arrive."""
     parser = argparse.ArgumentParser(prog="service.jobs", description="Runs the trainings a worker hands over.")
     parser.add_argument("--work", default=TRAINING, metavar="MODULE:FUNCTION", help="the function that runs a job")
     arguments = parser.parse_args()
@@ -68,7 +68,7 @@ def run_jobs() -> None:
     try:
         settings = Settings()
     except ValidationError:
-        return  # the supervisor has the same settings, and says what is wrong with them
+        return  # the supervisor has the same settings, and reports what is wrong with them
     step_back(settings.worker_nice)
     configure_logs(settings.log_level)
     cache = find_cache(settings)
@@ -91,7 +91,7 @@ def run_jobs() -> None:
 
 
 async def carry_out(work: Work, settings: Settings, job: Job, send: Send, cache: KernelCache) -> Message:
-    """Run one job; how it ended."""
+    """Run one job and return the message that says how it ended."""
     engine = "auto_cold" if settings.engine == "auto" and not cache.is_complete else settings.engine
     database = Database(settings)
     try:
@@ -121,7 +121,7 @@ async def carry_out(work: Work, settings: Settings, job: Job, send: Send, cache:
 
 
 def _order_within(seconds: float, orders: "queue.SimpleQueue[Order]") -> Order | None:
-    """The next order, if it comes so soon."""
+    """The next order, or None if none arrives in time."""
     try:
         return orders.get(timeout=seconds)
     except queue.Empty:
@@ -129,20 +129,20 @@ def _order_within(seconds: float, orders: "queue.SimpleQueue[Order]") -> Order |
 
 
 def _import_kernels() -> None:
-    """Have in memory what growing calls, though none of the compiled code yet."""
+    """Import the modules of the kernels that growing calls, without loading their compiled code yet."""
     import core.growth.kernels.lists.grow_fast
     import core.prediction.kernels.routing  # noqa: F401
 
 
 def _load_kernels() -> None:
-    """Have compiled code in memory before there is a training."""
+    """Load the usual compiled code before there is a training."""
     from core.warm_up.every_kernel import run_usual_kernels
 
     run_usual_kernels()
 
 
 def _reporter(send: Send) -> Report:
-    """A function that tells the supervisor how far the job is, but not more often than anybody wants to know."""
+    """A function that reports progress to the supervisor, within a stage at most once per REPORT_SECONDS."""
     last_stage, next_time = "", 0.0
 
     def report(stage: str, progress: float) -> None:
@@ -156,7 +156,7 @@ def _reporter(send: Send) -> Report:
 
 
 def _sender() -> Send:
-    """Keep standard output for messages; whatever else is printed goes to standard error."""
+    """A function that sends messages on standard output; everything else that is printed goes to standard error."""
     descriptor = os.dup(1)
     os.dup2(2, 1)
     lock = threading.Lock()
@@ -174,7 +174,7 @@ def _sender() -> Send:
 
 
 def _orders() -> "queue.SimpleQueue[Order]":
-    """The jobs that come in, read by a thread that ends the process when the supervisor is gone."""
+    """A queue of incoming orders, read by a thread that ends the process when the supervisor is gone."""
     orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
 
     def read() -> None:
@@ -190,7 +190,7 @@ def _orders() -> "queue.SimpleQueue[Order]":
 
 
 def _end_without_supervisor() -> None:
-    """End at once and quietly: another worker takes the job over when its lease has run out."""
+    """Exit at once and silently; another worker takes the job over when its lease has run out."""
     os._exit(0)
 
 

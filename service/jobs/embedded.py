@@ -1,4 +1,4 @@
-"""A worker that lives and dies with the service: the way to run Niwaki as one command."""
+"""A worker process that starts and stops with the service, so that one command runs all of Niwaki."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -10,12 +10,12 @@ from service.logs import log_event
 from service.settings import Settings
 
 STOP_SECONDS = 8.0
-STEADY_SECONDS = 30.0  # a worker that ran for so long did not fail at the start
+STEADY_SECONDS = 30.0  # a worker that ran this long did not fail at start-up
 
 
 @asynccontextmanager
 async def embedded_worker(settings: Settings, *, arguments: Sequence[str] = ()) -> AsyncIterator[None]:
-    """A worker process beside this one, started again when it dies, ended at the end."""
+    """Run a worker process beside this one; it is restarted when it dies, and stopped at the end."""
     worker = _Embedded(settings, arguments)
     await worker.start()
     keeper = asyncio.create_task(worker.keep_alive())
@@ -31,7 +31,7 @@ async def embedded_worker(settings: Settings, *, arguments: Sequence[str] = ()) 
 class _Embedded:
     def __init__(self, settings: Settings, arguments: Sequence[str]) -> None:
         self._settings = settings
-        # Its standard input is a pipe from here: should this process be killed, the worker notices and ends.
+        # Its standard input is a pipe from this process: if this process is killed, the worker notices and exits.
         self._arguments = ("worker", "--slots", str(settings.worker_slots), "--watch-stdin", *arguments)
 
     async def start(self) -> None:

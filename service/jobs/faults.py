@@ -1,7 +1,7 @@
-"""What a training that cannot be carried out tells its caller.
+"""The problem that a failed training reports to its caller.
 
-Most mistakes are found before a training is queued. Those that only the data shows end it as failed, with a problem
-of the same shape, words and titles as the API's own (a test compares them).
+Most mistakes are found before a training is queued. Those that only the data reveals make it fail, with a problem of
+the same shape, words and titles as the API's own (a test compares them).
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ CALLERS_FAULTS: dict[type[Exception], tuple[int, str, str]] = {
 
 
 def problem_of(error: Exception) -> dict[str, Any] | None:
-    """The problem to keep with the job; None when the error is not the caller's fault."""
+    """The problem to store with the job; None if the error is not the caller's fault."""
     known = next((CALLERS_FAULTS[base] for base in type(error).__mro__ if base in CALLERS_FAULTS), None)
     if known is None:
         return None

@@ -1,4 +1,4 @@
-"""Keeping a running job: extending its lease, and noticing that somebody wants it stopped."""
+"""Keeping a running job: extending its lease, and noticing requests to cancel it."""
 
 import asyncio
 from enum import Enum
@@ -10,11 +10,11 @@ from service.store import jobs
 from service.store.jobs import Job, LeaseLost
 from service.store.transactions import Database
 
-LOOK_SECONDS = 0.25  # between two looks for a request to cancel
+LOOK_SECONDS = 0.25  # between two checks for a request to cancel
 
 
 class Verdict(Enum):
-    """What a look at the database says about a running job."""
+    """What the database says about a running job."""
 
     GO_ON = "go on"
     CANCEL = "cancel"
@@ -22,7 +22,7 @@ class Verdict(Enum):
 
 
 class Heartbeat:
-    """One running job's lease; `stage` and `progress` are shown to others with the next look."""
+    """The lease of a running job; the next `look` writes `stage` and `progress` to the database."""
 
     def __init__(self, database: Database, settings: Settings, job: Job, outage: Outage) -> None:
         self._database, self._settings, self._job, self._outage = database, settings, job, outage
@@ -34,7 +34,10 @@ class Heartbeat:
         self._next_extension = self._now() + settings.heartbeat_seconds
 
     async def look(self) -> Verdict:
-        """Extend the lease, which also shows news, or look for a request to cancel; often there is nothing to do."""
+        """Extend the lease if that is due or there is progress to write, else check for a request to cancel.
+
+        Does nothing if the last check was less than LOOK_SECONDS ago.
+        """
         if self._now() < self._next_look:
             return Verdict.GO_ON
         self._next_look = self._now() + LOOK_SECONDS
@@ -44,7 +47,7 @@ class Heartbeat:
         except LeaseLost:
             return Verdict.LOST
         except StoreUnavailable as error:
-            # The computation goes on: when the database is back in time, nothing is lost.
+            # The computation goes on: if the database is back in time, nothing is lost.
             self._outage.begins(error)
             return Verdict.GO_ON
         self._outage.ends()

@@ -1,15 +1,15 @@
-"""Work that steps back for whoever answers requests."""
+"""Lowering the priority of background work, so that it yields to processes that answer requests."""
 
 import os
 from contextlib import suppress
 from pathlib import Path
 
-# Linux may share the processors between sessions first, and look at priorities only within one.
+# Linux may divide processor time between sessions first, and compare priorities only within a session.
 OWN_SESSION = Path("/proc/self/autogroup")
 
 
 def step_back(nice: int) -> None:
-    """Lower the priority of this process, and of its session, which it leads."""
+    """Lower the priority of this process and of its session, which it leads."""
     priority = os.nice(nice)
-    with suppress(OSError):  # only Linux has it, and not every one
+    with suppress(OSError):  # only Linux has this file, and not every Linux
         OWN_SESSION.write_text(str(priority))

@@ -2,14 +2,14 @@
 
 The supervisor writes one line of JSON for each job: {"job": "job_…", "attempt": 1}. The child answers in lines:
 
-    {"event": "ready", "compiled": true}                        it can take a job; is all code for it compiled?
+    {"event": "ready", "compiled": true}                        it can take a job; whether all kernels are compiled
     {"event": "progress", "stage": "growing", "progress": 0.4}
     {"event": "done"}                                           the job is finished in the database
-    {"event": "failed", "problem": {…}}                         the order cannot be carried out; never tried again
-    {"event": "crashed"}                                        a mistake of ours; tried again
-    {"event": "lost"}                                           the job was no longer this attempt's to finish
+    {"event": "failed", "problem": {…}}                         the training cannot be carried out; never retried
+    {"event": "crashed"}                                        a bug of the service; retried
+    {"event": "lost"}                                           the attempt lost its lease, or is to be cancelled
 
-The last four end a job; `"leaving": true` in one of them says that the process ends too.
+The last four end a job; `"leaving": true` in one of them means that the process exits too.
 """
 
 import asyncio
@@ -43,12 +43,12 @@ class Child:
 
     @classmethod
     async def start(cls, settings: Settings, arguments: Sequence[str] = ()) -> "Child":
-        """Start a process; it says "ready" once everything heavy is imported."""
+        """Start a process; it sends "ready" once everything heavy is imported."""
         return await cls.adopt(start_child(arguments, environment(settings)))
 
     @classmethod
     async def adopt(cls, process: "subprocess.Popen[bytes]") -> "Child":
-        """Look after a process that `start_child` started."""
+        """Wrap a process that `start_child` started."""
         answers = asyncio.StreamReader(limit=LONGEST_LINE)
         loop = asyncio.get_running_loop()
         pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(answers), process.stdout)
@@ -63,24 +63,24 @@ class Child:
         return self._process.poll() is None
 
     def send(self, job: Job) -> None:
-        """Hand a job over; a child that is gone says so by `next_message`."""
+        """Hand a job over; if the child is gone, `next_message` says so."""
         assert self._process.stdin is not None
-        with suppress(OSError):  # a line is far shorter than what a pipe holds, so this never waits
+        with suppress(OSError):  # a line is far shorter than a pipe's buffer, so this never blocks
             self._process.stdin.write(json.dumps({"job": job.id, "attempt": job.attempt}).encode() + b"\n")
 
     async def next_message(self, seconds: float) -> Message | None:
-        """What the child says next, DIED when it is gone, None when it says nothing for so long."""
+        """The child's next message; DIED if the child is gone, None if there is no message in time."""
         try:
             line = await asyncio.wait_for(self._answers.readline(), seconds)
         except TimeoutError:
             return None
-        if not line.endswith(b"\n"):  # it ended, perhaps in the middle of a line
+        if not line.endswith(b"\n"):  # the child exited, perhaps in the middle of a line
             return DIED
         message: Message = json.loads(line)
         return message
 
     async def last_message(self, seconds: float) -> Message | None:
-        """The message that ends a job, if it comes in time; reports of progress are passed over."""
+        """The message that ends a job, skipping progress reports; None if it does not arrive in time."""
         try:
             async with asyncio.timeout(seconds):
                 while True:
@@ -91,7 +91,7 @@ class Child:
             return None
 
     async def kill(self) -> None:
-        """End the process and all it started, whatever they are doing."""
+        """Kill the process and all processes it started."""
         assert self._process.stdin is not None
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -103,7 +103,7 @@ class Child:
 async def start_python(module: str, arguments: Sequence[str], settings: Settings) -> asyncio.subprocess.Process:
     """Run `python -m module` with these settings and a pipe to its standard input.
 
-    A session of its own keeps the terminal's Ctrl-C away from it: only its parent decides when it ends.
+    It has its own session, so the terminal's Ctrl-C does not reach it: only its parent decides when it ends.
     """
     return await asyncio.create_subprocess_exec(
         sys.executable,
@@ -117,7 +117,7 @@ async def start_python(module: str, arguments: Sequence[str], settings: Settings
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """This process's environment, with the variables that say these settings."""
+    """This process's environment, with the variables of these settings."""
     others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     said = settings.model_dump(mode="json", exclude_none=True)
     return others | {PREFIX + name.upper(): str(value) for name, value in said.items()}

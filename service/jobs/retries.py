@@ -1,4 +1,4 @@
-"""How long to wait before trying again."""
+"""Waiting before a retry, and logging an outage of the database."""
 
 from service.logs import log_event
 
@@ -16,12 +16,12 @@ class Backoff:
         return pause
 
     def worked(self) -> None:
-        """Begin anew."""
+        """Start again with the shortest wait."""
         self._next = self._first
 
 
 class Outage:
-    """Tells the log once when the database goes away and once when it is back."""
+    """Logs once when the database becomes unreachable, and once when it is back."""
 
     def __init__(self) -> None:
         self._is_on = False

@@ -1,4 +1,4 @@
-"""Starting a process that runs jobs: with nothing but the standard library, so that it can be the first thing done."""
+"""Starting a process that runs jobs, with the standard library only, so that it can be done before other imports."""
 
 import subprocess
 import sys
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 
 def start_child(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
-    """Run `python -m service.jobs` with pipes both ways, in this environment unless told.
+    """Run `python -m service.jobs` with pipes for input and output; `environment` None means this process's own.
 
-    A session of its own keeps the terminal's Ctrl-C away from it: only its parent decides when it ends.
+    It has its own session, so the terminal's Ctrl-C does not reach it: only its parent decides when it ends.
     """
     return subprocess.Popen(
         [sys.executable, "-m", "service.jobs", *arguments],

@@ -1,4 +1,4 @@
-"""Compiling kernels in a process of its own beside a worker, so that no training waits for it."""
+"""Compiling kernels in a separate process beside a worker, so that no training waits for it."""
 
 import asyncio
 import os
@@ -11,21 +11,21 @@ from service.settings import Settings
 
 
 class WarmUp:
-    """The one process that compiles for a worker. It steps back for everything else, and ends with the worker."""
+    """The process that compiles kernels for a worker. It has the lowest priority, and ends with the worker."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._process: asyncio.subprocess.Process | None = None
 
     async def begin(self) -> None:
-        """Compile in the background, unless that goes on already or kernels are not wanted."""
+        """Compile in the background, unless that is already running or the settings exclude kernels."""
         is_running = self._process is not None and self._process.returncode is None
         if self._settings.engine != "definition" and not is_running:
             self._process = await start_python("service", ("warm-up", "--background"), self._settings)
             log_event("warm_up_started", pid=self._process.pid)
 
     async def end(self) -> None:
-        """End the process, wherever it is; what it has compiled so far is kept."""
+        """Kill the process, if it is running; what it has compiled so far is kept."""
         if self._process is not None and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)

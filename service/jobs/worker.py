@@ -26,8 +26,8 @@ from service.store.ids import new_id
 from service.store.jobs import Job, LeaseLost
 from service.store.transactions import Database
 
-TICK_SECONDS = 0.1  # how often a slot looks up from waiting for its child
-IDLE_SECONDS = 0.2  # between two questions for a new job
+TICK_SECONDS = 0.1  # longest wait for a child's message before a slot sees to its other duties
+IDLE_SECONDS = 0.2  # between two queries for a new job
 LAST_WORD_SECONDS = 1.0  # between a child's commit and its message about it
 SHUTDOWN_SECONDS = 3.0  # for giving a job back; after that its lease simply runs out
 
@@ -40,7 +40,7 @@ def run_worker(
     child_arguments: Sequence[str] = (),
     watch_stdin: bool = False,
 ) -> None:
-    """Work until SIGTERM, SIGINT or, with `watch_stdin`, until standard input ends: then the parent is gone.
+    """Run until SIGTERM or SIGINT, or with `watch_stdin` until standard input ends: then the parent is gone.
 
     The first child was started before anything was imported here, so that both import at the same time.
     """
@@ -72,7 +72,7 @@ def _watch_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
 
 
 class Supervisor:
-    """A number of slots, each with one child process that is warm before there is work."""
+    """A number of slots, each with one child process that is ready before there is work."""
 
     def __init__(
         self, settings: Settings, *, slots: int, stop: asyncio.Event, child_arguments: Sequence[str] = ()
@@ -83,14 +83,14 @@ class Supervisor:
         self._child_arguments = child_arguments
         self._database = Database(settings)
         self._outage = Outage()
-        # One slot at a time asks for work: idle slots would only ask the same question more often.
+        # One slot at a time asks for work: several idle ones would only repeat the same query.
         self._claiming = asyncio.Lock()
         self._warm_up = WarmUp(settings)
         self._has_schema = False
         self._name = f"{socket.gethostname()}:{os.getpid()}:{new_id('job')[-6:]}"
 
     async def run(self, first_child: Child) -> None:
-        """Serve until told to stop; the database may come and go."""
+        """Serve until told to stop; outages of the database are waited out."""
         log_event("worker_started", worker=self._name, slots=self._slots)
         try:
             async with asyncio.TaskGroup() as group:
@@ -103,7 +103,7 @@ class Supervisor:
         log_event("worker_stopped", worker=self._name)
 
     async def _wait_for_schema(self) -> None:
-        # Takes a while to import, which it may while the first child does so too.
+        # Slow to import, so imported here, while the first child does its imports too.
         from service.store.migrate import is_current
 
         backoff = Backoff(IDLE_SECONDS, 2.0)
@@ -120,7 +120,7 @@ class Supervisor:
             await self._pause(backoff.failed())
 
     async def _serve_slot(self, child: Child | None = None) -> None:
-        """Have children run jobs one after the other, beginning with this one if there is one."""
+        """Run jobs in one child process after another, starting with `child` if it is given."""
         backoff = Backoff(1.0, 30.0)
         while not self._stop.is_set():
             child = child or await Child.start(self._settings, self._child_arguments)
@@ -146,7 +146,7 @@ class Supervisor:
         return False
 
     async def _use(self, child: Child) -> None:
-        """Give the child one job after another, until one of us has to go."""
+        """Give the child one job after another, until the child or this worker has to stop."""
         while (job := await self._next_job(child)) is not None:
             log_event("job_started", job=job.id, attempt=job.attempt, pid=child.pid)
             if not await self._attend(child, job):
@@ -169,7 +169,7 @@ class Supervisor:
         return None
 
     async def _claim(self) -> Job | None:
-        # Asked in a read first: an idle worker then never holds SQLite's only write lock.
+        # A read asks first, so that an idle worker never holds SQLite's only write lock.
         async with self._database.reading() as session:
             if not await jobs.is_any_claimable(session):
                 return None
@@ -182,7 +182,7 @@ class Supervisor:
             )
 
     async def _attend(self, child: Child, job: Job) -> bool:
-        """Stay with a job until it ends; whether the child can take another."""
+        """Attend a job until it ends; return whether the child can take another."""
         heartbeat = Heartbeat(self._database, self._settings, job, self._outage)
         child.send(job)
         while not self._stop.is_set():
@@ -203,7 +203,10 @@ class Supervisor:
         return False
 
     async def _let_go(self, child: Child, job: Job) -> bool:
-        """The lease has gone: the child has just finished the job, or the job is somebody else's by now."""
+        """Handle a lost lease; return whether the child can take another job.
+
+        Either the child has just finished the job, or the job is no longer this worker's.
+        """
         last = await child.last_message(LAST_WORD_SECONDS)
         if last is not None and last["event"] == "done":
             await self._settle(job, last)
@@ -219,7 +222,7 @@ class Supervisor:
                 await self._write(job, "job_given_back", lambda session: jobs.give_back(session, job))
 
     async def _settle(self, job: Job, message: Message) -> None:
-        """Write down how a job ended, as far as its child has not."""
+        """Record how a job ended, unless its child has already done so."""
         event = message["event"]
         if event == "done":
             log_event("job_succeeded", job=job.id, attempt=job.attempt)
@@ -236,7 +239,10 @@ class Supervisor:
             await self._write(job, "child_died", lambda session: self._give_back_crashed(session, job, None))
 
     async def _settle_lost(self, session: AsyncSession, job: Job) -> None:
-        """A child could not finish its job: because it is to be cancelled, or because it is somebody else's now."""
+        """End a job that its child could not finish: cancel it if that was requested, else give it back.
+
+        LeaseLost if the job is no longer this worker's.
+        """
         if await jobs.extend_lease(session, job, self._settings.lease_seconds, stage=None, progress=0.0):
             await jobs.finish_cancelled(session, job)
         else:
@@ -246,7 +252,7 @@ class Supervisor:
         await jobs.give_back_crashed(session, job, max_attempts=self._settings.max_attempts, problem=problem)
 
     async def _write(self, job: Job, event: str, work: Callable[[AsyncSession], Awaitable[None]]) -> None:
-        """Write an outcome; when that is not possible in time, the lease runs out and another worker takes over."""
+        """Write an outcome; if that is not possible in time, the lease runs out and another worker takes over."""
         try:
             await self._database.write_when_back(work)
         except LeaseLost:

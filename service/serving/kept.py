@@ -1,4 +1,4 @@
-"""A limited number of things found out before, so that they are not found out again."""
+"""A cache of a limited number of computed values."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -9,18 +9,18 @@ Value = TypeVar("Value")
 
 
 class Kept(Generic[Key, Value]):
-    """The values that were kept last."""
+    """The last `limit` values that were kept, by key."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._values: OrderedDict[Key, Value] = OrderedDict()  # the newest at the end
 
     def get(self, key: Key) -> Value | None:
-        """What is kept under the key, if anything is."""
+        """The value of the key, or None."""
         return self._values.get(key)
 
     def keep(self, key: Key, value: Value) -> None:
-        """Remember a value, and forget the oldest one where there are too many."""
+        """Store a value, and drop the oldest ones beyond the limit."""
         self._values[key] = value
         self._values.move_to_end(key)
         while len(self._values) > self._limit:

@@ -1,4 +1,4 @@
-"""The models that were used last, loaded once and kept; what changes in the store is noticed within a second."""
+"""A cache of the models that were used last; changes in the store are noticed within a second."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ MEMBERS_KEPT = 4
 
 
 class LoadedModel(ServedSteps, LoadedRecord):
-    """A model with its record, its steps, and the measures and simplified rules of those asked for last."""
+    """A model of one tree with its record, its steps, and cached measures and simplified rules of some steps."""
 
     def __init__(self, record: ModelRecord, model: Model) -> None:
         ServedSteps.__init__(self, model)
@@ -38,17 +38,17 @@ class LoadedModel(ServedSteps, LoadedRecord):
         self.simplified: Kept[tuple[int, str], OrderedRules] = Kept(STEPS_KEPT)  # by step and kind of thresholds
 
     def parts(self, step: int) -> dict[str, Any] | None:
-        """The measures of each part as of a step, if they were stored with the model or found out before."""
+        """The measures of each part as of a step, if they are stored with the model or cached; else None."""
         stored = self.record.evaluation["parts"]
         return stored if stored is not None and step == self.model.history.selected else self._parts.get(step)
 
     def keep_parts(self, step: int, parts: dict[str, Any]) -> None:
-        """Remember the measures as of a step."""
+        """Cache the measures of each part as of a step."""
         self._parts.keep(step, parts)
 
 
 class LoadedTrees(LoadedRecord):
-    """Many trees with their record; each of those asked for last is there as a model of its own."""
+    """A model of many trees with its record; the trees used last are cached as models of their own."""
 
     model: ForestModel | IsolationModel
 
@@ -61,7 +61,7 @@ class LoadedTrees(LoadedRecord):
         return len(self.model)
 
     def number_in_body(self, step: str | int) -> int:
-        """The number of the step that stands in a body under `step`; InvalidBody when it says nothing."""
+        """The number of the step given in a body under `step`; InvalidBody if it is malformed."""
         return in_body(self.number, step)
 
     def _member(self, index: int) -> LoadedModel:
@@ -69,21 +69,21 @@ class LoadedTrees(LoadedRecord):
 
 
 class LoadedForest(LoadedTrees):
-    """A committee."""
+    """A committee with its record."""
 
     def __init__(self, record: ModelRecord, model: ForestModel) -> None:
         super().__init__(record, model.attributes)
         self.model: ForestModel = model
-        self.strongest: list[ForestRule] | None = None  # its rules, once somebody asked for them
+        self.strongest: list[ForestRule] | None = None  # its strongest rules, once they were requested
 
     @cached_property
     def predictor(self) -> ForestPredictor:
-        """The trees, ready to answer."""
+        """The predictor of the trees."""
         return ForestPredictor(self.model.forest)
 
 
 class LoadedIsolation(LoadedTrees):
-    """An isolation forest."""
+    """An isolation forest with its record."""
 
     def __init__(self, record: ModelRecord, model: IsolationModel) -> None:
         super().__init__(record, model.attributes)
@@ -91,7 +91,7 @@ class LoadedIsolation(LoadedTrees):
 
     @cached_property
     def predictor(self) -> IsolationPredictor:
-        """The trees, ready to be asked."""
+        """The predictor of the trees' path lengths."""
         return IsolationPredictor(self.model.isolation)
 
 
@@ -99,7 +99,7 @@ Loaded = LoadedModel | LoadedForest | LoadedIsolation
 
 
 def one_tree(loaded: Loaded, index: int | None) -> LoadedModel:
-    """The model's one tree, or one of many by its index; InvalidParameter where there is none like that."""
+    """The model's single tree, or one of many by its index; InvalidParameter if `index` does not fit."""
     if isinstance(loaded, LoadedModel):
         if index is not None:
             raise InvalidParameter("index", "this model has a single tree", hint="leave index out")
@@ -111,7 +111,7 @@ def one_tree(loaded: Loaded, index: int | None) -> LoadedModel:
 
 
 def common_tree(loaded: Loaded) -> LoadedModel:
-    """A tree of which is told what all trees of the model have in common: attributes, classes, targets."""
+    """The model's first tree, for what all its trees have in common: attributes, classes, targets."""
     return loaded if isinstance(loaded, LoadedModel) else loaded.member(0)
 
 
@@ -121,11 +121,11 @@ class LoadedModels:
     def __init__(self, database: Database, *, limit: int) -> None:
         self._database, self._limit = database, limit
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()  # by id, the one used last at the end
-        self._found: OrderedDict[str, tuple[float, str]] = OrderedDict()  # what a reference meant, and until when
+        self._found: OrderedDict[str, tuple[float, str]] = OrderedDict()  # by reference: valid until, and the id
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def get(self, ref: str) -> Loaded:
-        """The ready model that the reference names now, or at most a second ago."""
+        """The ready model that the reference names now, or named at most a second ago."""
         until, model_id = self._found.get(ref, (0.0, ""))
         if time.monotonic() < until and model_id in self._loaded:
             self._loaded.move_to_end(model_id)
@@ -137,14 +137,14 @@ class LoadedModels:
         return loaded
 
     async def tree(self, ref: str, *, instead: str) -> LoadedModel:
-        """The same where only a single tree will do; `instead` tells what there is for many."""
+        """The model of one tree that the reference names; else NotForThisModel, which says what to do `instead`."""
         loaded = await self.get(ref)
         if not isinstance(loaded, LoadedModel):
             raise NotForThisModel(f"{loaded.record.name} has {len(loaded)} trees; {instead}")
         return loaded
 
     async def forest(self, ref: str, *, what: str) -> LoadedForest:
-        """The same where only a committee will do; `what` is that which others do not have."""
+        """The committee that the reference names; else NotForThisModel, which says that committees have `what`."""
         loaded = await self.get(ref)
         if not isinstance(loaded, LoadedForest):
             raise NotForThisModel(
@@ -153,11 +153,11 @@ class LoadedModels:
         return loaded
 
     def forget(self, model_id: str) -> None:
-        """Drop a model that was deleted here."""
+        """Drop a model that this process has deleted."""
         self._loaded.pop(model_id, None)
 
     async def _load(self, record: ModelRecord) -> Loaded:
-        """Read the content once, however many requests wait for it."""
+        """Load a model once, even if several requests wait for it."""
         async with self._locks.setdefault(record.id, asyncio.Lock()):
             loaded = self._loaded.get(record.id)
             if loaded is None:
@@ -178,7 +178,7 @@ class LoadedModels:
 
 
 def loaded_from(record: ModelRecord, model: AnyModel) -> Loaded:
-    """A model that was read, with its record."""
+    """The loaded form of a model, with its record."""
     match model:
         case Model():
             return LoadedModel(record, model)

@@ -1,4 +1,4 @@
-"""What every loaded model has: its record, how records for it are read, and what was made of it."""
+"""What every loaded model has: its stored record, readers of the records to predict, and a cache."""
 
 from collections.abc import Callable, Hashable
 from functools import cached_property, lru_cache
@@ -15,7 +15,7 @@ Made = TypeVar("Made")
 
 
 class LoadedRecord:
-    """A model's record, and readers of records with its attributes."""
+    """A model's stored record, and readers of the records that it predicts."""
 
     def __init__(self, record: ModelRecord, attributes: Schema) -> None:
         self.record, self.attributes = record, attributes
@@ -23,16 +23,16 @@ class LoadedRecord:
 
     @cached_property
     def reader(self) -> RecordReader:
-        """Reads records for it one by one."""
+        """Reads records one by one."""
         return RecordReader(self.attributes, self.record.facts["unused_columns"])
 
     @cached_property
     def scanner(self) -> RecordScanner:
-        """Reads many records for it at once; made by compiled code."""
+        """Reads many records at once by compiled code, which is also needed to make the scanner."""
         return RecordScanner(self.attributes, self.record.facts["unused_columns"])
 
     def once(self, make: Callable[..., Made], *details: Hashable) -> Made:
-        """What layers above make of this model, kept with it: `make(model, *details)`, those asked for last."""
+        """`make(model, *details)`, cached with the model: for what layers above make of it."""
         made: Made = self._make_once(make, *details)
         return made
 

@@ -1,4 +1,4 @@
-"""Which tree of a pruning history is meant: an index, `selected`, `full`, `leaves:7` or `alpha:0.01`."""
+"""Resolving a step of a pruning history: a number, `selected`, `full`, `leaves:7` or `alpha:0.01`."""
 
 import math
 import re
@@ -12,7 +12,7 @@ FORMS = "a step's number, selected, full, leaves:7 or alpha:0.01"
 
 
 def resolve_step(history: History, step: str, *, place: str = "query", parameter: str = "step") -> int:
-    """The number of the step; StepNotFound when there is none like that, InvalidParameter when it says nothing."""
+    """The number of the step; StepNotFound if the history has no such step, InvalidParameter if `step` is malformed."""
     if step == "selected":
         return history.selected
     if step == "full":
@@ -28,7 +28,7 @@ def resolve_step(history: History, step: str, *, place: str = "query", parameter
 
 
 def in_body(number: Callable[[str], int], step: str | int) -> int:
-    """The number of the step that stands in a body under `step`; InvalidBody when it says nothing."""
+    """`number` of the step given in a body under `step`; InvalidBody if it is malformed."""
     try:
         return number(str(step))
     except InvalidParameter as error:
@@ -37,7 +37,7 @@ def in_body(number: Callable[[str], int], step: str | int) -> int:
 
 
 def only_step(step: str, *, place: str = "query", parameter: str = "step") -> int:
-    """The one step of what was never pruned; others are refused as those of a tree are."""
+    """The only step, 0, of many trees, which are never pruned; for others the errors of `resolve_step`."""
     if step in ("selected", "full", "0"):
         return 0
     if re.fullmatch(r"[0-9]{1,9}", step):

@@ -1,4 +1,4 @@
-"""The trees of a model's pruning history, ready to answer: those asked for last are kept."""
+"""The trees of a model's pruning history, ready to answer; those used last are cached."""
 
 from functools import lru_cache, partial
 
@@ -12,13 +12,13 @@ from service.serving.resolve_step import in_body, resolve_step
 
 STEPS_KEPT = 16
 NAMES_KEPT = 64
-DIFFERENCES_KEPT = 4  # so that their pages are not found out one by one
+DIFFERENCES_KEPT = 4  # so that a difference is not computed for each of its pages
 
 
 class ServedSteps:
-    """A model, and what was made for the steps asked for last: numbers behind names, views and predictors.
+    """A model, and caches for the steps used last: their numbers by name, views, predictors and differences.
 
-    A step that is kept answers as fast as the selected one: both are found in the same way.
+    A cached step answers as fast as the selected one: both are found in the same way.
     """
 
     def __init__(self, model: Model) -> None:
@@ -32,7 +32,7 @@ class ServedSteps:
         self._all_steps = TreePredictor(model.tree)
 
     def number_in_body(self, step: str | int) -> int:
-        """The number of the step that stands in a body under `step`; InvalidBody when it says nothing."""
+        """The number of the step given in a body under `step`; InvalidBody if it is malformed."""
         return in_body(self.number, step)
 
     def _view(self, step: int) -> TreeView:
@@ -45,7 +45,7 @@ class ServedSteps:
         return Sentences(self.as_of(step), self.answering(step).predictor)
 
     def _answering(self, step: int) -> Answering:
-        """Steps share all they can, unless a branch was raised: that makes another tree."""
+        """The answering of a step; steps share all they can, unless a raised branch makes another tree."""
         view = self.view(step)
         predictor = self._all_steps.of(view) if view.tree is self.model.tree else Predictor(view)
         return Answering(predictor, self.model.attributes)

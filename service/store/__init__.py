@@ -1,1 +1,1 @@
-"""Rows, queries and files: what leaves the store is a frozen value."""
+"""Rows, queries and files; the store returns frozen values only."""

@@ -1,9 +1,9 @@
-"""Dataset files: a table as an Arrow file whose name is the digest of what the table says.
+"""Dataset files: each table is an Arrow file, named by the digest of the table's content.
 
     <data_dir>/datasets/3f/3f5a….arrow      the digest's first two hex digits, then all of it
     <data_dir>/temporary/…                  files still being written
 
-A file appears under its name complete or not at all: it is written elsewhere, flushed to the disk and renamed.
+A file appears under its name completely or not at all: it is written elsewhere, flushed to the disk and renamed.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ _ROWS_PER_BATCH = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class TemporaryFile:
-    """A table written and flushed, but not yet under its name."""
+    """A file of a table that is written and flushed, but does not have its final name yet."""
 
     path: Path
     digest: str
@@ -42,7 +42,7 @@ class TemporaryFile:
 
 
 class Artifacts:
-    """The data directory."""
+    """The files of datasets in the data directory."""
 
     def __init__(self, data_dir: Path) -> None:
         self._datasets = data_dir / "datasets"
@@ -52,17 +52,17 @@ class Artifacts:
 
     @property
     def temporary_folder(self) -> Path:
-        """Where uploads may be put while they are read; what is forgotten there is removed after a day."""
+        """Where uploads may be stored while they are read; leftovers are removed after a day."""
         return self._temporary
 
     def path(self, digest: str) -> Path:
-        """Where the file with this digest stands."""
+        """The path of the file with this digest."""
         hexadecimal = digest.removeprefix(DIGEST_PREFIX)
         assert len(hexadecimal) == 64, digest
         return self._datasets / hexadecimal[:2] / f"{hexadecimal}.arrow"
 
     def write_temporary(self, table: Table) -> TemporaryFile:
-        """Write a table and flush it to the disk; `keep` or `discard` comes next."""
+        """Write a table and flush it to the disk; the caller calls `keep` or `discard` next."""
         descriptor, name = tempfile.mkstemp(suffix=".arrow", dir=self._temporary)
         path = Path(name)
         try:
@@ -77,7 +77,7 @@ class Artifacts:
         return TemporaryFile(path, table_digest(table), size)
 
     def keep(self, temporary: TemporaryFile) -> None:
-        """Give a temporary file its name; a file already there says the same and is replaced."""
+        """Give a temporary file its final name; an existing file of that name has the same content and is replaced."""
         path = self.path(temporary.digest)
         path.parent.mkdir(exist_ok=True)
         temporary.path.replace(path)
@@ -96,18 +96,18 @@ class Artifacts:
         return read_table(self.path(digest))
 
     def remove_abandoned(self, older_than: float = DAY_SECONDS) -> None:
-        """Remove temporary files that nobody has touched for so many seconds."""
+        """Remove temporary files that have not been modified for `older_than` seconds."""
         for path in _untouched(self._temporary.iterdir(), older_than):
             path.unlink(missing_ok=True)
 
     def old_files(self, older_than: float = DAY_SECONDS) -> dict[str, int]:
-        """Digest and size of every dataset file that stands here for so many seconds."""
+        """Digest and size of every dataset file that has not been modified for `older_than` seconds."""
         found = _untouched(self._datasets.glob("??/*.arrow"), older_than)
         return {DIGEST_PREFIX + path.stem: path.stat().st_size for path in found}
 
 
 def table_digest(table: Table) -> str:
-    """`sha256:` and the hash of what a table says, whatever machine or library wrote it.
+    """`sha256:` and the hash of a table's content, whatever machine or library wrote it.
 
     Hashed in this order: the line `niwaki-table-1`, a line of compact JSON
     `{"n_rows": n, "columns": [{"name": …, "kind": …, "categories": […]}, …]}` in UTF-8 with characters as they are,
@@ -160,7 +160,7 @@ def _description(schema: Schema) -> list[dict[str, Any]]:
 def _canonical_cells(values: Column) -> NDArray[Any]:
     if values.dtype != np.float64:
         return np.ascontiguousarray(values, dtype="<i4")
-    # Adding 0.0 makes -0.0 the same as 0.0; NaNs differ in bits that mean nothing.
+    # Adding 0.0 turns -0.0 into 0.0. NaNs may differ in bits that have no meaning, so all become the same one.
     return np.ascontiguousarray(np.where(np.isnan(values), np.nan, values + 0.0), dtype="<f8")
 
 
@@ -180,8 +180,8 @@ def _attribute(name: str, kind: Kind, stored: Any) -> Attribute:
 
 
 def _from_arrow(attribute: Attribute, stored: Any) -> Column:
-    # Nulls arrive as NaN, and codes beside them as float64, which holds each exactly. Arrow could fill them by itself,
-    # but takes longer to import what it fills them with. Copied: the file is unmapped afterwards.
+    # Nulls arrive as NaN, and codes beside them as float64, which holds each exactly. Arrow could fill nulls itself,
+    # but its module for that takes longer to import. The cells are copied, because the file is unmapped afterwards.
     if attribute.is_numeric:
         return np.array(stored.to_numpy(zero_copy_only=False), dtype=np.float64)
     codes = stored.indices.to_numpy(zero_copy_only=False)
@@ -195,7 +195,7 @@ def _untouched(paths: Iterator[Path], seconds: float) -> Iterator[Path]:
             if path.stat().st_mtime < border:
                 yield path
         except FileNotFoundError:
-            continue  # another process was faster
+            continue  # another process has removed it
 
 
 def _flush_folder(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Time as the database tells it: one clock for every process that shares the tables."""
+"""The database's clock, which is the same for all processes that share the tables."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -23,20 +23,20 @@ def _in_sqlite(element: DatabaseNow, compiler: SQLCompiler, **options: Any) -> s
 
 @compiles(DatabaseNow, "postgresql")
 def _in_postgres(element: DatabaseNow, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001
-    # Not now(), which stands still for a whole transaction.
+    # Not now(), which is constant within a transaction.
     return "CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
 
 
 def database_now() -> DatabaseNow:
-    """The database's own time, for use inside a statement."""
+    """The database's current time, for use inside a statement."""
     return DatabaseNow()
 
 
 def moment(seconds: float) -> datetime:
-    """A stored time as it leaves the store: aware, in UTC."""
+    """A stored time as an aware datetime in UTC."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def moment_or_none(seconds: float | None) -> datetime | None:
-    """`moment`, for times that may not have come yet."""
+    """`moment`, for a time that may be None."""
     return None if seconds is None else moment(seconds)

@@ -1,6 +1,6 @@
 """Datasets in SQL, and the lifetime of their files.
 
-A deleted dataset leaves the listings at once. Its row stays, marked, while a model uses it, and with the row its file.
+A deleted dataset leaves the listings at once. While a model uses it, its row, marked as deleted, and its file stay.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _datasets, _files, _uses = tables.datasets, tables.files, tables.model_datasets
 
 @dataclass(frozen=True, slots=True)
 class DatasetSummary:
-    """A dataset as a list shows it: without its columns, which can be large."""
+    """A dataset as shown in a list: without its columns, which can be large."""
 
     id: str
     name: str
@@ -41,7 +41,7 @@ class DatasetSummary:
 
 @dataclass(frozen=True, slots=True)
 class DatasetRecord:
-    """A dataset with its columns; the table itself is a file found by the digest."""
+    """A dataset with its columns; the table itself is in the file named by the digest."""
 
     id: str
     name: str
@@ -54,7 +54,7 @@ class DatasetRecord:
 
     @property
     def n_missing(self) -> int:
-        """How many cells are missing in the whole table."""
+        """The number of missing cells in the table."""
         return sum(column.n_missing for column in self.columns)
 
 
@@ -68,9 +68,9 @@ async def add(
     columns: Sequence[ColumnSummary],
     warnings: Sequence[str] = (),
 ) -> DatasetRecord:
-    """Record a dataset and give its file its place.
+    """Record a dataset and give its file its final name.
 
-    The row in `files` stays locked until the commit, so that a sweep cannot take the file away in between.
+    The row in `files` stays locked until the commit, so that a sweep cannot remove the file in between.
     """
     await _lock_file_row(session, temporary.digest, temporary.size)
     await asyncio.to_thread(artifacts.keep, temporary)
@@ -109,7 +109,7 @@ async def page(session: AsyncSession, limit: int, cursor: str | None) -> Page[Da
 
 
 async def hold(session: AsyncSession, dataset_ids: Iterable[str]) -> None:
-    """Keep these datasets from being deleted until this transaction ends; DatasetNotFound when one already is."""
+    """Keep these datasets from being deleted until this transaction ends; DatasetNotFound if one already is."""
     for dataset_id in sorted(set(dataset_ids)):
         query = select(_datasets.c.id).where(_datasets.c.id == dataset_id, _datasets.c.deleted_at.is_(None))
         if await session.scalar(query.with_for_update(read=True)) is None:
@@ -117,7 +117,7 @@ async def hold(session: AsyncSession, dataset_ids: Iterable[str]) -> None:
 
 
 async def delete(session: AsyncSession, dataset_id: str) -> None:
-    """Take a dataset out of the listings; DatasetInUse while a queued or running training uses it."""
+    """Mark a dataset as deleted; DatasetInUse while a queued or running training uses it."""
     query = select(_datasets.c.id).where(_datasets.c.id == dataset_id, _datasets.c.deleted_at.is_(None))
     if await session.scalar(query.with_for_update()) is None:
         raise _not_found(dataset_id)
@@ -132,9 +132,9 @@ async def delete(session: AsyncSession, dataset_id: str) -> None:
 
 
 async def sweep_files(database: Database, artifacts: Artifacts) -> int:
-    """Remove the files that no dataset and no model needs any more; how many went.
+    """Remove the files that no dataset and no model needs any more; return how many.
 
-    Every step may be interrupted: what is left over is found by the next sweep.
+    Every step may be interrupted: the next sweep finds what is left.
     """
     await asyncio.to_thread(artifacts.remove_abandoned)
     async with database.writing() as session:
@@ -152,7 +152,7 @@ async def sweep_files(database: Database, artifacts: Artifacts) -> int:
 async def _remove_if_unused(session: AsyncSession, artifacts: Artifacts, digest: str) -> bool:
     if await session.scalar(select(_files.c.digest).where(_files.c.digest == digest).with_for_update()) is None:
         return False
-    # Asked again, in a statement of its own: an upload may have come first while this one waited for the lock.
+    # Checked again, in a separate statement: while this one waited for the lock, an upload may have used the file.
     unused = select(_files.c.digest).where(_files.c.digest == digest, ~_has_a_dataset())
     if await session.scalar(unused) is None:
         return False
@@ -162,7 +162,7 @@ async def _remove_if_unused(session: AsyncSession, artifacts: Artifacts, digest:
 
 
 async def _adopt_strays(session: AsyncSession, found: dict[str, int]) -> None:
-    """Give files without a row their row back: an upload that ended between rename and commit left them."""
+    """Add rows for files that have none, left by uploads that ended between rename and commit."""
     known = set((await session.scalars(select(_files.c.digest))).all())
     for digest in sorted(found.keys() - known):
         await _lock_file_row(session, digest, found[digest])

@@ -1,4 +1,4 @@
-"""Ids that say what they name and sort by the time they were made."""
+"""Ids with a prefix for what they identify; they sort by the time they were made."""
 
 import secrets
 import threading
@@ -9,7 +9,7 @@ Prefix = Literal["ds", "trn", "mdl", "job"]
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 RANDOM_BITS = 80
-LENGTH = 26  # characters of 5 bits: 48 bits of time and 80 random ones
+LENGTH = 26  # characters of 5 bits: 48 bits of time and 80 random bits
 
 _lock = threading.Lock()
 _last = 0
@@ -18,7 +18,7 @@ _last = 0
 def new_id(prefix: Prefix) -> str:
     """An id such as `ds_01k9…`: milliseconds since 1970, then random bits, in Crockford's base 32.
 
-    Within a process each id is larger than the one before, also inside one millisecond or when the clock steps back.
+    Within a process each id is larger than the one before, even within a millisecond or if the clock is set back.
     """
     global _last
     fresh = (time.time_ns() // 1_000_000) << RANDOM_BITS | secrets.randbits(RANDOM_BITS)

@@ -1,11 +1,11 @@
-"""The queue: one row for each job, lent to one worker at a time.
+"""The queue: one row for each job, leased to one worker at a time.
 
     queued -> running -> succeeded | failed | cancelled
        ^---------'            given back, or its worker stopped
 
 A worker holds a job by a lease and extends it while it works. When the lease runs out, another worker takes over, and
-the attempt's number goes up by one. Every write to a running job names its attempt and asks the database's clock:
-whoever lost the lease hits no row, and LeaseLost tells so.
+the attempt's number goes up by one. Every write to a running job checks the attempt, and the lease by the database's
+clock: for a worker that has lost the lease no row matches, and LeaseLost is raised.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _jobs = tables.jobs
 
 
 class Status(StrEnum):
-    """Where a job stands."""
+    """The status of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -51,7 +51,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job in somebody's hands: the attempt tells which hands."""
+    """A job that a worker has claimed; `attempt` is the number of the claim."""
 
     id: str
     attempt: int
@@ -59,7 +59,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """How many jobs there are by status, and for how many seconds the oldest queued one has waited."""
+    """The number of jobs by status, and the seconds that the oldest queued one has waited; None if none is queued."""
 
     counts: dict[Status, int]
     oldest_queued_seconds: float | None
@@ -74,14 +74,14 @@ class LeaseLost(Exception):
 
 
 class Kind(StrEnum):
-    """What a job makes a model of: rows, or another model."""
+    """What a job makes a model from: rows, or another model."""
 
     TRAINING = "training"
     PRUNING = "pruning"
 
 
 async def enqueue(session: AsyncSession, *, kind: Kind = Kind.TRAINING, warnings: Sequence[str] = ()) -> str:
-    """Queue a job; its id."""
+    """Queue a job and return its id."""
     job_id = new_id("job")
     values = {
         "id": job_id,
@@ -99,14 +99,17 @@ async def enqueue(session: AsyncSession, *, kind: Kind = Kind.TRAINING, warnings
 
 
 async def is_any_claimable(session: AsyncSession) -> bool:
-    """Whether `claim_next` would find something; a cheap question for an idle worker."""
+    """Whether `claim_next` would find something; a cheap query for an idle worker."""
     return await session.scalar(_claimable().limit(1)) is not None
 
 
 async def claim_next(session: AsyncSession, worker: str, *, lease_seconds: float, max_attempts: int) -> Job | None:
-    """Lend the oldest queued job, or one whose worker went silent; two workers never get the same one."""
+    """Lease the oldest job that is queued, or whose lease has run out; two workers never get the same one.
+
+    None if there is no such job. Jobs to be cancelled, and those that crashed too often, are ended on the way.
+    """
     while True:
-        # Skipping what another worker has locked: it is being claimed there.
+        # Rows that another worker has locked are skipped: it is claiming them.
         query = _claimable().order_by(_jobs.c.id).limit(1).with_for_update(skip_locked=True)
         row = (await session.execute(query)).one_or_none()
         if row is None:
@@ -123,7 +126,7 @@ async def claim_next(session: AsyncSession, worker: str, *, lease_seconds: float
 async def extend_lease(
     session: AsyncSession, job: Job, lease_seconds: float, *, stage: str | None, progress: float
 ) -> bool:
-    """Keep a job for longer and show how far it is; whether somebody asked to cancel it."""
+    """Extend a job's lease and store its progress; return whether cancellation was requested."""
     values = {"lease_until": database_now() + lease_seconds, "stage": stage, "progress": progress}
     extended = update(_jobs).where(_held(job)).values(values).returning(_jobs.c.cancel_requested)
     row = (await session.execute(extended)).one_or_none()
@@ -133,14 +136,14 @@ async def extend_lease(
 
 
 async def is_cancel_requested(session: AsyncSession, job: Job) -> bool:
-    """Whether somebody asked to cancel a running job; a cheap question between two extensions."""
+    """Whether cancellation of a running job was requested; a cheap query between two extensions."""
     return bool(await session.scalar(select(_jobs.c.cancel_requested).where(_jobs.c.id == job.id)))
 
 
 async def finish_succeeded(session: AsyncSession, job: Job, *, warnings: Sequence[str] = ()) -> None:
-    """End a job well, adding warnings to those it has; LeaseLost also when it is to be cancelled.
+    """End a job as succeeded, adding warnings to those it has; LeaseLost also if it is to be cancelled.
 
-    Comes first in the transaction that publishes the result: once it passes, nobody else can end the job.
+    To be called first in the transaction that publishes the result: after it, no other process can end the job.
     """
     ended = (
         update(_jobs)
@@ -157,26 +160,26 @@ async def finish_succeeded(session: AsyncSession, job: Job, *, warnings: Sequenc
 
 
 async def finish_failed(session: AsyncSession, job: Job, problem: Mapping[str, Any]) -> None:
-    """End a job whose order cannot be carried out, with the problem its caller will read; no model remains."""
+    """End a job as failed, with the problem that its caller will read; its waiting model is removed."""
     if not await _end(session, _held(job), Status.FAILED, problem=problem):
         raise LeaseLost(job)
 
 
 async def finish_cancelled(session: AsyncSession, job: Job) -> None:
-    """End a job that somebody asked to cancel; no model remains."""
+    """End a job as cancelled; its waiting model is removed."""
     if not await _end(session, _held(job), Status.CANCELLED):
         raise LeaseLost(job)
 
 
 async def give_back(session: AsyncSession, job: Job) -> None:
-    """Queue a job again because its worker was told to stop: that is not the job's fault."""
+    """Queue a job again because its worker was told to stop, which does not count as a crash."""
     await _requeue(session, job, crashes=_jobs.c.crashes)
 
 
 async def give_back_crashed(
     session: AsyncSession, job: Job, *, max_attempts: int, problem: Mapping[str, Any] | None = None
 ) -> Status:
-    """Queue a job again because its process ended badly, or fail it when that happened too often; what became of it."""
+    """Queue a job again after its process crashed, or fail it after `max_attempts` crashes; return its status."""
     query = select(_jobs.c.crashes).where(_held(job)).with_for_update()
     crashes = await session.scalar(query)
     if crashes is None:
@@ -189,7 +192,7 @@ async def give_back_crashed(
 
 
 async def request_cancel(session: AsyncSession, job_id: str) -> Status:
-    """Cancel a queued job at once, ask a running one to stop, leave one that ended; its status now."""
+    """Cancel a queued job at once, ask a running one to stop, leave an ended one; return its status."""
     status = Status((await session.execute(_status(job_id).with_for_update())).scalar_one())
     if status is Status.QUEUED:
         await _end(session, _jobs.c.id == job_id, Status.CANCELLED)
@@ -200,7 +203,7 @@ async def request_cancel(session: AsyncSession, job_id: str) -> Status:
 
 
 async def overview(session: AsyncSession) -> Queue:
-    """The queue in figures; every status is counted, also those nobody has."""
+    """The figures of the queue; every status has a count, even if it is 0."""
     query = select(_jobs.c.status, func.count().label("n")).group_by(_jobs.c.status)
     counts = dict.fromkeys(Status, 0)
     counts.update({Status(row.status): row.n for row in await session.execute(query)})
@@ -210,14 +213,14 @@ async def overview(session: AsyncSession) -> Queue:
 
 
 def stopped_too_often(times: int) -> dict[str, Any]:
-    """The problem of a job that was given up because its process ended again and again."""
+    """The problem of a job that was given up because its process ended too often."""
     return internal_problem(
         f"the worker stopped {times} time(s) while running this training; it may need more memory than there is"
     )
 
 
 def internal_problem(detail: str) -> dict[str, Any]:
-    """A problem that is not the caller's fault, as a failed job keeps it."""
+    """A problem that is not the caller's fault, in the form stored with a failed job."""
     return {
         "type": "/problems/internal_error",
         "title": "Something went wrong on our side",
@@ -234,7 +237,7 @@ def _claimable() -> Select[Any]:
 
 
 def _held(job: Job) -> ColumnElement[bool]:
-    """The fence: running, in this attempt, and within its lease by the database's clock."""
+    """The condition that this attempt holds the job: running, and within its lease by the database's clock."""
     return and_(
         _jobs.c.id == job.id,
         _jobs.c.status == Status.RUNNING.value,
@@ -269,7 +272,7 @@ async def _requeue(session: AsyncSession, job: Job, *, crashes: ColumnElement[in
 async def _end(
     session: AsyncSession, which: ColumnElement[bool], status: Status, *, problem: Mapping[str, Any] | None = None
 ) -> bool:
-    """End a job without a result and remove the model that waited for it; whether there was such a job."""
+    """End a job without a result and remove its waiting model; return whether there was such a job."""
     values = {"status": status.value, "problem": problem, "finished_at": database_now(), **_at_rest()}
     job_id = await session.scalar(update(_jobs).where(which).values(values).returning(_jobs.c.id))
     if job_id is None:
@@ -282,7 +285,7 @@ async def _end(
 
 
 def _at_rest() -> dict[str, Any]:
-    """What a job has that is in nobody's hands."""
+    """The column values of a job that no worker holds."""
     return {"stage": None, "worker": None, "lease_until": None}
 
 

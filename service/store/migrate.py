@@ -1,4 +1,4 @@
-"""Bring the database's schema to what this version of the code declares."""
+"""Migrating the database's schema to the one that this version of the code declares."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,13 +15,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.settings import Settings
 from service.store.transactions import POSTGRES_OPTIONS, SQLITE, database_url, prepare_sqlite_folder, store_errors
 
-# Any number, as long as nobody else on this Postgres database locks the same one: "niwaki" in ASCII.
+# The number of the lock, which nothing else on this Postgres database may use: "niwaki" in ASCII.
 LOCK_NUMBER = int.from_bytes(b"niwaki")
 LOCK_SECONDS = 60.0
 
 
 def upgrade(settings: Settings) -> None:
-    """Apply what is missing, all of it or nothing; replicas that start together take turns."""
+    """Apply all missing migrations, or none if one fails; replicas that start together take turns."""
     with store_errors(), alone(settings) as connection:
         config = _config()
         config.attributes["connection"] = connection
@@ -29,7 +29,7 @@ def upgrade(settings: Settings) -> None:
 
 
 async def is_current(session: AsyncSession) -> bool:
-    """Whether the schema is the one this code declares; ask in a session of `Database.reading`."""
+    """Whether the schema is the one this code declares; `session` is from `Database.reading`."""
     try:
         applied = (await session.scalars(text("SELECT version_num FROM alembic_version"))).all()
     except (ProgrammingError, OperationalError) as error:
@@ -49,7 +49,7 @@ def head_revision() -> str:
 
 @contextmanager
 def alone(settings: Settings) -> Iterator[Connection]:
-    """A transaction that no other process can have at the same time; committed at the end."""
+    """An exclusive transaction: no other process can have one at the same time. Committed at the end."""
     engine = _engine(settings)
     try:
         with engine.begin() as connection:
@@ -65,14 +65,14 @@ def _engine(settings: Settings) -> Engine:
     if url.drivername != SQLITE:
         return create_engine(url, connect_args=POSTGRES_OPTIONS)
     prepare_sqlite_folder(url)
-    # Foreign keys stay off, as they are in SQLite unless asked for: copying a table must not delete what refers to it.
+    # Foreign keys stay off, SQLite's default: copying a table must not delete the rows that refer to it.
     engine = create_engine(url, connect_args={"isolation_level": None, "timeout": LOCK_SECONDS})
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN EXCLUSIVE"))
     return engine
 
 
 def _config() -> Config:
-    # The `migrations` folder stands beside the `service` folder, in the repository and where it is installed.
+    # The `migrations` folder is next to the `service` folder, in the repository and in an installation.
     folder = Path(__file__).parents[2] / "migrations"
     config = Config()
     # Alembic reads % as the start of a variable.

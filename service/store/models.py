@@ -1,4 +1,4 @@
-"""Models in SQL: a row that waits while its training runs, then a ready one that never changes."""
+"""Models in SQL: a row is `waiting` while its training runs, then `ready`, and never changes again."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -40,7 +40,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WaitingModel:
-    """A model that will be: its id and the version its name has come to."""
+    """A model whose training has not ended: its id, its name and its version under that name."""
 
     id: str
     name: str
@@ -49,7 +49,7 @@ class WaitingModel:
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """The model that another was pruned from, and the step of its history that was begun with; 0 is the full tree."""
+    """The model that another was pruned from, and the step of its history that was the start; 0 is the full tree."""
 
     id: str
     name: str
@@ -59,7 +59,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """A ready model as a list shows it."""
+    """A ready model as shown in a list."""
 
     id: str
     name: str
@@ -87,14 +87,14 @@ class ModelRecord(ModelSummary):
 
 @dataclass(frozen=True, slots=True)
 class PackedContent:
-    """A model's content, ready to be stored; `size` counts its bytes."""
+    """A model's content, ready to be stored; `size` is its number of bytes before compression."""
 
     size: int
     pieces: tuple[Piece, ...]
 
 
 def pack(*content: bytes) -> PackedContent:
-    """A model's content in pieces, each compressed; other models with the same piece share it."""
+    """A model's content in pieces, each compressed; models with the same piece share it."""
     return PackedContent(sum(map(len, content)), tuple(map(pieces.pack, content)))
 
 
@@ -107,7 +107,7 @@ async def add_waiting(
     validation: str | None = None,
     test: str | None = None,
 ) -> WaitingModel:
-    """Give `name` its next version and record the model to come; its datasets (by id) stay until it is deleted."""
+    """Record a waiting model as the next version of `name`; its datasets (by id) stay until it is deleted."""
     used = {Role.TRAIN: train, Role.VALIDATION: validation, Role.TEST: test}
     uses = {role: dataset_id for role, dataset_id in used.items() if dataset_id is not None}
     await datasets.hold(session, uses.values())
@@ -122,9 +122,9 @@ async def add_descendant(
     configuration: Mapping[str, Any],
     validation: str | None,
 ) -> WaitingModel:
-    """Record a model to be made of another one: it has that one's datasets, and its content until it has its own.
+    """Record a waiting model to be made from another one, with its datasets, and its content until it has its own.
 
-    `validation` is another dataset to validate by; None leaves that as it is. The parent may be deleted afterwards.
+    `validation` is a dataset to validate on instead; None keeps the parent's. The parent may be deleted afterwards.
     """
     held = select(_models).where(_models.c.id == parent.id, _models.c.state == ModelState.READY.value)
     row = (await session.execute(held.with_for_update(read=True))).one_or_none()
@@ -162,8 +162,8 @@ async def publish(
 ) -> None:
     """Make a waiting model ready.
 
-    Call `jobs.finish_succeeded` first in the same transaction: it makes sure that this worker still may, and every
-    transaction then locks the job before the model.
+    Call `jobs.finish_succeeded` first in the same transaction: it checks that this worker still holds the job, and
+    every transaction then locks the job before the model.
     """
     ready = (
         update(_models)
@@ -200,7 +200,7 @@ async def get(session: AsyncSession, ref: str) -> ModelRecord:
 
 
 async def read_content(session: AsyncSession, model_id: str) -> bytes:
-    """A model's content, as it was before packing; ModelNotFound when it has just been deleted."""
+    """A model's content, as it was before packing; ModelNotFound if it has just been deleted."""
     content = await pieces.read(session, model_id)
     if content is None:
         raise ModelNotFound(f"there is no model {model_id}; it may have been deleted a moment ago")
@@ -208,7 +208,7 @@ async def read_content(session: AsyncSession, model_id: str) -> bytes:
 
 
 async def file_digests(session: AsyncSession, model_id: str) -> dict[str, str]:
-    """The files that hold a model's rows, by role; also those of datasets deleted since."""
+    """The digests of the files that hold a model's rows, by role, including those of datasets deleted since."""
     uses, named = tables.model_datasets, tables.datasets
     query = select(uses.c.role, named.c.digest).join(named, named.c.id == uses.c.dataset_id)
     digests = {use.role: use.digest for use in await session.execute(query.where(uses.c.model_id == model_id))}
@@ -218,7 +218,7 @@ async def file_digests(session: AsyncSession, model_id: str) -> dict[str, str]:
 
 
 async def page(session: AsyncSession, limit: int, cursor: str | None, *, name: str | None = None) -> Page[ModelSummary]:
-    """Ready models, newest first; only those called `name` when it is given."""
+    """Ready models, newest first; only those called `name` if it is given."""
     left_out = {"configuration", "evaluation"}
     query = select(*(column for column in _models.c if column.name not in left_out))
     query = query.where(_models.c.state == ModelState.READY.value)
@@ -228,7 +228,7 @@ async def page(session: AsyncSession, limit: int, cursor: str | None, *, name: s
 
 
 async def delete(session: AsyncSession, ref: str) -> ModelRecord:
-    """Delete a ready model and its content; what it was. Its training's record stays and forgets it."""
+    """Delete a ready model and its content, and return its record; its training stays, without a model."""
     record = await get(session, ref)
     gone = delete_from(_models).where(_models.c.id == record.id).returning(_models.c.id)
     if await session.scalar(gone) is None:
@@ -238,7 +238,7 @@ async def delete(session: AsyncSession, ref: str) -> ModelRecord:
 
 
 async def still_there(session: AsyncSession, model_ids: Iterable[str]) -> set[str]:
-    """Which of these models have not been deleted."""
+    """The ids among these whose models have not been deleted."""
     return set((await session.scalars(select(_models.c.id).where(_models.c.id.in_(list(model_ids))))).all())
 
 

@@ -1,4 +1,4 @@
-"""Lists come in pages, newest first."""
+"""Lists in pages, newest first."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Item]):
-    """Some items, and where the next page begins: None on the last one."""
+    """Some items, and the cursor of the next page; None on the last page."""
 
     items: tuple[Item, ...]
     next_cursor: str | None
@@ -30,7 +30,7 @@ async def newest_first(
     """The page after `cursor`, which is the id of the last item seen; ids sort by time."""
     if cursor is not None:
         query = query.where(id_column < cursor)
-    # One row more than asked for tells whether there is another page.
+    # One row more than the limit shows whether there is another page.
     rows: Sequence[Row[Any]] = (await session.execute(query.order_by(id_column.desc()).limit(limit + 1))).all()
     shown = rows[:limit]
     return Page(tuple(map(make, shown)), shown[-1].id if len(rows) > limit else None)

@@ -1,7 +1,7 @@
 """Pieces of models in SQL: named by their digest, so that what several models have in common is stored once.
 
-A piece stays as long as a model has it. Its row is locked while it comes or goes, so that a model can never lose a
-piece to the removal of another model.
+A piece stays as long as a model uses it. Its row is locked while it is added or removed, so that the removal of one
+model can never remove a piece of another.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _pieces, _chunks, _uses = tables.pieces, tables.piece_chunks, tables.model_piece
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some bytes, compressed and cut into chunks; `size` counts them before."""
+    """Some bytes, compressed and cut into chunks; `size` is their number before compression."""
 
     digest: str
     size: int
@@ -31,19 +31,19 @@ class Piece:
 
 
 def pack(content: bytes) -> Piece:
-    """Compress bytes; done before the transaction that stores them, which then stays short."""
+    """Compress bytes; to be done before the transaction that stores them, which then stays short."""
     packed = zlib.compress(content)
     chunks = tuple(packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES))
     return Piece(digest_of(content), len(content), chunks)
 
 
 def digest_of(content: bytes) -> str:
-    """The name of some bytes."""
+    """The digest that names some bytes."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
 async def give(session: AsyncSession, model_id: str, pieces: Sequence[Piece]) -> None:
-    """Make these a model's pieces, in this order and in place of those it had; only new ones are written."""
+    """Replace a model's pieces by these, in this order; only pieces that are not stored yet are written."""
     for piece in sorted({piece.digest: piece for piece in pieces}.values(), key=lambda piece: piece.digest):
         await _store(session, piece)
     await session.execute(delete_from(_uses).where(_uses.c.model_id == model_id))
@@ -52,12 +52,12 @@ async def give(session: AsyncSession, model_id: str, pieces: Sequence[Piece]) ->
 
 
 async def share(session: AsyncSession, model_id: str, other_id: str) -> None:
-    """Give a model all pieces of another, which the caller keeps from being deleted meanwhile."""
+    """Give a model all pieces of another one, which the caller keeps from being deleted meanwhile."""
     await _use(session, model_id, await _digests(session, other_id))
 
 
 async def read(session: AsyncSession, model_id: str) -> bytes | None:
-    """A model's pieces, one after the other; None when it has none, or is just losing them."""
+    """A model's pieces, decompressed and joined; None if it has none, or is just being deleted."""
     digests = await _digests(session, model_id)
     parts = []
     for digest in digests:
@@ -69,11 +69,11 @@ async def read(session: AsyncSession, model_id: str) -> bytes | None:
 
 
 async def sweep(session: AsyncSession) -> None:
-    """Remove the pieces that no model has any more; those in somebody's hands are left to the next sweep."""
+    """Remove the pieces that no model uses any more; those locked by others are left to the next sweep."""
     unused = select(_pieces.c.digest).where(~_has_a_model()).order_by(_pieces.c.digest)
     found = (await session.scalars(unused.with_for_update(skip_locked=True))).all()
     if found:
-        # Asked again, in a statement of its own: a model may have come by one before it was locked.
+        # Checked again, in a separate statement: a model may have got one of them before it was locked.
         await session.execute(delete_from(_pieces).where(_pieces.c.digest.in_(found), ~_has_a_model()))
 
 
@@ -83,7 +83,7 @@ async def _store(session: AsyncSession, piece: Piece) -> None:
     if await session.scalar(select(_chunks.c.number).where(_chunks.c.digest == piece.digest).limit(1)) is not None:
         return
     for number, data in enumerate(piece.chunks):
-        # One statement for each, so that a large model never stands in memory many times over.
+        # One statement for each, so that a large model is not in memory many times over.
         await session.execute(insert(_chunks).values(digest=piece.digest, number=number, data=data))
 
 
@@ -98,7 +98,7 @@ async def _digests(session: AsyncSession, model_id: str) -> Sequence[str]:
 
 
 async def _stored_chunks(session: AsyncSession, digest: str) -> AsyncIterator[bytes]:
-    """One after the other: drivers read a whole answer into memory."""
+    """The chunks of a piece, each by its own query, because drivers read a whole result into memory."""
     number = 0
     query = select(_chunks.c.data).where(_chunks.c.digest == digest)
     while (data := await session.scalar(query.where(_chunks.c.number == number))) is not None:

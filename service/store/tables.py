@@ -1,4 +1,4 @@
-"""The tables, the same on SQLite and Postgres.
+"""The database's tables, the same on SQLite and Postgres.
 
     files <- datasets <- model_datasets -> models <- model_pieces -> pieces <- piece_chunks
                                            models <- trainings -> jobs
@@ -44,7 +44,7 @@ class JsonText(TypeDecorator[Any]):
         return None if value is None else json.loads(value)
 
 
-# Postgres would sort text by the rules of a language; ids must sort by their characters everywhere.
+# Postgres sorts text by the rules of a language by default; ids must sort by their characters everywhere.
 Id = String().with_variant(String(collation="C"), "postgresql")
 
 metadata = MetaData(
@@ -97,9 +97,9 @@ models = Table(
     Column("target", JsonText),
     Column("dataset_id", ForeignKey("datasets.id"), nullable=False, index=True),
     Column("configuration", JsonText, nullable=False),
-    # The model it was pruned from, as a fact: it stays when that one is deleted. The same holds for trainings.
+    # The model it was pruned from, copied, so that it stays when that one is deleted; likewise in `trainings`.
     Column("parent", JsonText),
-    # The dataset that validates in place of the division's part, where a model was pruned with another one.
+    # The dataset that validates in place of the division's validation part, if the model was pruned with one.
     Column("validation_dataset_id", Id),
     Column("digest", String),
     Column("format", Integer),
@@ -151,9 +151,9 @@ jobs = Table(
     Column("status", String, nullable=False),
     Column("stage", String),
     Column("progress", Double, nullable=False),
-    # `attempt` numbers the claims and never goes back: it tells an old worker from the present one.
+    # `attempt` numbers the claims and never decreases: it distinguishes an earlier worker from the present one.
     Column("attempt", Integer, nullable=False),
-    # `crashes` counts the attempts that ended badly; a job given back by a worker that was told to stop is not one.
+    # `crashes` counts the attempts that ended badly; a job given back by a worker that was told to stop did not crash.
     Column("crashes", Integer, nullable=False),
     Column("worker", String),
     Column("lease_until", Double),

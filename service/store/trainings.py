@@ -1,4 +1,4 @@
-"""Trainings in SQL: what was ordered, joined with how its job stands."""
+"""Trainings in SQL: what was ordered, joined with the state of its job."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -22,9 +22,9 @@ _trainings, _jobs = tables.trainings, tables.jobs
 
 @dataclass(frozen=True, slots=True)
 class TrainingRecord:
-    """A training: its order and how far it is; `model_id` is None once there is no such model.
+    """A training: its order and its progress; `model_id` is None if the model does not exist any more.
 
-    `parent` is the model that is pruned again, in place of growing a tree; else None.
+    `parent` is the model that is pruned again instead of growing a tree; None if a tree is grown.
     """
 
     id: str
@@ -61,7 +61,7 @@ async def add(
     parent: Parent | None = None,
     validation_dataset_id: str | None = None,
 ) -> TrainingRecord:
-    """Record the order of a training whose model and job are recorded in the same transaction."""
+    """Record a training; its model and job are recorded in the same transaction."""
     training_id = new_id("trn")
     values = {
         "id": training_id,
@@ -88,7 +88,7 @@ async def get(session: AsyncSession, training_id: str) -> TrainingRecord:
 
 
 async def id_of_job(session: AsyncSession, job_id: str) -> str:
-    """The training a job is for."""
+    """The id of the training that a job runs."""
     training_id: str = (
         await session.execute(select(_trainings.c.id).where(_trainings.c.job_id == job_id))
     ).scalar_one()

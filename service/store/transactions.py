@@ -1,4 +1,4 @@
-"""The way to the database: sessions that read, and sessions that write in one transaction."""
+"""Access to the database: sessions that read, and sessions that write in one transaction."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -20,13 +20,13 @@ Values = Mapping[str, Any]
 
 CONNECT_SECONDS = 3
 BUSY_SECONDS = 5.0
-PAUSE_SECONDS = 0.25  # between two tries while the database is away
+PAUSE_SECONDS = 0.25  # between two attempts while the database is unreachable
 
 SQLITE = "sqlite"
 POSTGRES = "postgresql+psycopg"
 POSTGRES_SPELLINGS = ("postgres", "postgresql", POSTGRES)
 
-# Libpq notices in about fifteen seconds that the other side of an open connection is gone.
+# With these, libpq notices in about fifteen seconds that the other side of an open connection is gone.
 POSTGRES_OPTIONS = {
     "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": 5,
@@ -41,7 +41,7 @@ class InvalidDatabaseUrl(ValueError):
 
 
 def database_url(settings: Settings) -> URL:
-    """The database to use, with the driver that also works without an event loop."""
+    """The URL of the database, with a driver that also works without an event loop."""
     try:
         url = make_url(settings.store_url)
     except ArgumentError as error:
@@ -60,7 +60,7 @@ def database_url(settings: Settings) -> URL:
 
 
 def prepare_sqlite_folder(url: URL) -> None:
-    """Make the folder a SQLite file will stand in; SQLite makes the file but not the folder."""
+    """Create the folder of a SQLite file; SQLite creates the file but not the folder."""
     if url.drivername == SQLITE and url.database is not None:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
 
@@ -70,12 +70,12 @@ class Database:
 
     def __init__(self, settings: Settings) -> None:
         url = database_url(settings)
-        # A finished training waits this long for the database to come back: longer, and its lease has gone anyway.
+        # How long a finished training waits for the database to come back; later its lease has run out anyway.
         self._patience = settings.lease_seconds
         self._engine = _sqlite_engine(url) if url.drivername == SQLITE else _postgres_engine(url)
         reading, writing = self._engine, self._engine
         if url.drivername == SQLITE:
-            # A plain BEGIN that turns into a write fails at once when another writer was faster.
+            # In a transaction begun by a plain BEGIN, the first write fails at once if another writer was faster.
             writing = self._engine.execution_options(begin="BEGIN IMMEDIATE")
         else:
             reading = self._engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -97,9 +97,9 @@ class Database:
                 yield session
 
     async def write_when_back(self, work: Callable[[AsyncSession], Awaitable[Result]]) -> Result:
-        """Run `work` in a write transaction; while the database is away, again, for as long as a lease can last.
+        """Run `work` in a write transaction; retry while the database is unreachable, for as long as a lease lasts.
 
-        When a commit's answer got lost, `work` may run although it was committed before: it has to notice that.
+        If the reply to a commit is lost, `work` runs again although it was committed before: it must detect that.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._patience
@@ -113,24 +113,24 @@ class Database:
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def ping(self) -> None:
-        """Return when the database answers; StoreUnavailable when it does not."""
+        """Raise StoreUnavailable if the database does not answer."""
         async with self.reading() as session:
             await session.execute(text("SELECT 1"))
 
     async def close(self) -> None:
-        """Give every connection back."""
+        """Close all connections."""
         await self._engine.dispose()
 
 
 def is_sqlite(session: AsyncSession) -> bool:
-    """Whether the session speaks to SQLite, where a write transaction already excludes all others."""
+    """Whether the session uses SQLite, where a write transaction already excludes all others."""
     return session.get_bind().dialect.name == SQLITE
 
 
 def insert_or_update(session: AsyncSession, table: Table, values: Values, *, key: str, changes: Values) -> Any:
     """A statement that inserts a row, or changes the one that has its key; on Postgres it locks the row either way.
 
-    Only the dialect that is spoken is imported: the other one would take a fiftieth of a second of every start.
+    Only the dialect in use is imported: the other one would take a fiftieth of a second of every start.
     """
     if is_sqlite(session):
         from sqlalchemy.dialects import sqlite
@@ -143,7 +143,7 @@ def insert_or_update(session: AsyncSession, table: Table, values: Values, *, key
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Turn a driver's "I cannot reach the database" into StoreUnavailable; other errors pass."""
+    """Turn a driver's errors about an unreachable database into StoreUnavailable; other errors pass."""
     try:
         yield
     except (DBAPIError, PoolTimeout) as error:
@@ -155,7 +155,7 @@ def store_errors() -> Iterator[None]:
 def _means_away(error: DBAPIError | PoolTimeout) -> bool:
     if isinstance(error, PoolTimeout) or error.connection_invalidated:
         return True
-    # SQLite also says OperationalError for a statement it cannot understand: that is our mistake.
+    # SQLite also raises OperationalError for a statement it cannot parse, which is a bug of the service.
     is_our_mistake = getattr(error.orig, "sqlite_errorname", None) == "SQLITE_ERROR"
     return isinstance(error, OperationalError | InterfaceError) and not is_our_mistake
 
@@ -164,7 +164,7 @@ def _sqlite_engine(url: URL) -> AsyncEngine:
     prepare_sqlite_folder(url)
     engine = create_async_engine(
         url.set(drivername="sqlite+aiosqlite"),
-        # The driver begins no transactions by itself; `_begin` does, with the words it is told.
+        # The driver begins no transactions by itself; `_begin` does, with the statement it is given.
         connect_args={"isolation_level": None, "timeout": BUSY_SECONDS},
         pool_timeout=CONNECT_SECONDS,
     )

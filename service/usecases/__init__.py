@@ -1,1 +1,1 @@
-"""One file for each verb of the product."""
+"""The use cases: one file for each thing that clients can do."""

@@ -1,1 +1,1 @@
-"""Compiled twins of `arithmetic`."""
+"""Kernels of `arithmetic`."""

@@ -1,4 +1,4 @@
-"""The compiled twins of `logarithms`: the same arithmetic, with e, m and the table's row from the bits of a number."""
+"""Kernels of `logarithms`: the same arithmetic, with e, m and the table's row taken from the bits of a number."""
 
 import numpy as np
 from numba import int64, uint64
@@ -8,7 +8,7 @@ from core.arithmetic.logarithms import TABLE
 from core.compiler.compile import compiled, inlined
 
 THREE_QUARTERS, ONE = 0x3FE8000000000000, 0x3FF0000000000000  # the bits of 0.75 and of 1
-LEAST_BITS, USUAL = 0x0010000000000000, 0x7FE0000000000000  # of numbers that have all bits, and how many such there are
+LEAST_BITS, USUAL = 0x0010000000000000, 0x7FE0000000000000  # the least positive normal number, and how many there are
 SCALE, SCALED_BY = 2.0**54, 54
 ROW = 5
 FLAT = TABLE.ravel().copy()
@@ -25,13 +25,13 @@ def bits_of(x):
 
 @inlined
 def is_usual(bits):
-    """Whether these are the bits of a positive, finite number that has all bits of its mantissa."""
+    """Whether these are the bits of a positive, finite and normal number."""
     return bits - uint64(LEAST_BITS) < uint64(USUAL)
 
 
 @inlined
 def in_binary(bits):
-    """`logarithms.in_binary` and `row_of`: e, m and where the row begins, by the bits of the number."""
+    """`logarithms.in_binary` and `row_of`, from a number's bits: e, m and the index at which the table's row begins."""
     beyond = bits - uint64(THREE_QUARTERS)
     e = int64(beyond) >> int64(52)
     m = np.uint64(bits - (uint64(e) << uint64(52))).view(np.float64)
@@ -51,7 +51,7 @@ def log2(x):
 
 @compiled
 def unusual_log2(x):
-    """`log2` of what is not positive, not finite or very small."""
+    """`logarithms.log2` of a number that is not positive, not finite or not normal."""
     high, low = log2_in_two(x) if 0.0 < x < np.inf else (log_outside(x), 0.0)
     return high + low
 
@@ -68,7 +68,7 @@ def log2_in_two(x):
 
 @compiled
 def log_of_sum(x, lost):
-    """log(x + lost), where x is the rounded sum."""
+    """log(x + lost), where x is the rounded sum and `lost` is what rounding took from it."""
     bits, scaled_by = bits_of(x), 0.0
     if not is_usual(bits):
         if not 0.0 < x < np.inf:

@@ -1,4 +1,4 @@
-"""The compiled twins of `powers`: the same arithmetic, with powers of two made from their bits."""
+"""Kernels of `powers`: the same arithmetic, with powers of two made from their bits."""
 
 from math import floor, inf
 
@@ -22,7 +22,7 @@ def two_to(n):
 
 @inlined
 def times_two_to(x, n):
-    """`powers.times_two_to`: in two steps, of which only the second may round."""
+    """`powers.times_two_to` in two steps, of which only the second may round."""
     half = int64(n) // 2
     return x * two_to(half) * two_to(int64(n) - half)
 

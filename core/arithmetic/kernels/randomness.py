@@ -1,4 +1,4 @@
-"""The compiled twins of `randomness`: keys are `uint64`, whose arithmetic is modulo 2^64 by itself."""
+"""Kernels of `randomness`: keys are `uint64`, whose arithmetic is modulo 2^64 by itself."""
 
 from numba import uint64
 
@@ -16,7 +16,7 @@ def splitmix64(state):
 
 @compiled
 def key_of(key, number):
-    """`randomness.key_of`; `path_key` is the same."""
+    """`randomness.key_of`, and so `randomness.path_key`."""
     return splitmix64(key + uint64(number + 1) * uint64(0xD1342543DE82EF95))
 
 

@@ -1,12 +1,12 @@
-"""A column as a sorted list of rows: keys that sort like its values, their order, and the entries of the list.
+"""Sorts a column into a list of entries: makes keys that sort like its values, sorts them, and writes the entries.
 
-A key has in its upper bits as much of the value as there is room for, then the row and the class:
+The upper bits of a key hold as much of the value as fits, the lower ones the row and the class:
 
     sign and first bits of the value | row | class
 
-Keys are made in row order, and one pass over them for each group of bits, from the lowest of the value to the highest,
-sorts them: what is equal in a group keeps its order. That needs no vector instructions. `np.sort` is as fast where it
-has the right ones, and takes five times as long where it has the wrong ones.
+Keys are made in row order and sorted by a stable radix sort, with one pass for each group of bits from the lowest of
+the value to the highest. It needs no vector instructions. `np.sort` is as fast on processors with the instructions that
+it prefers, and takes five times as long on others.
 """
 
 import numpy as np
@@ -15,17 +15,18 @@ from numba import int64, uint32, uint64
 from core.compiler.compile import compiled, making_arrays
 
 LONGEST_RUN = 64
-DIGIT = 11  # bits that a pass looks at; their counts stay in the cache
+DIGIT = 11  # bits that a pass sorts by; their counts stay in the cache
 MOST_DIGITS = 6  # of a word
-SHORT = 48  # values that are put in their places one by one
-FEW, FEW_DIGITS, SOME_DIGITS = 4096, 2, 3  # upper bits that nearly always tell so many values apart, and more
+SHORT = 48  # values; up to here a list is sorted by insertion alone
+FEW, FEW_DIGITS, SOME_DIGITS = 4096, 2, 3  # digits that nearly always tell up to FEW values apart, and more values
 
 
 @compiled
 def sortable_keys(values, bits, classes, class_bits, row_bits, keys):
-    """Fill `keys` with what sorts like the known values: the ordered bits of the float; the lowest hold row and class.
+    """Fill `keys` with keys that sort like the known values, and return how many values are known.
 
-    `bits` is the same memory as `values`, read as whole numbers. Returns how many values are known.
+    A key is the float's bits, changed so that they sort; its lowest bits are replaced by the row and the class. `bits`
+    is the memory of `values`, read as integers.
     """
     low = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1)
     sign = uint64(1) << uint64(63)
@@ -34,7 +35,7 @@ def sortable_keys(values, bits, classes, class_bits, row_bits, keys):
         key = bits[row]
         if key == sign:  # -0.0 is 0.0
             key = uint64(0)
-        key ^= sign | (uint64(0) - (key >> uint64(63)))  # negative numbers backwards, below the others
+        key ^= sign | (uint64(0) - (key >> uint64(63)))  # negative numbers in reverse, below the others
         keys[n] = (key & ~low) | (uint64(row) << uint64(class_bits)) | uint64(classes[row])
         n += uint64(values[row] == values[row])
     return n
@@ -42,9 +43,10 @@ def sortable_keys(values, bits, classes, class_bits, row_bits, keys):
 
 @making_arrays
 def sort_keys(keys, buffers, low_bits, counts):
-    """`np.sort` of keys whose low bits ascend already; they end up in `keys` or in the room, which is as long.
+    """`np.sort` of keys whose low bits ascend already; returns the sorted keys, which are in `keys` or in `buffers`.
 
-    `counts[d, :]` becomes where the next key goes by its digit d. A digit that all keys share needs no pass.
+    `buffers` is as long as `keys`. `counts[d, :]` becomes the position of the next key by its digit d. A digit that all
+    keys share needs no pass.
     """
     n, mask, shift = uint64(keys.shape[0]), uint64((1 << DIGIT) - 1), uint64(DIGIT)
     n_digits = (64 - low_bits + DIGIT - 1) // DIGIT
@@ -71,7 +73,7 @@ def sort_keys(keys, buffers, low_bits, counts):
 
 @compiled
 def count_digits(keys, low_bits, n_digits, counts):
-    """`counts[d, digit]`: how many keys have it in place d, counted from the lowest bit of the value."""
+    """`counts[d, digit]`: how many keys have `digit` as their digit d, counted from the lowest bit of the value."""
     mask = uint64((1 << DIGIT) - 1)
     for d in range(n_digits):
         for digit in range(1 << DIGIT):
@@ -84,10 +86,10 @@ def count_digits(keys, low_bits, n_digits, counts):
 
 
 @compiled
-def settle_runs(keys, values, class_bits, row_bits, unsorted):
-    """Order the values whose keys differ only in bits that are not sorted yet; False when a run is too long.
+def insertion_sort_runs(keys, values, class_bits, row_bits, unsorted):
+    """Sort the values whose keys differ only in bits that are not sorted yet, by insertion; False if a run is too long.
 
-    `unsorted` are these bits, the lowest ones; at least those that made room for the row and the class.
+    `unsorted` is the mask of these bits, the lowest ones; it contains at least those that hold the row and the class.
     """
     low = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1)
     shift, run = uint64(class_bits), int64(0)
@@ -108,9 +110,10 @@ def settle_runs(keys, values, class_bits, row_bits, unsorted):
 
 @compiled
 def list_entries(keys, values, class_bits, row_bits, entries):
-    """Write the entries of a column: whether the value is new, the class, the row; how many are new.
+    """Write the entries of a column (whether the value is new, the class, the row), and return how many values are new.
 
-    Keys whose upper bits differ belong to different values, so that few values have to be looked up.
+    A value is new if it differs from the one before. Keys with different upper bits belong to different values, so that
+    few values have to be compared.
     """
     low, shift = (uint64(1) << uint64(row_bits + class_bits)) - uint64(1), uint64(class_bits)
     class_mask = (uint64(1) << shift) - uint64(1)
@@ -129,10 +132,11 @@ def list_entries(keys, values, class_bits, row_bits, entries):
 
 @making_arrays
 def sorted_list(values, classes, class_bits, row_bits, buffers, counts, entries):
-    """Write the list of the known values: how many they are, and how many of them are new.
+    """Write the list of the known values; return how many they are, and how many of them are new.
 
-    Bits that all keys share tell nothing, and a few after them nearly always enough; else all that a key has are
-    looked at. Where too many values are closer than that, the values are sorted themselves.
+    Bits that all keys share are not sorted by, and a few digits after them are nearly always enough; if not, all bits
+    of the keys are sorted by. Where too many values differ only in bits that no key holds, the values themselves are
+    sorted.
     """
     low_bits, bits = row_bits + class_bits, values.view(np.uint64)
     for looks_at_all in range(2):
@@ -146,7 +150,7 @@ def sorted_list(values, classes, class_bits, row_bits, buffers, counts, entries)
             unsorted = ~uint64(0)
         else:
             keys = sort_keys(keys, buffers[1, :n], first, counts)
-        if settle_runs(keys, values, class_bits, row_bits, unsorted):
+        if insertion_sort_runs(keys, values, class_bits, row_bits, unsorted):
             return n, list_entries(keys, values, class_bits, row_bits, entries)
     order = np.argsort(values, kind="mergesort")  # NaN come last
     for i in range(n):
@@ -157,7 +161,7 @@ def sorted_list(values, classes, class_bits, row_bits, buffers, counts, entries)
 
 @compiled
 def differing_bits(keys, low_bits):
-    """How many bits of the keys are not the same in all of them; at least the low ones."""
+    """How many of the lowest bits contain all bits that differ between the keys; at least `low_bits`."""
     differing, n_bits = uint64(0), int64(low_bits)
     for i in range(keys.shape[0]):
         differing |= keys[i] ^ keys[0]

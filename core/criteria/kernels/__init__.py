@@ -1,1 +1,1 @@
-"""Compiled twins of `criteria`."""
+"""Kernels of `criteria`."""

@@ -1,13 +1,14 @@
-"""The compiled twin of `class_moments` and of its tests: of all columns with an order at once, eight in lanes.
+"""Kernels of `class_moments` and its tests: all columns with an order at once, eight of them side by side in lanes.
 
-What is known of a node's columns stands in one list, class by class, and for eight columns after the other:
+The moments of a node's columns are stored in one array, by class, and within a class for eight columns after the other:
 
     | class 0                                                        | class 1 ...
     | columns 0 to 7                                | columns 8 to 15 ...
     | centre  weight  sum  squares  mean  deviation |                         each of eight numbers
 
-`numbers[row * width:]` are a row's values, NaN where missing; the width is a multiple of eight. Rows come class after
-class, `Grouped`, each class in row order: so its sums are those of the definition, and stay in the processor meanwhile.
+`numbers[row * width:]` are a row's values, NaN where missing; the width is a multiple of eight. Rows are sorted by
+class (`Grouped`), those of a class in row order, so that the sums of a class equal those of the definition and stay in
+registers until it is complete.
 """
 
 import numpy as np
@@ -19,30 +20,30 @@ from core.compiler.eight_lanes import WIDTH, in_lanes
 from core.compiler.row_sums import over_rows
 
 CENTRE, WEIGHT, SUM, SQUARES, MEAN, DEVIATION = (WIDTH * position for position in range(6))
-SHIFT, VARIATION = SUM, SQUARES  # what becomes of them once all rows are added up
+SHIFT, VARIATION = SUM, SQUARES  # what replaces them once all rows are added up
 OF_CLASS = 6 * WIDTH
 WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN, FIRST_CENTRE, STATISTIC, BETWEEN_DEGREES, WITHIN_DEGREES = (
     WIDTH * position for position in range(9)
 )
 OF_TEST = 9 * WIDTH
-TOGETHER = 3  # blocks of eight columns that one pass over the rows adds up: their sums stay in the processor
+TOGETHER = 3  # blocks of eight columns that one pass over the rows adds up: their sums fit into registers
 
 
 def adding(formula, *positions):
-    """The kernel of a formula for `TOGETHER` blocks of eight columns, and the one for a single block."""
+    """Two kernels of a formula: one for `TOGETHER` blocks of eight columns, and one for a single block."""
     return over_rows(*positions, blocks=TOGETHER, apart=OF_CLASS)(formula), over_rows(*positions)(formula)
 
 
 @in_lanes(types.void)
 def begin(moments, nan, weight):
-    """Nothing is known yet of a class but its weight."""
+    """Set a class's weight, and its centre to unknown."""
     moments.put(CENTRE, nan)
     moments.put(WEIGHT, weight)
 
 
 @in_lanes(types.uint64)
 def take_centre(values, moments):
-    """The first known values are the centres; which are known now."""
+    """Take the first known value of each column as its centre; returns which columns have one now."""
     centre = moments(CENTRE)
     centre = centre.where(centre.is_known(), values(0))
     moments.put(CENTRE, centre)
@@ -50,21 +51,21 @@ def take_centre(values, moments):
 
 
 def of_complete(values, weight, moments):
-    """What a row without missing values adds."""
+    """What a row without missing values adds to the sums of its class."""
     apart = values - moments(CENTRE)
     moved = weight * apart
     return moved, moved * apart
 
 
 def of_known(values, weight, moments):
-    """What is known of a row adds."""
+    """What a row's known values, and their weight, add to the sums of its class."""
     known, apart = values.is_known(), values - moments(CENTRE)
     moved = weight * apart
     return weight.where(known), moved.where(known), (moved * apart).where(known)
 
 
 def of_distances(values, weight, moments):
-    """The distance of a row from the mean of its class."""
+    """What a row adds to the sum of distances from the mean of its class."""
     apart = (values - moments(CENTRE) - moments(SHIFT)).size()
     return ((weight * apart).where(values.is_known()),)
 
@@ -76,27 +77,27 @@ distance_blocks, distance_block = adding(of_distances, DEVIATION)
 
 @in_lanes(types.void)
 def begin_test(tests, zero):
-    """No class is looked at yet."""
+    """Set the sums of a test to 0."""
     for position in (WHOLE, GROUPS, MOMENT, WITHIN, BETWEEN):
         tests.put(position, zero)
 
 
 @in_lanes(types.void)
 def forget_centre(tests, nan):
-    """No class has a centre yet."""
+    """Set the first centre to unknown."""
     tests.put(FIRST_CENTRE, nan)
 
 
 @in_lanes(types.void)
 def take_first_centre(moments, tests):
-    """Means are told from the centre of the first class that has one."""
+    """Take the centre of the first class that has one; means are relative to it."""
     centre = tests(FIRST_CENTRE)
     tests.put(FIRST_CENTRE, centre.where(centre.is_known(), moments(CENTRE)))
 
 
 @in_lanes(types.void)
 def finish_class(moments, tests):
-    """From sums to mean and variation; add the class to the analysis of variance."""
+    """Turn a class's sums into its mean and variation, and add it to the analysis of variance."""
     weight, total, centre = moments(WEIGHT), moments(SUM), moments(CENTRE)
     zero, one = weight.all(0.0), weight.all(1.0)
     has_weight = weight > zero
@@ -115,14 +116,14 @@ def finish_class(moments, tests):
 
 @in_lanes(types.void)
 def add_between(moments, tests):
-    """How far the mean of a class is from that of all."""
+    """Add the weighted square of the distance between a class's mean and the mean of all."""
     apart = moments(MEAN) - tests(MOMENT) / tests(WHOLE)
     tests.add(BETWEEN, moments(WEIGHT) * (apart * apart))
 
 
 @in_lanes(types.void)
 def add_class_of_levene(moments, tests):
-    """Add a class to Levene's test: what its distances vary by counts as at least TIE of their squares."""
+    """Add a class to Levene's test; the variation of distances counts as at least TIE of the sum of their squares."""
     weight, deviation, variation = moments(WEIGHT), moments(DEVIATION), moments(VARIATION)
     zero, one = weight.all(0.0), weight.all(1.0)
     varied, least = variation - deviation * deviation / weight.where(weight > zero, one), variation * weight.all(TIE)
@@ -134,7 +135,7 @@ def add_class_of_levene(moments, tests):
 
 @in_lanes(types.void)
 def add_between_of_levene(moments, tests):
-    """How far the mean distance of a class is from that of all."""
+    """Add the weighted square of the distance between a class's mean distance and that of all."""
     weight = moments(WEIGHT)
     apart = moments(DEVIATION) / weight - tests(MOMENT) / tests(WHOLE)
     tests.add(BETWEEN, (weight * (apart * apart)).where(weight > weight.all(0.0)))
@@ -142,7 +143,7 @@ def add_between_of_levene(moments, tests):
 
 @in_lanes(types.void)
 def finish_test(tests):
-    """F and its degrees of freedom; what varies within counts as at least TIE of the whole."""
+    """Compute F and its degrees of freedom; the variation within classes counts as at least TIE of the whole."""
     between, within, whole, groups = tests(BETWEEN), tests(WITHIN), tests(WHOLE), tests(GROUPS)
     zero, one = whole.all(0.0), whole.all(1.0)
     least = whole.all(TIE) * (between + within)
@@ -157,7 +158,7 @@ def finish_test(tests):
 
 @compiled
 def add_up_moments(numbers, width, has_missing, grouped, class_weights, moments):
-    """The moments of all classes and columns but for the deviations, as sums about the centres."""
+    """The moments of all classes and columns except the deviations, as sums about the centres."""
     n_blocks, rows, weights = width // WIDTH, grouped.rows, grouped.weights
     for k in range(class_weights.shape[0]):
         start, end, b = grouped.starts[k], grouped.starts[k + 1], 0
@@ -177,7 +178,7 @@ def add_up_moments(numbers, width, has_missing, grouped, class_weights, moments)
 
 @compiled
 def take_centres(numbers, width, rows, start, end, moments, k, weight):
-    """Begin with a class: its weight, and its first known value of every column."""
+    """Set a class's weight, and its first known value of every column."""
     n_blocks, whole = width // WIDTH, uint64((1 << WIDTH) - 1)
     for b in range(n_blocks):
         at, known, i = (k * n_blocks + b) * OF_CLASS, uint64(0), start
@@ -189,13 +190,13 @@ def take_centres(numbers, width, rows, start, end, moments, k, weight):
 
 @compiled
 def together(b, n_blocks):
-    """How many blocks are added up at once, from one on."""
+    """How many blocks are added up at once, from block b on."""
     return TOGETHER if b + TOGETHER <= n_blocks else 1
 
 
 @compiled
 def test_means(width, class_weights, moments, tests):
-    """Finish the moments, and put F and its degrees of freedom into `tests`."""
+    """`class_moments.mean_tests`: finishes the moments, writes each column's F and degrees of freedom to `tests`."""
     n_blocks = width // WIDTH
     for b in range(n_blocks):
         begin_test(b * OF_TEST, tests, 0.0)
@@ -211,7 +212,7 @@ def test_means(width, class_weights, moments, tests):
 
 @compiled
 def test_spread(numbers, width, grouped, class_weights, moments, tests):
-    """`levene_tests` of all columns, whose moments are known: F and its degrees of freedom into `tests`."""
+    """`class_moments.levene_tests`, moments being known: writes each column's F and degrees of freedom to `tests`."""
     n_blocks, rows, weights = width // WIDTH, grouped.rows, grouped.weights
     for k in range(class_weights.shape[0]):
         start, end, b = grouped.starts[k], grouped.starts[k + 1], 0

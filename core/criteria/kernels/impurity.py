@@ -1,11 +1,11 @@
-"""The compiled twins of `impurity` and `gain` for one node: the same operations in the same order, so the same bits.
+"""Kernels of `impurity` and `gain` for one node: the same operations in the same order, so the same bits.
 
 NumPy adds up fewer than eight numbers one after the other, and so do these.
 """
 
 from core.compiler.compile import compiled
 
-GINI, ENTROPY, ERROR, SQUARED = 0, 1, 2, 3  # how kernels are told a criterion
+GINI, ENTROPY, ERROR, SQUARED = 0, 1, 2, 3  # the codes of criteria in kernels
 MOST_CLASSES = 7
 
 
@@ -33,9 +33,10 @@ def squared_error(weight, moment, square):
 
 @compiled
 def gain_of_two(sums, criterion, n_classes, whole):
-    """`best_split.with_figures`: what a split gains; `sums` are the known weights of both branches, then their sums.
+    """The gain in `best_split.with_figures` of a split into two branches.
 
-    After these comes room for those of both together. `whole` is the node's weight where rows lack the value, else 0.
+    `sums` holds the known weights of both branches, then the sums of each, then scratch for the sums of both together.
+    `whole` is the node's weight where rows lack the value, else 0.
     """
     n_sums, first, second = 3 if criterion == SQUARED else n_classes, sums[0], sums[1]
     left, right, both = 2, 2 + n_sums, 2 + 2 * n_sums

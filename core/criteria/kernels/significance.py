@@ -1,7 +1,7 @@
-"""The compiled twins of the tests in `significance`, of one table: `groups[i, :]` are the sums of group i.
+"""Kernels of the tests in `significance`, for one table: `groups[i, :]` are the sums of group i.
 
-A test gives its statistic and its degrees of freedom between and within groups; chi-squared has none within. Sums run
-in the same order as in the definition, so all but the likelihood ratio have the same bits.
+A test gives its statistic and its degrees of freedom between and within groups; chi-squared has none within. Sums are
+added up in the order of the definition, so all but the likelihood ratio have the same bits.
 """
 
 from core.arithmetic.kernels.logarithms import log1p
@@ -12,12 +12,15 @@ from core.criteria.kernels.tails import log_chi_squared_tail, log_f_tail
 from core.criteria.significance import SAME_LOG10_P
 
 PEARSON, LIKELIHOOD_RATIO, VARIANCE = range(3)
-LAST_BITS = 1e-13, 4e-16  # of a logarithm of p: so much in any case, and in proportion
+LAST_BITS = 1e-13, 4e-16  # what the last bits of a logarithm of p may amount to: absolutely, and in proportion to it
 
 
 @compiled
 def statistic_of(test, groups, class_weights):
-    """The test of that name; `class_weights` is room for as many numbers as a group has sums."""
+    """The statistic of the given test and its degrees of freedom.
+
+    `class_weights` is scratch for as many numbers as a group has sums.
+    """
     if test == VARIANCE:
         return variance(groups)
     statistic, degrees = pearson(groups, class_weights) if test == PEARSON else likelihood_ratio(groups, class_weights)
@@ -26,7 +29,7 @@ def statistic_of(test, groups, class_weights):
 
 @compiled
 def pearson(groups, class_weights):
-    """`significance.pearson`: chi-squared and its degrees of freedom, both 0 where nothing can depend."""
+    """`significance.pearson`: chi-squared and its degrees of freedom, both 0 with fewer than two groups or classes."""
     whole, degrees = sides_of(groups, class_weights)
     statistic = 0.0
     if degrees == 0.0:
@@ -42,7 +45,7 @@ def pearson(groups, class_weights):
 
 @compiled
 def likelihood_ratio(groups, class_weights):
-    """`significance.likelihood_ratio`, in the same way."""
+    """`significance.likelihood_ratio`: G^2 and its degrees of freedom, both 0 with fewer than two groups or classes."""
     whole, degrees = sides_of(groups, class_weights)
     statistic = 0.0
     if degrees == 0.0:
@@ -61,7 +64,7 @@ def likelihood_ratio(groups, class_weights):
 
 @compiled
 def sides_of(groups, class_weights):
-    """The weight of the whole, that of each class, and the degrees of freedom."""
+    """The weight of the whole and the degrees of freedom; fills `class_weights`."""
     whole, n_groups, n_classes = 0.0, 0, 0
     for k in range(groups.shape[1]):
         class_weights[k] = 0.0
@@ -78,7 +81,7 @@ def sides_of(groups, class_weights):
 
 @compiled
 def weight_of(groups, i):
-    """The weight of a group: that of its classes together."""
+    """The weight of a group, summed over its classes."""
     weight = 0.0
     for k in range(groups.shape[1]):
         weight += groups[i, k]
@@ -110,7 +113,7 @@ def variance(groups):
 
 @compiled
 def log10_p(statistic, between, within):
-    """`significance.log10_p`: of F, or of chi-squared where nothing is within."""
+    """`significance.log10_p`: of F, or of chi-squared where `within` is 0."""
     if statistic <= 0:
         return 0.0
     tail = log_f_tail(statistic, between, within) if within > 0 else log_chi_squared_tail(statistic, between)
@@ -119,7 +122,7 @@ def log10_p(statistic, between, within):
 
 @compiled
 def most_significant(logs, statistics, n):
-    """`significance.most_significant` of the first n, and whether rounding may have chosen among them."""
+    """`significance.most_significant` of the first n, and whether rounding may have decided the choice."""
     smallest, largest, is_doubtful = logs[0], 0.0, False
     for i in range(n):
         smallest = min(smallest, logs[i])
@@ -135,7 +138,7 @@ def most_significant(logs, statistics, n):
 
 @compiled
 def is_close(log, limit):
-    """Whether the logarithm of p is so near to a limit that its last bits tell on which side it lies.
+    """Whether a logarithm of p is so near to a limit that its last bits decide on which side it is.
 
     The definition has other last bits: those of another gamma function, and of what is then added to them.
     """

@@ -1,4 +1,4 @@
-"""The functions of `tails`, compiled as they are."""
+"""Kernels of `tails`: its functions, compiled as they are."""
 
 from core.arithmetic.kernels.logarithms import log, log1p
 from core.arithmetic.kernels.powers import exp

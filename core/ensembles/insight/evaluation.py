@@ -15,7 +15,7 @@ from core.evaluation.evaluate import ROWS_AT_A_TIME, as_trained, measure
 from core.evaluation.measures import Measures
 from core.growth.samples import Samples
 from core.tables.parts import Part
-from core.tables.progress import Watch, nobody, part_of, watched
+from core.tables.progress import Watch, ignore_progress, part_of, watched
 from core.tables.table import Table
 from core.training.preparation import Prepared, take
 
@@ -40,7 +40,7 @@ def evaluate_forest(
     *,
     kernels: bool = False,
     threads: int = 1,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> ForestEvaluation:
     """Evaluate the trees together; with kernels only if the caller may wait for compilation.
 

@@ -19,7 +19,7 @@ from core.evaluation.importance import Fall, fall_from, impurity_decrease, shuff
 from core.evaluation.measures import measure_numbers
 from core.growth.held_out import labels_of
 from core.growth.samples import Samples
-from core.tables.progress import Watch, nobody, watched
+from core.tables.progress import Watch, ignore_progress, watched
 from core.tables.target import ClassTarget
 from core.tree.tree import full_view
 
@@ -48,7 +48,7 @@ def forest_falls_when_shuffled(
     seed: int,
     kernels: bool,
     threads: int = 1,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> list[Fall] | None:
     """`importance.falls_when_shuffled` of a forest; `samples` are records as it takes them, filled if it fills those.
 

@@ -19,7 +19,7 @@ from core.evaluation.curve import MOST_POINTS
 from core.evaluation.measures import Measures, measure_classes, measure_numbers
 from core.growth.held_out import labels_of
 from core.growth.samples import Samples
-from core.tables.progress import Watch, nobody, watched
+from core.tables.progress import Watch, ignore_progress, watched
 from core.tables.target import ClassTarget
 
 
@@ -60,7 +60,7 @@ def judge_out_of_bag(
     *,
     seed: int,
     kernels: bool,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> OutOfBag:
     """Evaluate the forest on its own training rows, each answered by trees that have not seen it.
 

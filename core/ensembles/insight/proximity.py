@@ -20,7 +20,7 @@ from core.arithmetic.sums import weights_by
 from core.ensembles.forest import Forest
 from core.prediction.predictor import Predictor
 from core.prediction.routing import Ends, MissingPolicy
-from core.tables.progress import Watch, nobody, watched
+from core.tables.progress import Watch, ignore_progress, watched
 from core.tables.table import Table
 from core.tree.tree import full_view
 
@@ -96,7 +96,7 @@ def outliers(
     seed: int,
     policy: MissingPolicy | None = None,
     kernels: bool,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> FloatArray:
     """`[row]`: how unlike the others of its class a row is; above about 10 it may be an outlier (Breiman).
 

@@ -16,7 +16,7 @@ from core.config.options import Numeric, NumericKind
 from core.ensembles.forest import Forest
 from core.growth.precut import bin_cuts
 from core.growth.samples import Samples
-from core.tables.progress import Watch, nobody, watched
+from core.tables.progress import Watch, ignore_progress, watched
 from core.tables.schema import Schema
 from core.tables.table import is_missing
 from core.tables.target import Task
@@ -45,7 +45,9 @@ def cells_of(samples: Samples) -> Cells:
     )
 
 
-def occurrences(forest: Forest, schema: Schema, cells: Cells, watch: Watch = nobody) -> dict[Conditions, Labels]:
+def occurrences(
+    forest: Forest, schema: Schema, cells: Cells, watch: Watch = ignore_progress
+) -> dict[Conditions, Labels]:
     """Every rule, with the trees that found it and the class that follows there, if classes are predicted."""
     found: dict[Conditions, Labels] = {}
     for number in watched(range(len(forest)), watch):

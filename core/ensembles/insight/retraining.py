@@ -26,7 +26,7 @@ from core.growth.samples import Samples
 from core.prediction.predictor import Predictor
 from core.pruning.choose_alpha import fold_of_rows
 from core.tables.parts import Part
-from core.tables.progress import Watch, nobody, part_of
+from core.tables.progress import Watch, ignore_progress, part_of
 from core.training.preparation import Prepared, take
 from core.training.train import Report, costs_of, train
 
@@ -52,7 +52,12 @@ class Retrained:
 
 
 def falls_when_retrained(
-    prepared: Prepared, config: TrainingConfig, *, engine: Engine = Engine.AUTO, threads: int = 1, watch: Watch = nobody
+    prepared: Prepared,
+    config: TrainingConfig,
+    *,
+    engine: Engine = Engine.AUTO,
+    threads: int = 1,
+    watch: Watch = ignore_progress,
 ) -> Retrained | None:
     """For each attribute, by how much the measure falls if the model is trained again with the attribute shuffled.
 

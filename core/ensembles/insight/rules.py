@@ -29,7 +29,7 @@ from core.ensembles.insight.recurring_rules import Conditions, Labels, cells_of,
 from core.growth.samples import Samples
 from core.rules.evidence import SURE
 from core.rules.extraction import Rule, rule_id
-from core.tables.progress import Watch, nobody, part_of, watched
+from core.tables.progress import Watch, ignore_progress, part_of, watched
 from core.tables.table import Table
 from core.tables.target import ClassTarget
 from core.tree.conditions import satisfied_by
@@ -58,7 +58,7 @@ class ForestRule:
 
 
 def strongest_rules(
-    forest: Forest, samples: Samples, out_of_bags: BoolArray, *, most: int = MOST_TOLD, watch: Watch = nobody
+    forest: Forest, samples: Samples, out_of_bags: BoolArray, *, most: int = MOST_TOLD, watch: Watch = ignore_progress
 ) -> list[ForestRule]:
     """The strongest rules first, ties to the one more trees found, then the one of fewer conditions.
 

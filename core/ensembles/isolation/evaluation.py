@@ -9,7 +9,7 @@ from core.ensembles.isolation.model import IsolationModel
 from core.ensembles.isolation.scores import IsolationPredictor
 from core.evaluation.curve import Parts, shared_out
 from core.tables.parts import Part
-from core.tables.progress import Watch, nobody
+from core.tables.progress import Watch, ignore_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class ScoreMeasures:
 
 
 def evaluate_isolation(
-    model: IsolationModel, parts: Parts, *, kernels: bool = False, threads: int = 1, watch: Watch = nobody
+    model: IsolationModel, parts: Parts, *, kernels: bool = False, threads: int = 1, watch: Watch = ignore_progress
 ) -> Mapping[Part, ScoreMeasures | None]:
     """The scores of each part; None for an empty one. `watch` is called with the progress, and may raise to end it."""
     predictor, watches = IsolationPredictor(model.isolation), shared_out(watch, parts)

@@ -40,7 +40,7 @@ from core.ensembles.growing_forest import forest_of
 from core.ensembles.sampling import n_drawn, tree_seed
 from core.missing.fractional_weights import send_down
 from core.splits.split import Split, SplitKind
-from core.tables.progress import Watch, nobody, watched
+from core.tables.progress import Watch, ignore_progress, watched
 from core.tables.schema import Kind, Schema
 from core.tables.table import Table
 from core.tables.target import Task
@@ -79,7 +79,7 @@ def usual_length(n: float) -> float:
     return 2 * (log(n - 1) + EULER) - 2 * (n - 1) / n
 
 
-def grow_isolation(table: Table, isolation: Isolation, *, seed: int, watch: Watch = nobody) -> IsolationForest:
+def grow_isolation(table: Table, isolation: Isolation, *, seed: int, watch: Watch = ignore_progress) -> IsolationForest:
     """A forest of random trees over at least one row."""
     n_sampled = n_drawn(isolation.sample_size, table.n_rows)
     deepest = (n_sampled - 1).bit_length()  # log2 of it, rounded up

@@ -17,7 +17,7 @@ from core.ensembles.isolation.isolation import IsolationForest
 from core.prediction.block_walk import as_numbers
 from core.prediction.predictor import Predictor
 from core.prediction.routing import MissingPolicy
-from core.tables.progress import Watch, nobody, watched
+from core.tables.progress import Watch, ignore_progress, watched
 from core.tables.table import Table
 from core.tree.layout import IN_FLIGHT, TEST
 from core.tree.tree import Tree, full_view
@@ -49,11 +49,13 @@ class IsolationPredictor:
     def __init__(self, isolation: IsolationForest) -> None:
         self.isolation = isolation
 
-    def scores(self, table: Table, *, kernels: bool, threads: int = 1, watch: Watch = nobody) -> FloatArray:
+    def scores(self, table: Table, *, kernels: bool, threads: int = 1, watch: Watch = ignore_progress) -> FloatArray:
         """`[row]`: from 0 to 1, anomalies near 1."""
         return self.isolation.scores(self.path_lengths(table, kernels=kernels, threads=threads, watch=watch))
 
-    def path_lengths(self, table: Table, *, kernels: bool, threads: int = 1, watch: Watch = nobody) -> FloatArray:
+    def path_lengths(
+        self, table: Table, *, kernels: bool, threads: int = 1, watch: Watch = ignore_progress
+    ) -> FloatArray:
         """`[row]`: the mean of its path lengths over the trees."""
         if kernels and table.n_rows > FEW_ROWS:
             with suppress(KernelNotCompiled):
@@ -89,7 +91,7 @@ class IsolationPredictor:
         total /= len(self.isolation)
         left = np.flatnonzero(np.isnan(total))
         if len(left):
-            total[left] = self._tree_by_tree(table.take(left), kernels=True, watch=nobody)
+            total[left] = self._tree_by_tree(table.take(left), kernels=True, watch=ignore_progress)
         return total
 
     @cached_property

@@ -121,9 +121,9 @@ def merged_while_alike(categories: Categories, how: Merging) -> Groups:
         if how.alpha_split is None:
             continue
         before.add(frozenset(pairs.groups))
-        parts = best_division(group, categories, how) if len(group) > 2 else None
+        parts = best_two_way_split(group, categories, how) if len(group) > 2 else None
         if parts is not None and (divided := frozenset(pairs.groups) - {group} | set(parts)) not in before:
-            pairs.divide(parts)
+            pairs.split_group(parts)
             before.add(divided)
     return pairs.groups
 
@@ -206,7 +206,7 @@ class Pairs:
         self._change([one])
         return group
 
-    def divide(self, parts: tuple[Group, Group]) -> None:
+    def split_group(self, parts: tuple[Group, Group]) -> None:
         """Replace a group by its two parts."""
         self._at |= {part[0]: part for part in parts}
         self._change([part[0] for part in parts])
@@ -277,13 +277,13 @@ def unbeaten(statistic: FloatArray, kindness: FloatArray) -> RowArray:
     return unbeaten_positions
 
 
-def best_division(group: Group, categories: Categories, how: Merging) -> tuple[Group, Group] | None:
+def best_two_way_split(group: Group, categories: Categories, how: Merging) -> tuple[Group, Group] | None:
     """The two-way split of a group with the smallest p, if that is at most alpha_split; on a tie the first.
 
     All two-way splits of a group have the same degrees of freedom, so the largest statistic has the smallest p.
     """
     assert how.alpha_split is not None
-    masks, sides = divisions(group, categories)
+    masks, sides = two_way_splits(group, categories)
     statistic, degrees = how.test(sides)
     largest = float(statistic.max())
     best = int(np.argmax(statistic >= largest - TIE * max(1.0, largest)))
@@ -294,7 +294,7 @@ def best_division(group: Group, categories: Categories, how: Merging) -> tuple[G
     return one, other
 
 
-def divisions(group: Group, categories: Categories) -> tuple[BoolArray, FloatArray]:
+def two_way_splits(group: Group, categories: Categories) -> tuple[BoolArray, FloatArray]:
     """`[split, category]` and `[split, side, :]`: the two-way splits of a group to try, and the sums of both sides.
 
     Ordered categories: every cut, with missing on either side or alone. Unordered: all two-way splits of up to 12
@@ -312,10 +312,10 @@ def divisions(group: Group, categories: Categories) -> tuple[BoolArray, FloatArr
         return np.concatenate([cuts_of_order(order) for order in orders]), sides
     if group[-1] != categories.missing:
         return cuts_of_order(np.arange(n)), both_sides(sums, np.arange(n - 1))
-    return divisions_with_missing(sums)
+    return two_way_splits_with_missing(sums)
 
 
-def divisions_with_missing(sums: FloatArray) -> tuple[BoolArray, FloatArray]:
+def two_way_splits_with_missing(sums: FloatArray) -> tuple[BoolArray, FloatArray]:
     """The two-way splits of ordered categories and missing, the last: missing before the cut, after it, or alone."""
     known, missing, n = sums[:-1], sums[-1], len(sums)
     cuts, sides = cuts_of_order(np.arange(n - 1)), both_sides(known, np.arange(n - 2))

@@ -30,7 +30,7 @@ from core.methods.oblique.kernels import start
 from core.methods.oblique.kernels.grow import DONE
 from core.methods.oblique.kernels.start import STOP
 from core.methods.oblique.oblique import columns_for_sums
-from core.tables.progress import Watch, nobody
+from core.tables.progress import Watch, ignore_progress
 from core.tables.table import is_missing
 from core.tree.tree import Tree
 
@@ -92,7 +92,7 @@ class Rules(NamedTuple):
     large_unit: float
 
 
-def grow_multivariate(samples: Samples, algorithm: Algorithm, *, seed: int = 0, watch: Watch = nobody) -> Tree:
+def grow_multivariate(samples: Samples, algorithm: Algorithm, *, seed: int = 0, watch: Watch = ignore_progress) -> Tree:
     """Grow the full tree; `watch` is called with the progress several times a second, and may raise to stop growth."""
     max_leaves = algorithm.stopping.max_leaves
     if max_leaves is not None:

@@ -16,7 +16,7 @@ from core.methods.quest.kernels import grow as kernels
 from core.methods.quest.problem import Limits, Problem
 from core.methods.quest.scratch import Grown, Work, node_buffers, tree_buffers
 from core.splits.split import SplitKind
-from core.tables.progress import Watch, nobody
+from core.tables.progress import Watch, ignore_progress
 from core.tables.table import Column, is_missing
 from core.tables.target import ClassTarget
 from core.tree.tree import LEAF, SPLIT_KINDS, Tree
@@ -24,7 +24,7 @@ from core.tree.tree import LEAF, SPLIT_KINDS, Tree
 POLL_SECONDS = 0.25
 
 
-def grow_quest(samples: Samples, algorithm: Algorithm, *, watch: Watch = nobody) -> Tree:
+def grow_quest(samples: Samples, algorithm: Algorithm, *, watch: Watch = ignore_progress) -> Tree:
     """Grow the full tree; `watch` is called with the progress several times a second, and may raise to stop growth."""
     schema = samples.attributes.schema
     ordered = [column for column, attribute in enumerate(schema) if attribute.has_order]

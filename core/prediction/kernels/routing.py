@@ -9,7 +9,7 @@ weighted copies. Everything rarer goes through `walk`, which visits node by node
 from numba import int32, int64, uint32, uint64
 
 from core.arithmetic.ties import TIE
-from core.compiler.compile import ask_for, compiled, numbers_at
+from core.compiler.compile import compiled, numbers_at, prefetch
 from core.tree.layout import IN_FLIGHT, LANES, LOOKUP, LOOKUP_OF_INTERVALS, THRESHOLD
 
 WEIGHTED, LAST_NODE, MAJORITY_BRANCH, SURROGATE = 0, 1, 2, 3
@@ -98,7 +98,7 @@ def take_thresholds(tests, depth, tiles, at, reached, start, columns, ahead):
             break
         for first in range(uint64(0), uint64(IN_FLIGHT), uint64(ROWS_PER_LINE)):
             if line < n_lines:
-                ask_for(line_address(columns, ahead, line))
+                prefetch(line_address(columns, ahead, line))
                 line += uint64(1)
             for i in range(first, first + uint64(ROWS_PER_LINE)):
                 test = tests[reached[start + i]]
@@ -233,7 +233,7 @@ def weighted_answers(nodes, depth, tiles, at, slots, n_slots, copies, holes, sta
             break
         asked = min(uint64(step * LINES_PER_STEP), n_lines)
         for line in range(asked, min(asked + uint64(LINES_PER_STEP), n_lines)):
-            ask_for(line_address(columns, ahead, line))
+            prefetch(line_address(columns, ahead, line))
         n_holes = step_down(nodes.tests, tiles, at, copies, n, holes)
         if n + n_holes > uint64(copies.shape[0]):
             return False
@@ -382,7 +382,7 @@ def follow_surrogates(surrogates, position, block, entries, start, n, branches):
 
 
 @compiled
-def divide_in_two(entries, weights, start, n, branches, left_share, right_share, free):
+def split_in_two(entries, weights, start, n, branches, left_share, right_share, free):
     """`fractional_weights.send_down` to two branches: the first stays in place, the second goes to free memory."""
     left, right = uint64(start), uint64(free)
     for i in range(uint64(n)):
@@ -514,7 +514,7 @@ def walk(nodes, surrogates, policy, keeps, block, out, memory):
             n_missing = 0
         if n_branches == 2:
             left_share, right_share = factor * share[child], factor * share[child + 1]
-            n_left, n_right = divide_in_two(entries, weights, start, n, branches, left_share, right_share, free)
+            n_left, n_right = split_in_two(entries, weights, start, n, branches, left_share, right_share, free)
             waiting = push(frames, waiting, child + 1, free, n_right, 0, 0, free + n_right)
             waiting = push(frames, waiting, child, start, n_left, 0, 0, free + n_right)
             continue

@@ -1,1 +1,1 @@
-"""Compiled twins of `splits`."""
+"""Kernels of `splits`."""

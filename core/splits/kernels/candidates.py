@@ -1,13 +1,13 @@
-"""The compiled twins of `candidates`: where in a sorted list a way to choose cuts.
+"""Kernels of `candidates`: at which positions of a sorted list to cut.
 
-The lists are those of `splits.kernels.numeric`. A place is that of the entry after a cut, and the gap before an entry
-is one between neighbouring values if the entry's first bit says so:
+The lists are those of `splits.kernels.numeric`. The position of a cut is that of the entry after it; there is a cut
+before an entry if the entry's highest bit says that its value is new:
 
     values     1   1   3   4   4            entries, ascending
-    places             2   3                places[0], places[1]
+    positions          2   3                positions[0], positions[1]
 
-Every twin writes its places in ascending order and returns how many there are; where a threshold is no midpoint, it
-stands beside its place.
+Every kernel writes its positions in ascending order and returns how many there are. Thresholds that are not midpoints
+are written to the same indices as their positions.
 """
 
 from math import isfinite
@@ -20,19 +20,19 @@ from core.compiler.compile import compiled, making_arrays
 from core.splits.candidates import equal_width_threshold as defined_threshold
 
 EVERY_GAP, CLASS_CHANGES, EQUAL_FREQUENCY, EQUAL_WIDTH, AT_RANDOM, DISTANT_VALUES = range(6)  # ways to choose
-NO_CLASS = -1  # of a value whose rows have several
+NO_CLASS = -1  # for a value whose rows have several classes
 
 equal_width_threshold = compiled(defined_threshold)
 
 
 @compiled
 def midpoints_at_changes(entries, start, n, shift, positions):
-    """`candidates.midpoints_at_changes`: `single` is the class of a value all of whose rows have the same."""
+    """`candidates.midpoints_at_changes`; `single` is the class of a value whose rows all have that class."""
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     n_positions, value, end = 0, int64(start), int64(start + n)
     single, single_before = int64((entries[start] >> uint32(shift)) & mask), int64(NO_CLASS)
     for i in range(start + 1, end + 1):
-        is_over = i == end or entries[i] >> uint32(31) > 0  # the value's last row was the one before
+        is_over = i == end or entries[i] >> uint32(31) > 0  # the entry before was the last one of its value
         here = int64((entries[i] >> uint32(shift)) & mask) if i < end else int64(NO_CLASS)
         if is_over:
             if value > start and (single != single_before or single == NO_CLASS):
@@ -66,7 +66,7 @@ def equal_frequency(entries, start, n, shift, weights, bins, positions):
 
 @compiled
 def equal_width(entries, start, n, shift, values, bins, positions, thresholds):
-    """`candidates.equal_width`; `values[row]`."""
+    """`candidates.equal_width`; `values` are by row."""
     low, high = ends(entries, start, n, shift, values)
     for j in range(1, bins):
         thresholds[j - 1] = equal_width_threshold(low, high, j, bins)
@@ -94,7 +94,7 @@ def random_threshold(low, high, key):
 
 @compiled
 def ends(entries, start, n, shift, values):
-    """The smallest and the largest value, each from the last of its rows, as `numeric.distinct_values` has them."""
+    """The smallest and the largest value, each from its last row, as in `numeric.distinct_values`."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     i = int64(start)
     while i + 1 < start + n and not entries[i + 1] >> uint32(31):
@@ -104,13 +104,13 @@ def ends(entries, start, n, shift, values):
 
 @making_arrays
 def one_per_gap(entries, start, n, shift, values, n_thresholds, positions, thresholds):
-    """`candidates.one_per_gap`: the thresholds that stay are moved to the front, each beside its place."""
+    """`candidates.one_per_gap`; the thresholds that are kept move to the front, in the order of their positions."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     thresholds[:n_thresholds].sort()
     n_positions, position, end = 0, int64(start), int64(start + n)
     for t in range(n_thresholds):
         threshold, after = thresholds[t], end
-        while position < after:  # the first entry above the threshold is in [place, after]
+        while position < after:  # the first entry above the threshold is in [position, after]
             middle = (position + after) // 2
             if values[entries[middle] & row_mask] > threshold:
                 after = middle
@@ -124,7 +124,7 @@ def one_per_gap(entries, start, n, shift, values, n_thresholds, positions, thres
 
 @compiled
 def first_position(entries, start, n, row_mask, weights, least):
-    """The first place with enough weight before it; see `splits.kernels.numeric.last_place`."""
+    """The first position with at least `least` weight before it; see `splits.kernels.numeric.last_position`."""
     before, i, end = 0.0, uint64(start), uint64(start + n)
     while i < end and before < least:
         before += weights[entries[i] & row_mask]
@@ -134,7 +134,7 @@ def first_position(entries, start, n, row_mask, weights, least):
 
 @compiled
 def n_gaps(entries, first, after):
-    """How many places from the first on, and before `after`, stand between neighbouring values."""
+    """How many of the positions from `first` on and before `after` are between different values."""
     n = 0
     for i in range(first, after):
         n += entries[i] >> uint32(31)

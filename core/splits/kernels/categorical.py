@@ -1,16 +1,16 @@
-"""The compiled twins of `categorical` and `rare_categories`: the same divisions of a column's levels.
+"""Kernels of `categorical` and `rare_categories`: the best split of a column's categories.
 
-The levels that a node holds are put side by side in slots, in declared order; a slot is what `categorical` calls a
-level. Every search costs what these slots cost, however many levels are declared.
+The categories that a node holds are copied side by side into slots, in declared order; rare ones share a slot. A slot
+is what `categorical` calls a category. The cost of a search depends on the slots, not on the declared categories.
 
-A search names its candidates (the cuts of an order, the moves of one slot, all groupings) by the weights of both groups
-and by what the first group holds, one feature after the other, so that one loop without branches serves each feature.
-A gain is what `Objective.decrease` gives, NO_CUT where there is no division. For Gini and squared error it needs no
-more than how far a group's shares or means lie from those of the whole:
+A search describes its candidates (the cuts of an order, the moves of one slot, all groupings) by the weights of both
+groups and by the sums of the first group, one feature after the other, so that one loop without branches serves each
+feature. A gain is that of `Objective.decrease`, or NO_CUT where there is no valid split. For Gini and squared error it
+depends only on how far a group's shares or means are from those of the whole:
 
     gain = |sum of pulls of a group|^2 / (N_1 N_2)      pull of a slot: weight (features - features of the whole)
 
-Else it comes from what both groups hold, in the scores of `splits.kernels.numeric`.
+For other criteria it is computed from the sums of both groups, as the scores of `splits.kernels.numeric` are.
 """
 
 from math import sqrt
@@ -28,10 +28,10 @@ from core.splits.categorical import EXHAUSTIVE_LEVELS, LEAST_SHARE, POWER_STEPS
 from core.splits.kernels.numeric import NO_CUT, SMALL_COUNT, times_log2
 
 TIMES_LOG2 = np.array([0.0, *(n * logarithms.log2(n) for n in range(1, SMALL_COUNT))])
-CLOSE_KEYS = 16  # moves for each slot, beyond which a sort by places is given up
+CLOSE_KEYS = 16  # moves for each slot, beyond which an insertion sort is given up
 MOST_SQUARED = 8  # features; beyond, the powers of their scatter cost more than they save
 
-# The rows of what `Space` holds.
+# The rows of the arrays in `Scratch`.
 SLOT_OF, ORDER, COUNTS = range(3)
 WEIGHTS, DIRECTION, OTHER_WEIGHTS = range(3)
 SUMS, FEATURES, PULLS = range(3)
@@ -40,24 +40,24 @@ TOTALS, MEANS, LEFT, RIGHT, AXIS, NEXT_AXIS, SCATTER = range(7)
 MASK, OTHER = range(2)
 
 
-class Space(NamedTuple):
-    """Room for searching columns one after the other; nothing in it outlives a search.
+class Scratch(NamedTuple):
+    """Scratch for searching columns one after the other; nothing in it outlives a search.
 
-    Few arrays, since handing over each takes time.
+    The arrays are few, since passing each one takes time.
     """
 
-    positions: np.ndarray  # [SLOT_OF, level], -1 where the node does not hold it; [ORDER, i]: a slot; [COUNTS, place]
-    slots: np.ndarray  # [WEIGHTS, slot], [DIRECTION, slot], [OTHER_WEIGHTS, slot]: of those in the same group
+    positions: np.ndarray  # [SLOT_OF, category], -1 where it is not in the node; [ORDER, i]: a slot; [COUNTS, bucket]
+    slots: np.ndarray  # [WEIGHTS, slot], [DIRECTION, slot], [OTHER_WEIGHTS, slot]: of earlier slots in its group
     tables: np.ndarray  # [SUMS, column, slot], [FEATURES, feature, slot], [PULLS, feature, slot]
-    candidates: np.ndarray  # [FIRST or SECOND, i]: the groups' weights; [PART, i]: one entry of the first one's sums; …
+    candidates: np.ndarray  # [FIRST or SECOND, i]: the groups' weights; [PART, i]: a feature's sum in the first; …
     vectors: np.ndarray  # [TOTALS and so on, feature]; [SCATTER + feature, feature]
     masks: np.ndarray  # [MASK, slot] and so on: whether it is in the first group
 
 
 class Whole(NamedTuple):
-    """The slots of a node: how many, how many features each has, and what their division is measured by.
+    """The slots of a node: how many they are, how many features each has, and the measures of their splits.
 
-    `unit` is that of the features, `reach` the farthest a slot's features lie from those of the whole.
+    `unit` is that of the features, `reach` the largest distance of a slot's features from those of the whole.
     """
 
     n_slots: int
@@ -69,14 +69,14 @@ class Whole(NamedTuple):
 
 
 @making_arrays
-def space_for(n_levels, width):
-    """Room for columns of up to so many levels, whose sums have so many entries."""
+def scratch_for(n_levels, width):
+    """Scratch for columns of up to `n_levels` categories whose sums have `width` entries."""
     n_groupings = 1 << (min(n_levels, EXHAUSTIVE_LEVELS) - 1)
-    return Space(
+    return Scratch(
         np.empty((3, n_levels + 1), np.int64),
         np.empty((3, n_levels)),
         np.empty((3, width, n_levels)),
-        np.empty((6, max(n_levels, n_groupings) + 8)),  # rows that start a power of two apart evict each other
+        np.empty((6, max(n_levels, n_groupings) + 8)),  # rows a power of two apart evict each other from the cache
         np.empty((SCATTER + width, width)),
         np.empty((2, n_levels), np.bool_),
     )
@@ -93,7 +93,7 @@ def multiway_is_valid(level_weights, min_weight):
 
 @compiled
 def multiway_gain(levels, level_weights, criterion, space):
-    """The gain of one branch for each level: no division into two groups has more."""
+    """The gain of one branch for each category; no split into two groups gains more."""
     start, n_features = feature_columns(levels.shape[1], criterion)
     vectors = space.vectors
     for j in range(n_features):
@@ -110,7 +110,7 @@ def multiway_gain(levels, level_weights, criterion, space):
 
 @compiled
 def bound_of_slots(whole, criterion, space):
-    """What no division of the slots into two groups gains more than, where their scatter tells; else no bound."""
+    """A bound on the gain of any split of the slots into two groups, where their scatter gives one; else -NO_CUT."""
     is_useful = has_useful_scatter(whole.n_features, criterion)
     if is_useful or whole.n_slots > EXHAUSTIVE_LEVELS:
         fill_scatter(whole, space)
@@ -119,9 +119,9 @@ def bound_of_slots(whole, criterion, space):
 
 @compiled
 def one_hot_gains(levels, level_weights, criterion, min_weight, space, gains):
-    """The gain of each level against the rest, NO_CUT where a side holds too little; how many have one.
+    """`best_split.one_hot_candidates` without their figures: fills `gains`, and returns how many categories have one.
 
-    `best_split.one_hot_candidates` before their figures.
+    `gains[v]` is that of category v against the rest, NO_CUT where a side holds too little.
     """
     whole = put_side_by_side(levels, level_weights, criterion, 0.0, space)
     name_each_alone(whole, criterion, min_weight - TIE, space)
@@ -135,7 +135,7 @@ def one_hot_gains(levels, level_weights, criterion, min_weight, space, gains):
 
 @compiled
 def best_one_vs_rest(levels, level_weights, criterion, tolerance, min_weight, min_category_weight, space, is_in_first):
-    """`categorical.best_one_vs_rest`, rare levels taken as one: the gain, and the division in `is_in_first[level]`."""
+    """`categorical.best_one_vs_rest` with rare categories merged: returns the gain, fills `is_in_first[category]`."""
     whole = put_side_by_side(levels, level_weights, criterion, min_category_weight, space)
     name_each_alone(whole, criterion, min_weight - TIE, space)
     best = first_within_tie(space.candidates[GAINS], whole.n_slots, tolerance)
@@ -150,9 +150,10 @@ def best_one_vs_rest(levels, level_weights, criterion, tolerance, min_weight, mi
 def best_two_groups(
     levels, level_weights, criterion, tolerance, min_weight, min_category_weight, floor, space, is_in_first
 ):
-    """`categorical.best_two_groups`, rare levels taken as one: the gain, and the division in `is_in_first[level]`.
+    """`categorical.best_two_groups` with rare categories merged: returns the gain, and a bound on that of any split.
 
-    Then what no division gains more than. Where that is below the floor there is no search, and the gain is NO_CUT.
+    The groups are written to `is_in_first[category]`. Where the bound is below `floor` there is no search, and the gain
+    is NO_CUT.
     """
     whole = put_side_by_side(levels, level_weights, criterion, min_category_weight, space)
     if whole.n_slots < 2:
@@ -172,7 +173,7 @@ def best_two_groups(
         gain = best_of_all(whole, criterion, tolerance, least, space, mask)
     else:
         gain = best_prefix(whole, criterion, tolerance, least, space, mask) if is_line else NO_CUT
-        if gain < bound:  # a search that starts with the best grouping of all ends there
+        if gain < bound:  # otherwise the best cut of the order is the best grouping of all
             gain = best_searched(whole, criterion, tolerance, least, space, mask)
     if gain > NO_CUT:
         name_by_earliest(mask, whole.n_slots)
@@ -182,7 +183,7 @@ def best_two_groups(
 
 @compiled
 def spread_over_levels(whole, n_levels, space, mask, is_in_first):
-    """The groups of all declared levels; those that the node does not hold join the heavier one."""
+    """Fill the group of each declared category; those that are not in the node join the heavier group."""
     first, second = group_weights(mask, whole.n_slots, space.slots)
     for v in range(n_levels):
         slot = space.positions[SLOT_OF, v]
@@ -194,13 +195,16 @@ def spread_over_levels(whole, n_levels, space, mask, is_in_first):
 
 @compiled
 def feature_columns(width, criterion):
-    """Where the columns of classes' weights, or of outputs' sums, start among the sums, and how many there are."""
+    """Which of the sums are the features (class weights, or sums of outputs): the first of them, and their number."""
     return (1, (width - 1) // 2) if criterion == SQUARED else (0, width)
 
 
 @making_arrays
 def put_side_by_side(levels, level_weights, criterion, min_category_weight, space):
-    """Fill the slots as `rare_categories` merges levels, leave out classes that are not there, and take features."""
+    """Fill the slots and their features.
+
+    Categories are merged as in `rare_categories`, and classes that are not in the node are left out.
+    """
     slots, tables, vectors = space.slots, space.tables, space.vectors
     start, m = feature_columns(levels.shape[1], criterion)
     n = fill_slots(levels, level_weights, min_category_weight, space.positions, slots, tables)
@@ -235,7 +239,10 @@ def put_side_by_side(levels, level_weights, criterion, min_category_weight, spac
 
 @compiled
 def fill_slots(levels, level_weights, min_category_weight, positions, slots, tables):
-    """Copy what the node holds of each level, all that is rare into the slot of the first of them."""
+    """Copy the sums of the node's categories into slots, and return the number of slots.
+
+    All rare categories share the slot of the first of them.
+    """
     n, rare, width = 0, -1, levels.shape[1]
     for v in range(level_weights.shape[0]):
         weight = level_weights[v]
@@ -260,13 +267,13 @@ def fill_slots(levels, level_weights, min_category_weight, positions, slots, tab
 
 @compiled
 def drop_absent_classes(n, n_classes, tables):
-    """Close the gaps that classes without weight leave in the sums of the slots; how many classes are left."""
+    """Remove classes without weight from the sums of the slots, closing the gaps; returns how many classes are left."""
     n_kept = 0
     for j in range(n_classes):
-        is_there = False
+        is_present = False
         for v in range(n):
-            is_there |= tables[SUMS, j, v] > 0.0
-        if is_there:
+            is_present |= tables[SUMS, j, v] > 0.0
+        if is_present:
             if n_kept < j:
                 for v in range(n):
                     tables[SUMS, n_kept, v] = tables[SUMS, j, v]
@@ -276,7 +283,7 @@ def drop_absent_classes(n, n_classes, tables):
 
 @compiled
 def unit_of(n, n_outputs, tables):
-    """`categorical.unit_of`, for numbers."""
+    """`categorical.unit_of` for regression."""
     weight, square = 0.0, 0.0
     for v in range(n):
         weight += tables[SUMS, 0, v]
@@ -294,7 +301,7 @@ def unit_of(n, n_outputs, tables):
 
 @compiled
 def times_log2_of(weight):
-    """`times_log2`, looked up for small counts."""
+    """`splits.kernels.numeric.times_log2`, looked up for small integers."""
     if 0.0 <= weight < SMALL_COUNT:
         whole = uint64(weight)
         if whole == weight:
@@ -304,7 +311,7 @@ def times_log2_of(weight):
 
 @compiled
 def score_of(table, row, start, n_features, weight, criterion):
-    """How pure a set is, by sums in a row of a table: one side's part of the scores in `splits.kernels.numeric`."""
+    """How pure a set is, by sums in a table's row: one side's part of a score in `splits.kernels.numeric`."""
     if criterion == ENTROPY:
         total = -times_log2_of(weight)
         for j in range(start, start + n_features):
@@ -323,19 +330,19 @@ def score_of(table, row, start, n_features, weight, criterion):
 
 @compiled
 def is_by_distance(criterion):
-    """Whether gains come from pulls, else from the sums of both groups."""
+    """Whether gains are computed from pulls; otherwise they are computed from the sums of both groups."""
     return criterion in (GINI, SQUARED)
 
 
 @compiled
 def summands(criterion):
-    """What is added up over a group to know its gain: a row of the tables."""
+    """The row of `Scratch.tables` that is added up over a group to compute its gain."""
     return PULLS if is_by_distance(criterion) else SUMS
 
 
 @compiled
 def begin_scores(n, criterion, candidates):
-    """The scores of n candidates before any feature is known."""
+    """Set the scores of n candidates to what they are before any feature is added."""
     for i in range(n):
         candidates[SCORES, i], candidates[OTHER_SCORES, i] = 0.0, 0.0
     if criterion == ENTROPY:
@@ -345,7 +352,7 @@ def begin_scores(n, criterion, candidates):
 
 @compiled
 def add_to_scores(n, criterion, total, candidates):
-    """Let the scores of n candidates know a feature: PART is the first group's, of which there is so much in total."""
+    """Add a feature to the scores of n candidates: PART is the first group's sum, `total` that of both groups."""
     if is_by_distance(criterion):
         for i in range(n):
             candidates[SCORES, i] += candidates[PART, i] * candidates[PART, i]
@@ -362,12 +369,12 @@ def add_to_scores(n, criterion, total, candidates):
 
 @compiled
 def fill_gains(n, whole, criterion, least, candidates):
-    """The gains of n candidates, once their scores know all features; NO_CUT where a group holds too little."""
+    """Compute the gains of n candidates from their complete scores; NO_CUT where a group holds too little."""
     for i in range(n):
         first, second = candidates[FIRST, i], candidates[SECOND, i]
         smaller = min(first, second)
         if is_by_distance(criterion):
-            # What rounding leaves of the pulls of nearly everything counts for no more than its weight allows.
+            # The pulls of nearly all slots add up to mere rounding, so the smaller group's weight limits the gain.
             most = whole.reach * smaller
             gain = min(candidates[SCORES, i], most * most) / (first * second) * (whole.unit * whole.unit)
         else:
@@ -377,7 +384,7 @@ def fill_gains(n, whole, criterion, least, candidates):
 
 @compiled
 def first_within_tie(gains, n, tolerance):
-    """`ties.first_within_tie` among the first n; -1 when none of them is a division."""
+    """`ties.first_within_tie` among the first n; -1 if none of them is a valid split."""
     largest = NO_CUT
     for i in range(n):
         largest = max(largest, gains[i])
@@ -392,7 +399,7 @@ def first_within_tie(gains, n, tolerance):
 
 @compiled
 def name_each_alone(whole, criterion, least, space):
-    """The gain of each slot against all others."""
+    """Fill the gains of each slot against all others."""
     n, slots, tables, candidates = whole.n_slots, space.slots, space.tables, space.candidates
     before, after = 0.0, 0.0
     for v in range(n):
@@ -413,7 +420,7 @@ def name_each_alone(whole, criterion, least, space):
 
 @compiled
 def gain_of_groups(mask, whole, criterion, least, space):
-    """The gain of a grouping, both groups added up in slot order; their sums stay in LEFT and RIGHT."""
+    """The gain of a grouping, both groups added up in slot order; their sums are left in LEFT and RIGHT."""
     tables, vectors, n, m = space.tables, space.vectors, whole.n_slots, whole.n_features
     start = 1 if criterion == SQUARED else 0
     for j in range(m):
@@ -446,36 +453,36 @@ def group_weights(mask, n, slots):
 
 @compiled
 def most_on_a_line(criterion):
-    """How many features the levels may have and still lie on a line: the shares of two classes add up to 1."""
+    """How many features slots may have and still be on a line: one output, or two classes, whose shares add up to 1."""
     return 1 if criterion == SQUARED else 2
 
 
 @compiled
 def has_one_direction(whole, criterion):
-    """Whether some cut of one order is the best grouping of all."""
+    """Whether the best grouping of all is a cut of one order."""
     return whole.n_features <= most_on_a_line(criterion)
 
 
 @compiled
 def follow_feature(whole, feature, space):
-    """Order the slots by one of their features."""
+    """Sort the slots by one of their features."""
     slots, tables = space.slots, space.tables
     for v in range(whole.n_slots):
         slots[DIRECTION, v] = tables[FEATURES, feature, v]
-    put_in_order(whole.n_slots, space.positions, slots)
+    sort_with_ties(whole.n_slots, space.positions, slots)
 
 
 @compiled
-def put_in_order(n, positions, slots):
-    """`categorical.ordered` of the slots' directions, which may then be those of their runs."""
+def sort_with_ties(n, positions, slots):
+    """`categorical.ordered` of the slots' directions, some of which become equal to the smallest of their run."""
     sort_slots(n, positions, slots)
-    if become_runs(n, positions, slots):
+    if merge_ties(n, positions, slots):
         sort_slots(n, positions, slots)
 
 
 @compiled
-def become_runs(n, positions, slots):
-    """Give slots that lie within a tie of the least of a run its direction; whether that changes their order."""
+def merge_ties(n, positions, slots):
+    """Replace directions within a tie of their run's smallest by that one; returns whether the slots' order changes."""
     run, last, is_disordered = slots[DIRECTION, positions[ORDER, 0]], positions[ORDER, 0], False
     for i in range(1, n):
         v = positions[ORDER, i]
@@ -490,7 +497,7 @@ def become_runs(n, positions, slots):
 
 @compiled
 def sort_slots(n, positions, slots):
-    """Order the slots by their directions, stably: by their place between the ends, then by moves among neighbours."""
+    """Sort the slots by their directions, stably: into buckets of equal width, then by insertion, or by merging."""
     lowest, highest = slots[DIRECTION, 0], slots[DIRECTION, 0]
     for v in range(n):
         lowest, highest = min(lowest, slots[DIRECTION, v]), max(highest, slots[DIRECTION, v])
@@ -508,13 +515,13 @@ def sort_slots(n, positions, slots):
         position = int((slots[DIRECTION, v] - lowest) * per_position)
         positions[ORDER, positions[COUNTS, position]] = v
         positions[COUNTS, position] += 1
-    if not settle_neighbours(n, positions, slots):
+    if not insertion_sort(n, positions, slots):
         merge_sort(n, positions, slots)
 
 
 @compiled
-def settle_neighbours(n, positions, slots):
-    """Sort what is nearly in order; False when that takes too many moves."""
+def insertion_sort(n, positions, slots):
+    """Insertion sort of slots that are nearly sorted; False when that takes too many moves."""
     moves = 0
     for i in range(1, n):
         v, j = positions[ORDER, i], i
@@ -531,7 +538,7 @@ def settle_neighbours(n, positions, slots):
 
 @compiled
 def merge_sort(n, positions, slots):
-    """Sort slots of any order, stably, in rounds: each merges neighbouring sorted pieces into twice as long ones."""
+    """Stable merge sort of slots in any order, from the bottom up."""
     size = 1
     while size < n:
         for start in range(0, n, 2 * size):
@@ -552,14 +559,14 @@ def merge_sort(n, positions, slots):
 
 @compiled
 def excludes_any(whole, least, space):
-    """`categorical.excludes_any` of the slots in order."""
+    """`categorical.excludes_any` of the sorted slots."""
     lowest, highest = space.positions[ORDER, 0], space.positions[ORDER, whole.n_slots - 1]
     return min(space.slots[WEIGHTS, lowest], space.slots[WEIGHTS, highest]) < least
 
 
 @compiled
 def best_prefix(whole, criterion, tolerance, least, space, mask):
-    """`categorical.best_prefix` of the slots in order: the gain, and the grouping in the mask."""
+    """`categorical.best_prefix` of the sorted slots: returns the gain, and writes the grouping to `mask`."""
     positions, slots, tables, candidates = space.positions, space.slots, space.tables, space.candidates
     n, table = whole.n_slots, summands(criterion)
     before, after = 0.0, 0.0
@@ -584,15 +591,15 @@ def best_prefix(whole, criterion, tolerance, least, space, mask):
     return candidates[GAINS, best]
 
 
-# All groupings of few levels
+# All groupings of few categories
 
 
 @compiled
 def best_of_all(whole, criterion, tolerance, least, space, mask):
-    """The best of `categorical.all_groupings`: the gain, and the grouping in the mask.
+    """The best of `categorical.all_groupings`: returns the gain, and writes the grouping to `mask`.
 
-    Grouping i has slot j + 1 in the first group where bit j of i is set. Each slot doubles how many there are, so that
-    a sum costs one addition for each grouping:
+    Grouping i has slot j + 1 in the first group where bit j of i is set. Each slot doubles the number of groupings, so
+    that a sum costs one addition for each grouping:
 
         groupings 0 1 2 3,  with slot 3 added to the first group:  groupings 4 5 6 7
     """
@@ -619,7 +626,7 @@ def best_of_all(whole, criterion, tolerance, least, space, mask):
 
 @compiled
 def fill_weights_of_all(n, slots, candidates):
-    """The weights of both groups of every grouping, added up in slot order."""
+    """Fill the weights of both groups of every grouping, added up in slot order."""
     candidates[FIRST, 0], candidates[SECOND, 0] = slots[WEIGHTS, 0], 0.0
     for v in range(1, n):
         half, weight = 1 << (v - 1), slots[WEIGHTS, v]
@@ -629,14 +636,14 @@ def fill_weights_of_all(n, slots, candidates):
             candidates[SECOND, i] += weight
 
 
-# A search among the groupings of many levels
+# A search among the groupings of many categories
 
 
 @making_arrays
 def best_searched(whole, criterion, tolerance, least, space, mask):
-    """The best of `categorical.searched_groupings`: the gain, and the grouping in the mask.
+    """The best of `categorical.searched_groupings`: returns the gain, and writes the grouping to `mask`.
 
-    The scatter of the slots is known, or if they lie on a line their order.
+    The scatter of the slots must be known; if they are on a line, their order instead.
     """
     n, n_found, largest = whole.n_slots, 0, NO_CUT
     found, gains = np.empty((16, n), np.bool_), np.empty(16)
@@ -671,7 +678,7 @@ def best_searched(whole, criterion, tolerance, least, space, mask):
 
 @making_arrays
 def with_more_capacity(found, gains):
-    """Copies with room for twice as many groupings and their gains."""
+    """Copies with capacity for twice as many groupings and their gains."""
     n_found, n = found.shape
     more_found, more_gains = np.empty((2 * n_found, n), np.bool_), np.empty(2 * n_found)
     for i in range(n_found):
@@ -682,7 +689,7 @@ def with_more_capacity(found, gains):
 
 @compiled
 def copy_mask(mask, into, n):
-    """Slot by slot: a loop compiles in a fraction of the time that an assignment of slices takes."""
+    """Copy a mask slot by slot: a loop compiles in a fraction of the time that an assignment of slices takes."""
     for v in range(n):
         into[v] = mask[v]
 
@@ -709,9 +716,9 @@ def is_among(mask, found, n_found, n):
 
 @compiled
 def fill_scatter(whole, space):
-    """How the slots' features scatter about those of the whole.
+    """Fill the scatter of the slots' features about those of the whole.
 
-    Two sums at a time, each in slot order: none waits for the other's addition.
+    Four sums are made at a time, each in slot order, so that additions do not wait for each other.
     """
     m, tables, vectors = whole.n_features, space.tables, space.vectors
     for i in range(0, m, 2):
@@ -732,16 +739,16 @@ def fill_scatter(whole, space):
 
 @compiled
 def has_useful_scatter(n_features, criterion):
-    """Whether the scatter tells more than the multiway gain, and soon enough."""
+    """Whether the scatter gives a better bound than the multiway gain, at low enough cost."""
     return is_by_distance(criterion) and most_on_a_line(criterion) < n_features <= MOST_SQUARED
 
 
 @making_arrays
 def bound_by_scatter(whole, space):
-    """What no division into two groups gains more than, by Gini or squared error.
+    """A bound on the gain of any split into two groups, by Gini or squared error.
 
-    Two groups differ along one direction, and along none do the levels differ by more than the largest eigenvalue of
-    their scatter, which is at most the eighth root of the trace of its eighth power.
+    Two groups differ along one direction, and along no direction do the slots differ by more than the largest
+    eigenvalue of their scatter, which is at most the eighth root of the trace of its eighth power.
     """
     m, vectors, trace = whole.n_features, space.vectors, 0.0
     for j in range(m):
@@ -768,7 +775,7 @@ def bound_by_scatter(whole, space):
 
 @compiled
 def follow_principal_component(whole, space):
-    """Order the slots by `categorical.principal_component`, their scatter being known."""
+    """Sort the slots by `categorical.principal_component`; their scatter must be known."""
     slots, tables, vectors, n = space.slots, space.tables, space.vectors, whole.n_slots
     power_method(whole.n_features, vectors)
     for v in range(n):
@@ -777,12 +784,12 @@ def follow_principal_component(whole, space):
         mean, along = vectors[MEANS, j], vectors[AXIS, j]
         for v in range(n):
             slots[DIRECTION, v] += (tables[FEATURES, j, v] - mean) * along
-    put_in_order(n, space.positions, slots)
+    sort_with_ties(n, space.positions, slots)
 
 
 @compiled
 def power_method(m, vectors):
-    """The axis of `categorical.principal_component` by the scatter; 0 when nothing scatters."""
+    """The axis of `categorical.principal_component`, from the scatter; 0 if the slots do not differ."""
     largest, start = 0.0, 0
     for j in range(m):
         largest = max(largest, vectors[SCATTER + j, j])
@@ -807,10 +814,10 @@ def power_method(m, vectors):
 
 @compiled
 def improve(mask, gain, whole, criterion, tolerance, least, space):
-    """`categorical.improved`, in place: the new gain, NO_CUT when the grouping stays.
+    """`categorical.improved` in place: returns the new gain, or NO_CUT if the grouping stays.
 
-    Before and after, the sums of the grouping are in LEFT and RIGHT. They are only added up for one that seems better
-    by the gain it was found with, half the tolerance being far more than what two ways to add up can differ by.
+    Before and after, LEFT and RIGHT hold the sums of the grouping. They are added up only for a grouping that seems
+    better by the gain it was found with; half the tolerance is far more than two ways to add up can differ by.
     """
     n, other = whole.n_slots, space.masks[OTHER]
     follow_gradient(mask, whole, criterion, space)
@@ -830,23 +837,23 @@ def improve(mask, gain, whole, criterion, tolerance, least, space):
 
 @compiled
 def follow_gradient(mask, whole, criterion, space):
-    """Order the slots by `categorical.gradient_direction` of a grouping whose sums are in LEFT and RIGHT."""
+    """Sort the slots by `categorical.gradient_direction` of a grouping whose sums are in LEFT and RIGHT."""
     slots, tables, vectors, n = space.slots, space.tables, space.vectors, whole.n_slots
     first, second = group_weights(mask, n, slots)
-    become_attraction(vectors, LEFT, whole, first, criterion)
-    become_attraction(vectors, RIGHT, whole, second, criterion)
+    replace_by_attraction(vectors, LEFT, whole, first, criterion)
+    replace_by_attraction(vectors, RIGHT, whole, second, criterion)
     for v in range(n):
         slots[DIRECTION, v] = 0.0
     for j in range(whole.n_features):
         along = vectors[RIGHT, j] - vectors[LEFT, j]
         for v in range(n):
             slots[DIRECTION, v] += tables[FEATURES, j, v] * along
-    put_in_order(n, space.positions, slots)
+    sort_with_ties(n, space.positions, slots)
 
 
 @compiled
-def become_attraction(vectors, row, whole, weight, criterion):
-    """`categorical.ATTRACTIONS` of a group's features, in place of its sums."""
+def replace_by_attraction(vectors, row, whole, weight, criterion):
+    """Replace a group's sums by `categorical.ATTRACTIONS` of its features."""
     most = 0.0
     for j in range(whole.n_features):
         vectors[row, j] = vectors[row, j] / weight / whole.unit
@@ -860,9 +867,9 @@ def become_attraction(vectors, row, whole, weight, criterion):
 
 @compiled
 def best_move(mask, whole, criterion, tolerance, least, space, moved):
-    """`categorical.best_move`: the gain, and the grouping in `moved`.
+    """`categorical.best_move`: returns the gain, and writes the grouping to `moved`.
 
-    Candidate 0 is the grouping itself, v + 1 has slot v in the other group.
+    Candidate 0 is the grouping itself; candidate v + 1 has slot v in the other group.
     """
     n, tables, candidates, table = whole.n_slots, space.tables, space.candidates, summands(criterion)
     fill_weights_of_moves(mask, n, space.slots, candidates)
@@ -886,7 +893,7 @@ def best_move(mask, whole, criterion, tolerance, least, space, moved):
 
 @compiled
 def fill_weights_of_moves(mask, n, slots, candidates):
-    """The weights of both groups for every move; what stays behind is added up, never subtracted."""
+    """Fill the weights of both groups for every move; what is left of a group is added up, never subtracted."""
     first, second = 0.0, 0.0
     for v in range(n):
         weight, inside = slots[WEIGHTS, v], 1.0 * mask[v]

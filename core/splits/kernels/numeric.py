@@ -1,10 +1,10 @@
-"""The compiled twins of `numeric.best_cut`: one pass over an ascending list, each step moves one sample to the left.
+"""Kernels of `numeric.best_cut`: one pass over a sorted list, in which each step moves one sample to the left.
 
 An entry of a list is a `uint32`:
 
-    new value? | class | row          the first bit says that the value differs from the entry before
+    new value? | class | row          the highest bit is set if the value differs from that of the entry before
 
-A cut may only stand before an entry with that bit. Scores are sums over both sides, larger is purer, in units that
+A cut is possible only before an entry with that bit. Scores are sums over both sides, larger is purer, in units that
 make gain = (score - score of the whole) / weight of the node:
 
     Gini          sum_k L_k^2 / L + sum_k R_k^2 / R
@@ -12,27 +12,29 @@ make gain = (score - score of the whole) / weight of the node:
     error rate    max_k L_k + max_k R_k
     squared error S_L^2 / L + S_R^2 / R       S the sum of centred targets
 
-The winner is the first cut whose score is within a tolerance of the largest. One pass nearly always tells: a better
-score either leaves the winner within the tolerance or is itself the first. Where it does not tell, a second pass looks
-for the first score that is large enough. Each scan returns the winner's score and place, the place 0
-standing for none; nothing that does not exceed `bar` is looked for.
+The winner is the first cut whose score is within a tolerance of the largest. One pass nearly always finds it: a better
+score either leaves the winner within the tolerance or is itself the first. Where neither is certain, a second pass
+returns the first score that is large enough. Each scan returns the winner's score and position, where position 0 means
+that there is no cut; scores that do not exceed `bar` are ignored.
 
-Long lists are added up in blocks first. Let a block hold c_k of class k, m in all, with b_k before it, B in all, and
-r_k from it on, R in all. Wherever it is cut, d_k <= c_k of it go left, d in all. Squares lie below their chords, and so
-do reciprocals:
+Long lists are first added up in blocks. Let a block hold c_k of class k, m in all, with b_k before it, B in all, and
+r_k from its start on, R in all. A cut in the block sends d_k <= c_k of it to the left, d in all. Squares lie below
+their chords, and so do reciprocals:
 
     sum (b_k + d_k)^2 <= sum b_k^2 + sum d_k (2 b_k + c_k)            1 / (B + d) <= 1 / B - d / (B (B + m))
 
-so that both sides together exceed their score before the block by no more than, for Gini and, likewise, for entropy,
+so that the score of a cut in the block exceeds the score before the block by no more than, for Gini and, likewise, for
+entropy,
 
     sum c_k max(0, (2 b_k + c_k) / B - sum b_k^2 / (B (B + m)) - (2 r_k - c_k) / R + sum r_k^2 / (R (R - m)))
     sum max(0, rise of b_k log2 b_k - fall of r_k log2 r_k - c_k (log2 B - log2 R))
 
-A block that cannot exceed the best is passed over. Where one is not, its neighbours seldom are: after each such block
-twice as many entries follow before the next bound. `growth.kernels.bounds.bound` does better for few classes.
+A block that cannot exceed the best is skipped. The neighbours of a block that can are seldom skipped: after each such
+block, twice as many entries are scanned before the next bound. `growth.kernels.bounds.bound` has better bounds for few
+classes.
 
-A score is computed also where values are equal, and the place is looked at only if it exceeds the best: whether a value
-is new is hard to foresee, and a processor that guesses wrong waits for longer than a score takes.
+A score is computed also where values are equal, and whether the value is new is tested only if the score exceeds the
+best: it is hard to predict, and a mispredicted branch takes the processor longer than a score.
 """
 
 import numpy as np
@@ -44,25 +46,25 @@ from core.compiler.compile import compiled
 from core.criteria.kernels.impurity import ENTROPY, ERROR, GINI, SQUARED
 
 NO_CUT = -1e300
-LITTLE = 0.1  # bits: by less than that, rounding is not to be divided
+LITTLE = 0.1  # bits of split information, below which a gain is recomputed: dividing by them would magnify rounding
 SMALL_COUNT, SMALL_UNIT = 4096, 2.0**44
 BLOCK = 32  # entries; the counts of a block fit into a byte for each class
-LONG = 128  # entries; shorter lists are not worth a bound
+LONG = 128  # entries; for shorter lists a bound does not pay
 MOST_PACKED = 8  # classes whose counts fit into one word
-MOST_LANES = 3  # classes of lists that get a bound first, and may have flags
-CLASS_MASK = 3  # the bits of such a class
+MOST_LANES = 3  # classes up to which lists get a bound before any scan, and entries may have flags
+CLASS_MASK = 3  # the bits of a class where entries may have flags
 FAR = -(1 << 61)
 
 
 @compiled
 def just_below(score):
-    """The largest number below a score of whatever size."""
+    """The largest number below a score of any size."""
     return score - abs(score) * 2.0**-53
 
 
 @compiled
 def packed_counts(entries, begin, end, shift):
-    """How often each class stands in a block, a byte for each; whether any value is new there."""
+    """How many entries of a block each class has, in a byte for each class; and whether any of their values is new."""
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     counts, flags = uint64(0), uint32(0)
     for i in range(begin, end):
@@ -74,7 +76,7 @@ def packed_counts(entries, begin, end, shift):
 
 @compiled
 def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, tolerance, bar):
-    """Unweighted classes by Gini: the squares are kept as whole numbers, divisions are looked up."""
+    """The best cut of unweighted classes by Gini: squares are kept as integers, and reciprocals are looked up."""
     for is_second in range(2):
         n_classes = totals.shape[0]
         squares_left, squares_right = int64(0), int64(0)
@@ -140,7 +142,10 @@ def scan_counts_gini(entries, start, n, shift, totals, left, reciprocal, least, 
 
 @compiled
 def scan_counts_entropy(entries, start, n, shift, totals, left, logs, unit, least, tolerance, bar):
-    """Unweighted classes by entropy: n log2 n is looked up as a whole number, so that sums are exact in any order."""
+    """The best cut of unweighted classes by entropy.
+
+    n log2 n is looked up as an integer, so that sums in any order are exact.
+    """
     n_classes = totals.shape[0]
     in_blocks = n >= LONG and n_classes <= MOST_PACKED
     if in_blocks and bar == NO_CUT:
@@ -216,7 +221,10 @@ def scan_counts_entropy(entries, start, n, shift, totals, left, logs, unit, leas
 
 @compiled
 def bar_between_blocks(entries, start, n, shift, totals, left, logs, unit, least, tolerance):
-    """What some cut between two blocks exceeds by more than a tie, by entropy: no cut below is worth a look."""
+    """A score by entropy that some cut between two blocks exceeds by more than a tie; NO_CUT without such a cut.
+
+    No cut with a lower score has to be scanned.
+    """
     n_classes, sum_left, sum_right, best = totals.shape[0], int64(0), int64(0), int64(FAR)
     for k in range(n_classes):
         left[k] = 0
@@ -239,16 +247,17 @@ def bar_between_blocks(entries, start, n, shift, totals, left, logs, unit, least
 
 @compiled
 def class_mask(shift, n_classes):
-    """The bits of an entry's class, once its row is shifted out; above those of few classes there may be flags."""
+    """The mask of an entry's class after the row is shifted out; if classes are few, higher bits may be flags."""
     mask = (uint32(1) << uint32(31 - shift)) - uint32(1)
     return mask & uint32(CLASS_MASK) if n_classes <= MOST_LANES else mask
 
 
 @compiled
 def sum_blocks(entries, start, n, shift, weights, blocks, totals):
-    """`blocks[b, :]`: the class weights before block b of a list, a short one being one block; `totals`: of all.
+    """`blocks[b, :]`: the class weights before block b of a list; `totals`: those of the whole list.
 
-    Every other entry is added up apart, so that additions do not wait for each other.
+    A short list is one block. Every other entry is added to a separate sum, so that additions do not wait for each
+    other.
     """
     n_classes = totals.shape[0]
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
@@ -285,11 +294,12 @@ def block_size(n):
 
 @compiled
 def scan_weights(entries, start, n, shift, totals, left, weights, criterion, least, tolerance, bar, behind, blocks):
-    """Weighted classes by any criterion of classes, after `sum_blocks`; the right side is the whole less the left.
+    """The best cut of weighted classes by any criterion, after `sum_blocks`; the right side is the whole less the left.
 
-    Sums of squares, or of x log2 x, are kept on the way and tell nearly always that a cut is no better than the best;
-    else its score is computed anew. `left` and `behind` have room for the terms of these sums, `left` after the
-    weights. Blocks are bounded together, twice as many where that went well two times, half as many where it did not.
+    Sums of squares, or of x log2 x, are updated on the way and nearly always show that a cut is no better than the
+    best; otherwise its score is computed anew. `left` and `behind` are scratch for the terms of these sums, `left` from
+    after the class weights on. Several blocks share a bound: twice as many after two successes, half as many after a
+    failure.
     """
     n_classes, whole = totals.shape[0], 0.0
     for k in range(n_classes):
@@ -361,7 +371,7 @@ def scan_weights(entries, start, n, shift, totals, left, weights, criterion, lea
 
 @compiled
 def term(weight, criterion):
-    """What a class adds to its side's sum: its square, or about w log2 w."""
+    """What a class adds to its side's sum: its squared weight, or about w log2 w."""
     if criterion == GINI:
         return weight * weight
     return about_times_log2(weight) if criterion == ENTROPY else 0.0
@@ -369,7 +379,7 @@ def term(weight, criterion):
 
 @compiled
 def rounding(whole, n_added, n_classes, criterion):
-    """What the sums of both sides may be wrong by after so many additions, in the units of `may_exceed`."""
+    """How much the sums of both sides may be off after `n_added` additions, in the units of `may_exceed`."""
     if criterion == GINI:
         return n_added * 2.0**-49 * whole * whole * whole
     return (n_classes + 2 + n_added * 2.0**-16) * 2.0**-34 * whole
@@ -377,7 +387,7 @@ def rounding(whole, n_added, n_classes, criterion):
 
 @compiled
 def may_exceed(best, sum_left, sum_right, weight_left, weight_right, margin, criterion):
-    """False only where the score cannot exceed the best; told without a division, or about."""
+    """False only where the score cannot exceed the best; nothing is divided, and logarithms are approximate."""
     if criterion == GINI:
         return sum_left * weight_right + sum_right * weight_left > best * (weight_left * weight_right) - margin
     if criterion == ENTROPY:
@@ -388,13 +398,13 @@ def may_exceed(best, sum_left, sum_right, weight_left, weight_right, margin, cri
 
 @compiled
 def about_times_log2(weight):
-    """w log2 w with an error of at most 2^-36 w, and 0 for what rounding left of nothing."""
+    """w log2 w with an error of at most 2^-36 w; 0 where the weight is only rounding."""
     return weight * about_log2(weight) if weight > TINY else 0.0
 
 
 @compiled
 def about_log2(weight):
-    """log2 of what is not too tiny: its exponent, a table of mantissas, and a series for what is left."""
+    """log2 of a number above `TINY`, approximately: its exponent, a table of mantissas, and a series for the rest."""
     bits = np.float64(weight).view(np.uint64)
     at = (bits >> uint64(52 - TABLE_BITS)) & uint64((1 << TABLE_BITS) - 1)
     mantissa = np.uint64((bits & uint64(0xFFFFFFFFFFFFF)) | uint64(0x3FF0000000000000)).view(np.float64)
@@ -410,7 +420,7 @@ TABLE_INVERSES = 1 / ((np.arange(1 << TABLE_BITS) + 0.5) / (1 << TABLE_BITS) + 1
 
 @compiled
 def bound_of_block(before, after, totals, gone_before, gone, whole, criterion):
-    """What no cut in a block can exceed, from the left class weights before and after it."""
+    """A bound on the score of any cut in a block, from the left class weights before and after it."""
     n_classes, rest, behind = totals.shape[0], whole - gone_before, whole - gone
     if criterion == ERROR:
         most_left, most_right = 0.0, 0.0
@@ -444,7 +454,7 @@ def bound_of_block(before, after, totals, gone_before, gone, whole, criterion):
 
 @compiled
 def score_of_sides(left, totals, weight_left, weight_right, criterion):
-    """How pure both sides are, by class weights."""
+    """The score of a cut, which is how pure both sides are, by class weights."""
     if criterion == GINI:
         squares_left, squares_right = 0.0, 0.0
         for k in range(totals.shape[0]):
@@ -466,7 +476,7 @@ def score_of_sides(left, totals, weight_left, weight_right, criterion):
 
 @compiled
 def score_of_whole(totals, criterion, n_classes, n_outputs):
-    """The score of rows undivided, and their weight; `totals` are class weights, or the weight and the sums."""
+    """The score of the rows without a cut, and their weight; `totals` are class weights, or the weight and the sums."""
     weight, squares, logs, most = 0.0, 0.0, 0.0, 0.0
     if criterion == SQUARED:
         for j in range(n_outputs):
@@ -485,9 +495,9 @@ def score_of_whole(totals, criterion, n_classes, n_outputs):
 
 @compiled
 def gain_of_sides(sums, n_classes, left, right):
-    """The information gain on the known rows by shares, as the definition has it.
+    """The information gain on the known rows from shares, as in the definition.
 
-    Divided by a small split information, the rounding that comes with w log2 w would show.
+    The rounding of w log2 w would show once the gain is divided by a small split information.
     """
     known, gain = left + right, 0.0
     for k in range(n_classes):
@@ -499,19 +509,22 @@ def gain_of_sides(sums, n_classes, left, right):
 
 @compiled
 def information_of(share):
-    """What a part of that share adds to the entropy."""
+    """What a part with this share adds to the entropy."""
     return share * log2(1.0 / share) if share > 0.0 else 0.0
 
 
 @compiled
 def information(left, right):
-    """The intrinsic value of two branches, in bits."""
+    """The intrinsic value of a split into two branches, in bits."""
     return information_of(left / (left + right)) + information_of(right / (left + right))
 
 
 @compiled
 def last_position(entries, start, n, row_mask, weights, least):
-    """The last place with enough weight behind it, added up from the end: a difference would not be exact."""
+    """The last position with at least `least` weight behind it.
+
+    The weight is added up from the end: a difference would not be exact.
+    """
     behind, i = 0.0, uint64(start + n)
     while i > uint64(start) and behind < least:
         i -= uint64(1)
@@ -521,29 +534,29 @@ def last_position(entries, start, n, row_mask, weights, least):
 
 @compiled
 def ratio(part, whole):
-    """part / whole, and 0 where rounding left nothing of the whole."""
+    """part / whole; 0 where the whole is only rounding."""
     return part / whole if whole > 0.0 else 0.0
 
 
 @compiled
 def times_log2(weight):
-    """w log2 w, and 0 for what rounding left of nothing."""
+    """w log2 w; 0 where the weight is not positive, which may be rounding."""
     return weight * log2(weight) if weight > 0.0 else 0.0
 
 
 @compiled
 def fill_times_log2(table, unit):
-    """Put n log2 n into `table[n]` as whole numbers of 1/unit."""
+    """Write n log2 n to `table[n]`, as an integer multiple of 1/unit."""
     for n in range(1, table.shape[0]):
         table[n] = int64(np.rint(times_log2(float(n)) * unit))
 
 
 @compiled
 def scan_numbers(entries, start, n, shift, whole, whole_sum, weights, numbers, centre, is_unit, least, tolerance, bar):
-    """One number to predict: only the sum of the centred targets moves from right to left.
+    """The best cut for one number to predict: only the sum of the centred targets moves from right to left.
 
-    A block is bounded by the corners of a box that the left weight and the left sum move in: at the most all that is
-    above the centre comes first, at the least all that is below.
+    A block is bounded by the corners of a box that holds all pairs of left weight and left sum in it: the sum is
+    largest if all parts above the centre come first, smallest if all parts below it do.
     """
     for is_second in range(2):
         best, chosen, position, is_unclear = bar, NO_CUT, uint64(0), False
@@ -617,9 +630,9 @@ def scan_numbers(entries, start, n, shift, whole, whole_sum, weights, numbers, c
 
 @compiled
 def parts_of_block(entries, begin, end, row_mask, numbers, centre):
-    """The sums of what lies above the centre and of what lies below, in a block of rows of weight 1.
+    """The sums of the parts above and of those below the centre, in a block of rows of weight 1.
 
-    Every other entry is added up apart, so that additions do not wait for each other.
+    Every other entry is added to a separate sum, so that additions do not wait for each other.
     """
     above, below, more_above, more_below = 0.0, 0.0, 0.0, 0.0
     i = begin
@@ -647,7 +660,10 @@ def score_of_sums(sum_left, whole_sum, weight_left, whole):
 
 @compiled
 def scan_outputs(entries, start, n, shift, totals, left, weights, numbers, centres, least, tolerance, bar):
-    """Several numbers to predict: `totals` and `left` hold the weight, then the sum of each centred output."""
+    """The best cut for several numbers to predict.
+
+    `totals` and `left` hold the weight, then the sum of each centred output.
+    """
     for is_second in range(2):
         n_outputs = numbers.shape[1]
         best, chosen, position, is_unclear = bar, NO_CUT, uint64(0), False
@@ -679,7 +695,7 @@ def scan_outputs(entries, start, n, shift, totals, left, weights, numbers, centr
 
 @compiled
 def score_of_moments(left, totals, n_outputs):
-    """The score of `score_of_sums`, summed over the outputs."""
+    """S_L^2 / L + S_R^2 / R, summed over the outputs."""
     squares_left, squares_right = 0.0, 0.0
     for j in range(1, 1 + n_outputs):
         behind = totals[j] - left[j]

@@ -1,4 +1,4 @@
-"""The compiled twin of `numeric.best_cut` for values in any order: their list is made first, and then scanned."""
+"""`numeric.best_cut` as a kernel for unsorted values: it makes their sorted list, and then scans it."""
 
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ midpoint = compiled(candidates.midpoint)
 
 
 class Labels(NamedTuple):
-    """What is known of samples beside their values: class and weight of each, and how a division of them is judged."""
+    """What is known of samples besides their values (class and weight of each), and how a cut is judged."""
 
     classes: Any
     weights: Any
@@ -26,7 +26,7 @@ class Labels(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Room to sort and to scan in; `totals` are the class weights of the samples whose value is known."""
+    """Scratch for sorting and scanning; `totals` are the class weights of the samples whose value is known."""
 
     keys: Any
     counts: Any
@@ -39,7 +39,7 @@ class Buffers(NamedTuple):
 
 @making_arrays
 def buffers_for(n, n_classes):
-    """Room for so many samples."""
+    """Scratch for up to n samples."""
     return Buffers(
         np.empty((2, n), np.uint64),
         np.empty((MOST_DIGITS, 1 << DIGIT), np.uint32),
@@ -53,7 +53,7 @@ def buffers_for(n, n_classes):
 
 @compiled
 def bits_for(n):
-    """How many bits number so many things, at least one."""
+    """How many bits it takes to number n things; at least one."""
     n_bits = 1
     while (n - 1) >> n_bits:
         n_bits += 1
@@ -62,12 +62,12 @@ def bits_for(n):
 
 @compiled
 def best_cut(values, labels, buffers):
-    """The gain of the best cut among known values, its threshold, and how many there are; -1 for the gain of none."""
+    """The gain of the best cut (`NO_GAIN` if there is none), its threshold, and how many cuts the known values have."""
     row_bits, class_bits = bits_for(values.shape[0]), bits_for(labels.n_classes)
     n, n_new = sorted_list(values, labels.classes, class_bits, row_bits, buffers.keys, buffers.counts, buffers.entries)
     if n_new == 0:
         return NO_GAIN, np.nan, n_new
-    start = int64(0)  # no literal: this would be compiled once more
+    start = int64(0)  # not a literal, for which the kernels it is passed to would be compiled once more
     sum_blocks(buffers.entries, start, n, row_bits, labels.weights, buffers.blocks, buffers.totals)
     whole, known = score_of_whole(buffers.totals, labels.criterion, labels.n_classes, 0)
     score, position = scan_weights(

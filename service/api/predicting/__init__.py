@@ -1,1 +1,1 @@
-"""Predictions over HTTP: bodies are read, answers are written, in every format."""
+"""Predictions over HTTP: reading bodies and writing answers, in every format."""

@@ -1,7 +1,7 @@
-"""Predictions in any format: what comes in by Content-Type, what goes out by Accept.
+"""Predictions in any format: Content-Type says that of the body, Accept that of the answer.
 
-A body is read to its end before any of it is answered, so that all its faults are told together and nothing is half
-answered. Then the answers go out block by block.
+A body is read to its end before any of it is answered, so that all its faults are reported together and no body is
+answered in part. Then the answers are sent block by block.
 """
 
 import time
@@ -42,7 +42,7 @@ from service.usecases.predictions.predict_many import AnyOrder, answer_by_many, 
 
 
 class Format(StrEnum):
-    """How records are sent and answers are given."""
+    """The media types of bodies and answers."""
 
     JSON = "application/json"
     JSON_LINES = json_lines.MEDIA_TYPE
@@ -55,12 +55,12 @@ OFFERED = {own: (own, *(one for one in Format if one is not own)) for own in For
 VARIES = {"Vary": "Accept"}
 
 DEFAULTS = PredictionQuery()
-FEW_BYTES = 4 * 1024  # of a body that is read at once
-HERE_BYTES = 1024 * 1024  # of a body that compiled code answers in a millisecond: a thread would cost a fifth of that
+FEW_BYTES = 4 * 1024  # of a body that a forest may answer in the event loop
+HERE_BYTES = 1024 * 1024  # of a body that compiled code answers in a millisecond; a thread would add a fifth to that
 
 
 def formats_of(request: Request, body: bytes) -> tuple[Format, Format]:
-    """In which format a body comes, and in which its answer is to go."""
+    """The format of a body, and the format of its answer."""
     plain = plain_format(request.scope)
     if plain is not None:
         return plain, plain
@@ -71,7 +71,10 @@ def formats_of(request: Request, body: bytes) -> tuple[Format, Format]:
 
 
 def plain_format(scope: Scope) -> Format | None:
-    """The format that comes in and goes out, if no query is there: seen at a glance, as most requests are so."""
+    """The format of both body and answer, if they are plainly the same and there is no query; else None.
+
+    A quick check, which is enough for most requests.
+    """
     headers, wanted = scope["headers"], b""
     if scope["query_string"]:
         return None
@@ -84,14 +87,14 @@ def plain_format(scope: Scope) -> Format | None:
 
 
 def body_format(request: Request, body: bytes) -> Format:
-    """The format of the body, or UnsupportedMediaType; an empty one is JSON unless told."""
+    """The format of the body, or UnsupportedMediaType; an empty body is JSON unless it has one of the formats."""
     if not body and media_type(request) not in tuple(Format):
         return Format.JSON
     return Format(require_media_type(request, *Format))
 
 
 def answer_format(request: Request, own: Format) -> Format:
-    """The format that the client would rather have, its own where it does not mind, or NotAcceptable."""
+    """The format that the client prefers, that of the body on a tie, or NotAcceptable."""
     accepted = ", ".join(request.headers.getlist("accept"))
     best = preferred(OFFERED[own], media_weights(accepted, OFFERED[own]))
     if best is None:
@@ -101,7 +104,7 @@ def answer_format(request: Request, own: Format) -> Format:
 
 @dataclass(frozen=True)
 class Batch:
-    """Records in which nothing is wrong, in blocks, and how they are to be answered."""
+    """Records without faults, in blocks, and how to answer them."""
 
     order: AnyOrder
     fields: tuple[str, ...] | None
@@ -111,11 +114,11 @@ class Batch:
     n_records: int
 
 
-Begun = tuple[Batch, bytes | Iterator[bytes]]  # and all answers, or one block after the other
+Begun = tuple[Batch, bytes | Iterator[bytes]]  # with all answers, or one block after the other
 
 
 def read_batch(loaded: Loaded, body: bytes, own: Format, query: QueryParams, *, kernels: bool) -> Batch:
-    """The whole of a body, or an error with all that is wrong in it."""
+    """A whole body, or an error with all its faults."""
     if own is Format.JSON:
         return _from_json(loaded, *read_table(loaded, body, kernels=kernels))
     return _from_stream(loaded, body, own, read_query(query, has_tokens=own is Format.CSV), kernels=kernels)
@@ -164,7 +167,7 @@ def _order_in_query(loaded: Loaded, asked: PredictionQuery) -> AnyOrder:
 
 
 def written(loaded: Loaded, batch: Batch, shown: Format, *, kernels: bool) -> Iterator[bytes]:
-    """The answers, piece by piece."""
+    """The answers in the format `shown`, piece by piece."""
     if not isinstance(loaded, LoadedModel):
         return _written_by_many(loaded, batch, shown, kernels=kernels)
     order, blocks = batch.order, batch.blocks
@@ -198,7 +201,7 @@ def _written_by_many(
 
 
 async def answer_batch(request: Request, body: bytes, loaded: Loaded, own: Format, shown: Format) -> Response:
-    """Answer a body of any format in any other; what fits into one block goes out at once."""
+    """Answer a body of any format in any format; what fits into one block is sent at once, more is streamed."""
     app, started = request.app.state, time.perf_counter()
     kernels = compiled_code_is_ready(app.settings)
     if own is shown is Format.ARROW and kernels and isinstance(loaded, LoadedModel):
@@ -223,7 +226,7 @@ async def answer_batch(request: Request, body: bytes, loaded: Loaded, own: Forma
 
 
 async def _answered_quickly(loaded: LoadedModel, body: bytes, query: QueryParams) -> tuple[memoryview, int, int] | None:
-    """The answer to a usual Arrow stream, to how many records, and by which step; None where others have to look."""
+    """The answer to a usual Arrow stream, the number of records, and the step; None if other code has to read it."""
     asked = read_query(query, has_tokens=False) if query else DEFAULTS
     order = _order_in_query(loaded, asked)
     assert isinstance(order, Order)
@@ -235,7 +238,7 @@ async def _answered_quickly(loaded: LoadedModel, body: bytes, query: QueryParams
 
 
 def _answered_here(loaded: Loaded, body: bytes, own: Format, shown: Format) -> Begun | None:
-    """The answers of a forest to few records that are soon found; None where others would have to wait."""
+    """The answers of a forest to few records, in the event loop; None if other requests would have to wait."""
     if {own, shown} != {Format.JSON} or not isinstance(loaded, LoadedForest) or len(body) > FEW_BYTES:
         return None
     asked, records = read_table(loaded, body, kernels=True)
@@ -261,7 +264,7 @@ async def _sent(pieces: Iterator[bytes], observe: Callable[[float], None], start
 
 
 def headers_of(loaded: Loaded, step: int) -> dict[str, str]:
-    """Which model answers, for formats that have no other place to say it."""
+    """Headers that name the model that answers, for formats that do not contain it."""
     record = loaded.record
     return {
         "Niwaki-Model": record.id,

@@ -1,8 +1,8 @@
-"""Bodies of predictions: decoded quickly where they are usual, strictly where they are not.
+"""Bodies of predictions: usual ones are decoded quickly, all others strictly.
 
-msgspec decodes what most clients send. What it refuses, and what it might take though strict JSON does not, is judged
-by `bodies.parse_json` and pydantic, which name every fault with its place: so there is one judge of bodies, and a quick
-way past it.
+msgspec decodes what most clients send. What it refuses, and what it might accept though strict JSON does not, is left
+to `bodies.parse_json` and pydantic, which report every fault with its place. So only they decide what is valid, and
+msgspec is a fast path for bodies that certainly are.
 """
 
 import re
@@ -33,13 +33,13 @@ FAR_COLONS = (b" :", b"\t:", b"\n:", b"\r:")
 EMPTY = "the body is empty, but this call needs one"
 
 Given = TypeVar("Given")
-# Larger whole numbers may be beyond float64, which strict JSON is not.
+# Larger whole numbers may be beyond float64, which strict JSON does not allow.
 Cell = str | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | float | bool | None
 Step = Annotated[int, Meta(ge=0, le=2**63 - 1)] | str
 
 
 class PredictionBody(msgspec.Struct, frozen=True):
-    """What a client asks: either `records` or `columns`, and how to answer."""
+    """A request: either `records` or `columns`, and how to answer them."""
 
     records: list[dict[str, Value]] | None
     columns: dict[str, list[Value]] | None
@@ -52,7 +52,7 @@ class PredictionBody(msgspec.Struct, frozen=True):
 
 
 class _Sent(msgspec.Struct, forbid_unknown_fields=True):
-    """A body as it stands, to see which keys were sent."""
+    """A body as it was sent; UNSET for keys that were not."""
 
     records: list[dict[str, Cell]] | UnsetType | None = UNSET
     columns: dict[str, list[Cell]] | UnsetType | None = UNSET
@@ -67,12 +67,12 @@ _decode = msgspec.json.Decoder(_Sent).decode
 
 
 def read_body(body: bytes) -> PredictionBody:
-    """What a body asks for, or MalformedBody or InvalidBody with every fault in it."""
+    """The request in a body, or MalformedBody or InvalidBody with every fault in it."""
     return read_usual(body) or read_strictly(body)
 
 
 def read_usual(body: bytes) -> PredictionBody | None:
-    """What `read_strictly` makes of a body, where that is plain; None where it has to be asked."""
+    """The result of `read_strictly`, for a usual body; None for one that `read_strictly` has to judge."""
     try:
         sent = _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -101,10 +101,10 @@ def read_usual(body: bytes) -> PredictionBody | None:
 
 
 def scan_body(body: bytes, scanner: RecordScanner) -> tuple[PredictionBody, EncodedRecords] | None:
-    """What `read_usual` makes of a body, and its records: read by compiled code, with nothing left of them in between.
+    """The result of `read_usual` with the records or columns left empty, and the records, read by compiled code.
 
-    None where a decoder has to look: where records or columns are not found, or are not usual, or where what stands
-    around them is not.
+    None if a decoder has to read the body: if the records or columns are not found or not usual, or the rest of the
+    body is not usual.
     """
     begin = TABLE.search(body)
     if begin is None:
@@ -116,20 +116,20 @@ def scan_body(body: bytes, scanner: RecordScanner) -> tuple[PredictionBody, Enco
     records, end = scanned
     nothing = b"[]" if begin["records"] else b"{}"
     around = read_usual(body[:start] + nothing + body[end:])
-    # What was found may have been a key of something else.
+    # The key that was found may have belonged to something else.
     is_it = around is not None and (around.records == [] if begin["records"] else around.columns == {})
     return (around, records) if is_it and around is not None else None
 
 
 def scan_table(loaded: Loaded, body: bytes) -> tuple[PredictionBody, EncodedRecords] | None:
-    """`scan_body` by the model's own scanner, where there is compiled code for it."""
+    """`scan_body` by the model's own scanner; None if there is no compiled code for it."""
     with suppress(KernelNotCompiled):
         return scan_body(body, loaded.scanner)
     return None
 
 
 def read_table(loaded: Loaded, body: bytes, *, kernels: bool) -> tuple[PredictionBody, EncodedRecords]:
-    """What any body asks for and its records, or an error with all that is wrong with it."""
+    """The request in any body and its records, or an error with all its faults."""
     scanned = scan_table(loaded, body) if kernels else None
     if scanned is not None:
         return scanned
@@ -138,7 +138,7 @@ def read_table(loaded: Loaded, body: bytes, *, kernels: bool) -> tuple[Predictio
 
 
 def read_strictly(body: bytes) -> PredictionBody:
-    """What a body asks for, judged in full: MalformedBody or InvalidBody say what is wrong with it."""
+    """The request in a body, which is fully validated: MalformedBody or InvalidBody have its faults."""
     if not body:
         raise InvalidBody(EMPTY, Fault(EMPTY))
     request: PredictionRequest = validated(PredictionRequest, parse_json(body))
@@ -159,9 +159,9 @@ def _or(value: Given | UnsetType, default: Given) -> Given:
 
 
 def _may_repeat_keys(body: bytes, n_keys: int) -> bool:
-    """Whether a key may stand twice in one object, of which the decoder keeps the last.
+    """Whether an object may have a repeated key, of which the decoder keeps the last only.
 
-    Behind every key stands a colon. If all of them stand right behind a quote, and there are as many such places as
-    keys were found, no key was lost.
+    A colon follows every key. If all colons directly follow a quote, and there are as many such positions as keys were
+    decoded, no key was lost.
     """
     return body.count(b'":') != n_keys or any(colon in body for colon in FAR_COLONS)

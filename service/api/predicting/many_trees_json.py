@@ -1,4 +1,4 @@
-"""What many trees answer together, as JSON and as columns. `schemas/predictions` says what it looks like."""
+"""The answers of many trees, as JSON and as columns; `schemas/predictions` defines their form."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ OF_ISOLATION = (Part.SCORE, Part.PATH_LENGTH, Part.IS_ANOMALY, *OF_ALL, Part.SHO
 
 
 class ManyTreesWriter(ABC):
-    """Writes answers of many trees: the parts in `fields`, or all; what explains is null where nobody asks for it."""
+    """Writes answers of many trees: the parts in `fields`, or all; those that explain are null unless requested."""
 
     every: tuple[Part, ...]
 
@@ -55,11 +55,11 @@ class ManyTreesWriter(ABC):
 
     @property
     def explains(self) -> bool:
-        """Whether it tells why."""
+        """Whether the answers contain parts that explain them."""
         return any(part in EXPLAINING for part in self.told)
 
     def predictions(self, answered: Any) -> list[bytes]:
-        """The answer to each record."""
+        """The answer to each record, as JSON."""
         nothing = [None] * len(answered)
         columns = {part: self.values(part, answered) if part in self.told else nothing for part in self.parts}
         rows = zip(*columns.values(), strict=True)
@@ -67,14 +67,14 @@ class ManyTreesWriter(ABC):
         return [encode(self.with_kind_of_bounds(dict(zip(names, row, strict=True)))) for row in rows]
 
     def columns(self, answered: Any) -> dict[str, AnswerColumn]:
-        """The same in columns, for formats that are tables."""
+        """The answers as columns, for formats that are tables."""
         found: dict[str, AnswerColumn] = {}
         for part in self.told:
             found |= self.column(part, answered)
         return found
 
     def with_kind_of_bounds(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """Bounds of many trees are outer ones."""
+        """The answer with the kind of its bounds after them, which is `outer` for many trees."""
         if Part.BOUNDS not in answer:
             return answer
         told = list(answer.items())
@@ -87,11 +87,11 @@ class ManyTreesWriter(ABC):
 
     @abstractmethod
     def column(self, part: Part, answered: Any) -> dict[str, AnswerColumn]:
-        """A part of all answers, in one column or several."""
+        """A part of all answers, as one column or several."""
 
 
 class ForestWriter(ManyTreesWriter):
-    """Writes what a committee answers."""
+    """Writes the answers of a committee."""
 
     loaded: LoadedForest
 
@@ -162,7 +162,7 @@ class ForestWriter(ManyTreesWriter):
         return {"tree": number, "leaf": path.leaf, "weight": path.weight, **says, "tests": path.tests}
 
     def _shaped(self, values: FloatArray | RowArray) -> list[Any]:
-        """By class or target; the one number where there is but one target."""
+        """For each row its values by class or target; a plain number if there is a single target."""
         if self.task is Task.REGRESSION:
             return [of_row[0] for of_row in values.tolist()]
         names = self.loaded.model.classes or self.loaded.model.targets
@@ -170,7 +170,7 @@ class ForestWriter(ManyTreesWriter):
 
 
 class IsolationWriter(ManyTreesWriter):
-    """Writes what an isolation forest says."""
+    """Writes the answers of an isolation forest."""
 
     loaded: LoadedIsolation
 
@@ -218,22 +218,22 @@ class IsolationWriter(ManyTreesWriter):
 def writer_for(
     loaded: LoadedForest | LoadedIsolation, fields: tuple[str, ...] | None, explain: bool
 ) -> ForestWriter | IsolationWriter:
-    """The writer of what a model answers."""
+    """The writer of a model's answers."""
     return (ForestWriter if isinstance(loaded, LoadedForest) else IsolationWriter)(loaded, fields, explain)
 
 
 def every_part(task: Task) -> tuple[Part, ...]:
-    """The parts of an answer to such a question by many trees, in the order in which they are written."""
+    """The parts that many trees' answers can have for a task, in the order in which they are written."""
     if task is Task.ANOMALY_DETECTION:
         return OF_ISOLATION
     return OF_CLASSES if task is Task.CLASSIFICATION else OF_NUMBERS
 
 
 def lacking(records: EncodedRecords, part: Part) -> list[list[str]]:
-    """The attributes of each record that are missing, or unseen."""
+    """The names of each record's attributes that are missing, or unseen."""
     return [records.names(row, STATES[part]) for row in range(records.table.n_rows)]
 
 
 def in_json(values: Sequence[Any]) -> Texts:
-    """A part that has no flat form; text as it is."""
+    """A part that has no flat form, as JSON; text as it is."""
     return Texts([value if isinstance(value, str) else encode(value).decode() for value in values])

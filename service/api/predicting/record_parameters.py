@@ -7,7 +7,7 @@ from service.errors import InvalidParameter, MalformedBody
 
 
 def record_in(parameter: str, text: str) -> dict[str, Any]:
-    """The record in a parameter, as strict JSON."""
+    """The record in a parameter, which is strict JSON; else InvalidParameter."""
     try:
         record = parse_json(text.encode("utf-8", "surrogatepass"))
     except MalformedBody as error:

@@ -1,7 +1,8 @@
-"""Answers as JSON, written without a model of them in between.
+"""Answers of one tree as JSON, written without making pydantic models of them.
 
-All that is said of a record that comes to one leaf is that leaf's own, but for what the record lacks. So a leaf's
-answer is put into bytes once, and a batch is those bytes side by side. `schemas/predictions` says what they look like.
+The answer to a record that reaches one leaf depends on the leaf, and on which values of the record are missing or
+unseen, but on nothing else. So a leaf's answer to complete records is encoded once, and a batch is a sequence of such
+bytes. `schemas/predictions` defines the form of the answers.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -32,14 +33,14 @@ OF_CLASSES = (Part.LABEL, Part.PROBABILITIES)
 OF_NUMBERS = (Part.MEAN, Part.SPREAD, Part.COUNT)
 EXPLAINING = (Part.EXPLANATION, Part.PATHS)
 OF_ALL = (Part.DECIDED, Part.BOUNDS, Part.MISSING, Part.UNSEEN, Part.EXPLANATION, Part.LEAVES, Part.PATHS)
-STATES = {Part.MISSING: State.MISSING, Part.UNSEEN: State.UNSEEN}  # what is a record's own, however it is answered
-MOST_LACKING = 4_096  # combinations of what records lack whose names are kept
+STATES = {Part.MISSING: State.MISSING, Part.UNSEEN: State.UNSEEN}  # what depends on the record, not on its answer
+MOST_LACKING = 4_096  # combinations of missing and unseen values whose names are cached
 
 
 class PredictionWriter:
-    """Writes the answers of one step: the parts in `fields`, all but the leaves where it is None.
+    """Writes the answers of one step: the parts in `fields`, or all but the leaves if that is None.
 
-    Explanations and paths are null where they are not asked for by name, nor by `explain`.
+    Explanations and paths are null unless they are requested by name or by `explain`.
     """
 
     def __init__(self, loaded: LoadedModel, step: int, fields: tuple[str, ...] | None, explain: bool) -> None:
@@ -55,9 +56,9 @@ class PredictionWriter:
         self._explainer = Explainer(loaded.view(step), model.attributes)
         self._complete: dict[int, bytes] = {}  # a leaf's answer to a complete record
         self._many = _ManyLeaves({}, len(self._tree))
-        self._around_lacking: dict[int, tuple[bytes, bytes]] = {}  # and what stands around the names of what one lacks
+        self._around_lacking: dict[int, tuple[bytes, bytes]] = {}  # before and after the names of missing values
         self._lacking: dict[bytes, bytes] = {}
-        self._said_by: dict[int, dict[str, Any]] = {}  # a leaf, as it stands in paths
+        self._said_by: dict[int, dict[str, Any]] = {}  # a leaf's answer, as in paths
         names = model.classes if task is Task.CLASSIFICATION else model.targets
         self._labels = [encode(name) for name in model.classes]
         self._shaped: Callable[[list[Any]], Any] = lambda values: dict(zip(names, values, strict=True))
@@ -68,18 +69,18 @@ class PredictionWriter:
         self._opening = self.about[:-1] + b',"predictions":['
 
     def text(self, predicted: Predicted, *, kernels: bool) -> bytes | memoryview:
-        """The whole answer."""
+        """The whole answer to a body, as JSON."""
         if kernels and predicted.are_all_of_leaves and isinstance(predicted.leaves, np.ndarray):
             with suppress(KernelNotCompiled):
                 return self._text_of_many(predicted.leaves)
         written = self.predictions(predicted) or [b""]
-        # Put to the first and the last, so that all is copied once.
+        # Added to the first and the last part, so that everything is copied once only.
         written[0] = self._opening + written[0]
         written[-1] += b"]}"
         return b",".join(written)
 
     def _text_of_many(self, leaves: RowArray) -> memoryview:
-        """The whole answer to records that come to these leaves: the leaves' answers, put together by compiled code."""
+        """The whole answer to records that reach these leaves: the leaves' answers, joined by compiled code."""
         if not self._many.has[leaves].all():
             for leaf in np.unique(leaves).tolist():
                 if leaf not in self._complete:
@@ -88,7 +89,7 @@ class PredictionWriter:
         return self._many.text(leaves, self._opening)
 
     def predictions(self, predicted: Predicted) -> list[bytes]:
-        """The answer to each record."""
+        """The answer to each record, as JSON."""
         complete, leaves = self._complete, predicted.leaves
         if isinstance(leaves, np.ndarray):
             leaves = leaves.tolist()
@@ -118,14 +119,14 @@ class PredictionWriter:
         return before, self._why_leaf(leaf, states), behind
 
     def _in_full(self, answered: Answered) -> Iterator[tuple[bytes, bytes, bytes]]:
-        """What stands before and behind the names that each record lacks, and between them why it is answered so."""
+        """For each record what comes before the names of its missing values, the explanation, and what comes after."""
         whys = answered.sentences(self._sentences) if self._says_why else [None] * len(answered)
         paths = answered.paths(self._explainer) if self._explains else None
         for (before, behind), why in zip(self._around(answered.answers, paths), whys, strict=True):
             yield before, self._why(why), behind
 
     def _why_leaf(self, leaf: int, states: bytes) -> bytes:
-        """Why a record is answered by one leaf whatever it lacks."""
+        """The explanation of a leaf's answer to a record with these states, which all lead to the leaf."""
         holes = [column for column, state in enumerate(states) if state]
         return self._why(self._sentences.of_leaf(leaf, holes) if self._says_why else None)
 
@@ -133,7 +134,7 @@ class PredictionWriter:
         return b'"explanation":' + encode(sentence) if Part.EXPLANATION in self.parts else b""
 
     def _around(self, answers: Answers, paths: list[list[Path]] | None) -> Iterator[tuple[bytes, bytes]]:
-        """For each record what stands before and behind the names of what it lacks."""
+        """For each record the parts before and after the names of its missing values and the explanation."""
         between = (*STATES, Part.EXPLANATION)
         columns = {part: self._column(part, answers, paths) for part in self.parts if part not in between}
         behind = [columns.pop(part) for part in (Part.LEAVES, Part.PATHS) if part in columns]
@@ -145,7 +146,7 @@ class PredictionWriter:
         )
 
     def _column(self, part: Part, answers: Answers, paths: list[list[Path]] | None) -> list[bytes]:
-        """One part of all answers, under its name."""
+        """One part of all answers, each with the part's name."""
         values: Iterable[Any]
         match part:
             case Part.LABEL:
@@ -182,7 +183,7 @@ class PredictionWriter:
         return says
 
     def _lacks(self, states: bytes) -> bytes:
-        """The names of the attributes that are missing or unseen, by the states of all."""
+        """The names of the missing and the unseen attributes, given the states of all attributes."""
         names = self._lacking.get(states)
         if names is None:
             names = b",".join(
@@ -200,10 +201,10 @@ class PredictionWriter:
 
 
 class _ManyLeaves:
-    """The answers of some leaves, each with a comma before it, ready to be put side by side."""
+    """The answers of some leaves, each with a comma before it, ready to be joined."""
 
     def __init__(self, complete: dict[int, bytes], n_nodes: int) -> None:
-        texts = dict(complete)  # others may add to it meanwhile
+        texts = dict(complete)  # other threads may add to it meanwhile
         leaves = np.array([*texts], dtype=np.int64)
         self.has = np.zeros(n_nodes, dtype=np.bool_)
         self.has[leaves] = True
@@ -212,7 +213,7 @@ class _ManyLeaves:
         self._texts = TextsSideBySide([b"," + text for text in texts.values()])
 
     def text(self, leaves: RowArray, opening: bytes) -> memoryview:
-        """The opening of an answer, what these leaves say, and its end."""
+        """The opening of an answer, the answers of these leaves, and its end."""
         before = opening.removesuffix(b"[")
         written = self._texts.of(self._places[leaves], before, b"]}")
         written[len(before)] = ord("[")  # in place of the first comma
@@ -220,7 +221,7 @@ class _ManyLeaves:
 
 
 def parts_asked_for(task: Task, fields: tuple[str, ...] | None, explain: bool) -> tuple[Part, ...]:
-    """The parts of a tree's answer, in the order in which they are written; InvalidBody where the task has no such."""
+    """The requested parts of a tree's answer, in the order in which they are written; else InvalidBody."""
     every = (*(OF_CLASSES if task is Task.CLASSIFICATION else OF_NUMBERS), *OF_ALL)
     return asked_among(every, fields, explain, EXPLAINING, task)
 
@@ -228,7 +229,7 @@ def parts_asked_for(task: Task, fields: tuple[str, ...] | None, explain: bool) -
 def asked_among(
     every: tuple[Part, ...], fields: tuple[str, ...] | None, explain: bool, explaining: tuple[Part, ...], task: Task
 ) -> tuple[Part, ...]:
-    """Those of all parts that are asked for, in their order; InvalidBody where one is asked for that is not there."""
+    """The requested ones of all parts, in their order; InvalidBody if a requested part does not exist."""
     if fields is None:
         return tuple(part for part in every if part is not Part.LEAVES)
     called = "an isolation forest" if task is Task.ANOMALY_DETECTION else f"a {task.replace('_', ' ')} model"

@@ -1,4 +1,4 @@
-"""One file of routes for each resource; a new one is added to these lists and to nothing else."""
+"""One file of routes for each resource; a new file has to be added to these lists only."""
 
 from service.api.routes import (
     comparisons,
@@ -35,7 +35,7 @@ ROUTERS = (
     problems.router,
 )
 
-# Asked before all others; each has a documented twin in a router.
+# Matched before all others; for each a router has a documented route of the same path.
 QUICK_ROUTES = (predictions.QUICK_ROUTE,)
 
 TAGS = [

@@ -1,4 +1,4 @@
-"""Datasets: send a table, list them, look at one, delete it."""
+"""Datasets: send a table, list datasets, show one, delete one."""
 
 from typing import Annotated
 

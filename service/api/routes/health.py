@@ -1,4 +1,4 @@
-"""Is the service well? For load balancers, orchestrators and Prometheus."""
+"""Health checks and metrics, for load balancers, orchestrators and Prometheus."""
 
 from contextlib import suppress
 

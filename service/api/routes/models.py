@@ -109,13 +109,13 @@ DRAWINGS: dict[TreeFormat, tuple[str, Callable[[core.Model, int], str]]] = {
 
 
 def other_formats(*media_types: str) -> dict[int | str, dict[str, Any]]:
-    """For `responses=`: what the answer may be besides JSON; its ETag is the same."""
+    """For `responses=`: the media types of the answer besides JSON, with the same ETag."""
     content = {media_type: {"schema": {"type": "string"}} for media_type in media_types}
     return {200: {**WITH_ETAG[200], "content": content}}
 
 
 def etag_of(loaded: Loaded) -> str:
-    """The content's digest, and the id: a name may come to mean another model with the same content."""
+    """The content's digest, and the id, since a name may later mean another model with the same content."""
     return f"{loaded.record.digest};{loaded.record.id}"
 
 

@@ -33,10 +33,10 @@ from service.kernel_cache import compiled_code_is_ready
 from service.serving.loaded_models import Loaded, LoadedModel
 from service.usecases.predictions.predict import Order, Predicted, order_of, predict_few, predict_table
 
-INLINE_WORK = 10_000  # records that lack something times nodes; more is answered in a thread, so that nobody waits
-FEW_BYTES = 4 * 1024  # of a body that plain Python reads faster than NumPy and compiled code
+INLINE_WORK = 10_000  # incomplete records times nodes; more is answered in a thread, so that no request waits
+FEW_BYTES = 4 * 1024  # of a body that plain Python reads faster than NumPy and compiled code do
 
-# For `openapi_extra`: what the route reads by itself, since FastAPI's way takes longer than most predictions.
+# For `openapi_extra`: what the route reads by itself, since FastAPI takes longer to read it than most predictions take.
 DOCUMENTED: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -109,31 +109,31 @@ async def predict(request: Request) -> Response:
 
 
 class QuickRoute(Route):
-    """A route that answers before FastAPI looks for one: finding and calling it there takes longer than to predict.
+    """A route that is matched before FastAPI's, since finding and calling one of those takes longer than to predict.
 
-    The route of the same path in the router is what the document describes.
+    The OpenAPI document describes the route of the same path in the router.
     """
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, found = super().matches(scope)
         if match is not Match.NONE:
-            found["route"] = self  # as FastAPI has it; metrics and logs ask for it
+            found["route"] = self  # as FastAPI sets it, for metrics and logs
         return match, found
 
 
 async def predict_quickly(request: Request) -> Response:
-    """`predict`, with what its router does before."""
+    """`predict`, after the check that its route in the router does first."""
     refuse_nul(request)
     return await predict(request)
 
 
 QUICK_ROUTE = QuickRoute(f"{router.prefix}/{{model}}/predict", predict_quickly, methods=["POST"])
 
-Written = tuple[bytes | memoryview, int]  # the answer, and to how many records
+Written = tuple[bytes | memoryview, int]  # the answer, and the number of records
 
 
 def answer_here(loaded: LoadedModel, body: bytes, kernels: bool) -> Written | None:
-    """Answer a small and usual body at once; None where others would have to wait, or `answer_any` has to look."""
+    """Answer a small, usual body in the event loop; None if others would have to wait, or it is for `answer_any`."""
     if len(body) > INLINE_BYTES:
         return None
     scanned = scan_table(loaded, body) if kernels and len(body) > FEW_BYTES else None
@@ -145,7 +145,7 @@ def answer_here(loaded: LoadedModel, body: bytes, kernels: bool) -> Written | No
 
 
 def _answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
-    """Answer without NumPy, one record after the other."""
+    """Answer without NumPy, one record after the other; None if the body is not usual, or others would have to wait."""
     asked = read_usual(body)
     if asked is None or asked.records is None:
         return None
@@ -162,12 +162,12 @@ def _answer_few(loaded: LoadedModel, body: bytes) -> Written | None:
 
 
 def _is_little(loaded: LoadedModel, n_holes: int) -> bool:
-    """Whether so many records that lack something are soon answered: each may come to every node."""
+    """Whether `n_holes` incomplete records are answered quickly: each may visit every node."""
     return n_holes * len(loaded.model.tree) <= INLINE_WORK
 
 
 def answer_any(loaded: LoadedModel, body: bytes, kernels: bool) -> Written:
-    """Answer any body, or say all that is wrong with it."""
+    """Answer any body, or raise an error with all its faults."""
     return _answer_table(loaded, *read_table(loaded, body, kernels=kernels), kernels=kernels)
 
 

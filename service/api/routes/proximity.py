@@ -1,4 +1,4 @@
-"""Proximity: which rows a committee cannot tell apart."""
+"""Proximity: in how many of a committee's trees two rows end in the same leaf."""
 
 from functools import partial
 from typing import Annotated

@@ -137,7 +137,7 @@ async def get_rules(
 
 
 def _style_of_one(style: RulesStyle | None, index: int | None) -> RulesStyle:
-    """How the rules of one tree are made."""
+    """The style of one tree's rules, `paths` by default; InvalidParameter for a style that it cannot have."""
     if style is RulesStyle.STRONGEST:
         raise InvalidParameter("style", "only many trees together have rules that they share", hint="use paths")
     if style is RulesStyle.SIMPLIFIED and index is not None:
@@ -174,7 +174,7 @@ def _refuse_what_does_not_go_together(
 
 
 def _document(format: RulesFormat, model: Model, view: TreeView, ordered: OrderedRules | None) -> str:
-    """All rules as a text of some format; `model` as of their step."""
+    """All rules as text in the given format; `model` is as of their step."""
     if format is RulesFormat.SQL_WEIGHTED:
         return weighted_sql(model, view) + "\n"
     if format is RulesFormat.PYTHON:
@@ -189,7 +189,7 @@ def _document(format: RulesFormat, model: Model, view: TreeView, ordered: Ordere
 def _page_of(
     model: Model, view: TreeView, ordered: OrderedRules | None, paging: PageRequest, record: RecordToMatch | None
 ) -> RulesPage:
-    """Some of the rules, with how they match the record; `model` as of their step."""
+    """A page of the rules, with how they match the record, if one is given; `model` is as of their step."""
     if ordered is None:
         leaves, next_cursor = page_of(view.leaves, paging)
         paths = [path_rule(view.tree, leaf, model.attributes) for leaf in leaves]

@@ -1,4 +1,4 @@
-"""Trainings: order one, follow it, cancel it, delete its record."""
+"""Trainings: order one, follow its progress, cancel it, delete its record."""
 
 from typing import Annotated
 

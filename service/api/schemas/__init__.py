@@ -1,1 +1,1 @@
-"""What bodies look like, one file for each resource; the names are public in the OpenAPI document."""
+"""The shapes of bodies, one file for each resource; the names are public in the OpenAPI document."""

@@ -5,20 +5,20 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, StrictBool, StrictInt
 from pydantic_core import CoreSchema
 
-# JSON says what is a number, a truth value or text; pydantic would also take "3" for 3 and 1 for true.
+# JSON distinguishes numbers, truth values and text; pydantic would also accept "3" for 3 and 1 for true.
 WholeNumber = StrictInt
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Flag = StrictBool
 
 
 class Body(BaseModel):
-    """What a client sends: unknown keys are refused."""
+    """Base of what clients send: unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Answer(BaseModel):
-    """What a client gets: no field has a default, so every field is always there."""
+    """Base of what clients get: no field has a default, so every field is always present."""
 
     model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
 

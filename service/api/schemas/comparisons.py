@@ -38,7 +38,7 @@ class ComparisonVariant(Body):
     ] = None
 
     def to_wish(self) -> Wish:
-        """The same in the service's own terms."""
+        """The variant as a `Wish`."""
         return Wish(self.name, self.model, self.step, self.missing)
 
 
@@ -89,7 +89,7 @@ class ComparedPair(Answer):
 
 
 class DifferenceReason(Answer):
-    """Where a variant parts from the first one, on the way down the tree."""
+    """Where a variant's path down the tree parts from that of the first variant."""
 
     variant: Annotated[int, Field(description="Which variant, counted from 0.")]
     text: Annotated[

@@ -1,4 +1,4 @@
-"""Conditions of nodes and rules, told apart by `op`."""
+"""Conditions of nodes and rules, distinguished by `op`."""
 
 from collections.abc import Iterable
 from typing import Annotated, Literal, assert_never
@@ -88,7 +88,7 @@ Condition = TypeAliasType("Condition", Annotated[AnyCondition, Field(discriminat
 
 
 def weights_of(terms: Iterable[Term], schema: Schema) -> dict[str, float]:
-    """The weights of a sum by what they multiply."""
+    """The weights of a sum, by the names of what they multiply."""
     return {core.term_name(term, schema): term.weight for term in terms}
 
 

@@ -23,7 +23,7 @@ def _is_name(text: str) -> str:
 
 DatasetName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_is_name)]
 
-# Neither cells nor columns are looked at here: there may be millions, and core names those that do not fit.
+# Neither cells nor columns are validated here: there may be millions, and `core` reports those that do not fit.
 _CELL = {"oneOf": [{"type": kind} for kind in ("string", "number", "boolean", "null")]}
 _CELLS = {"type": "array", "items": {"$ref": "#/components/schemas/Cell"}}
 Cell = TypeAliasType("Cell", Annotated[Any, WithJsonSchema(_CELL)])

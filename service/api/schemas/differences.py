@@ -79,7 +79,7 @@ class MultiOutputRuleChange(Answer):
 
 
 class StepDifference(Answer):
-    """From one tree to another. Rules are the same when their conditions are."""
+    """How the trees of two steps differ. Rules are the same if their conditions are."""
 
     before: ComparedTree
     after: ComparedTree

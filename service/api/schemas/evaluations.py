@@ -32,7 +32,7 @@ class ClassMeasures(Answer):
     @model_validator(mode="before")
     @classmethod
     def _with_later_measures(cls, stored: Any) -> Any:
-        """An evaluation stored by an earlier release knows no costs."""
+        """The measures with `mean_cost`, which evaluations stored by earlier releases do not have."""
         return {"mean_cost": None, **stored} if isinstance(stored, dict) else stored
 
     rows: int

@@ -23,7 +23,7 @@ from service.usecases.models.read_rules import RulesStyle
 
 
 def forest_rules_of(model: ForestModel, step: ModelStep, rules: Sequence[ForestRule], cursor: str | None) -> AnyRules:
-    """A page of rules; a record may satisfy several that say different things, or none."""
+    """A page of rules as it is sent; a record may satisfy several with different answers, or none."""
     about: dict[str, Any] = {
         "model": step,
         "style": RulesStyle.STRONGEST,
@@ -65,7 +65,7 @@ def _class_rule(model: ForestModel, found: ForestRule, said: dict[str, Any]) -> 
 
 
 def _shared(model: ForestModel, found: ForestRule) -> dict[str, Any]:
-    """What rules of all tasks have."""
+    """The fields that rules of all tasks have."""
     return {
         "id": found.rule.id,
         "leaf": None,

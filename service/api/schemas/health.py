@@ -1,4 +1,4 @@
-"""How the service speaks about itself."""
+"""The health of the service, and explanations of its problems."""
 
 from typing import Annotated, Literal
 

@@ -34,7 +34,7 @@ class Task(StrEnum):
 
 
 def task_of(model: AnyModel | ModelSummary) -> Task:
-    """The model's task; a list of targets has one of its own, since its answers have another shape."""
+    """The model's task; a list of targets is a task of its own, since its answers have another shape."""
     if model.task == Task.ANOMALY_DETECTION:
         return Task.ANOMALY_DETECTION
     return Task.MULTI_OUTPUT_REGRESSION if isinstance(model.target, list | tuple) else Task(model.task)
@@ -119,7 +119,7 @@ class ModelListed(Answer):
 
     @classmethod
     def values(cls, model: ModelSummary) -> dict[str, Any]:
-        """Fields of a record, and of its facts."""
+        """The values of all fields, from a model's record and its facts."""
         facts = {"n_trees": None, **model.facts}
         names = ModelListed.model_fields
         fields = {name: facts[name] if name in facts else getattr(model, name) for name in names}
@@ -190,7 +190,7 @@ def shown_target(model: AnyModel) -> str | list[str] | None:
 
 
 def attributes_of(loaded: LoadedModel) -> list[ModelAttribute]:
-    """The attributes as shown, with what each costs to ask for."""
+    """The attributes as shown, with the cost of testing each."""
     algorithm = from_json(loaded.record.configuration).algorithm
     names = loaded.model.attributes.names
     return [attribute_of(loaded.model, column, algorithm.cost_of(name)) for column, name in enumerate(names)]

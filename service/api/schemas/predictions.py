@@ -200,12 +200,12 @@ class ReachedLeaf(Answer):
 
 
 def _may_be_left_out(schema: dict[str, Any]) -> None:
-    """Every part of an answer is there unless `fields` asks for others."""
+    """Make no field required in the schema, since `fields` may leave out any part of an answer."""
     schema.pop("required")
 
 
 class Prediction(Answer):
-    """An answer, of which `fields` may ask for a part."""
+    """An answer, of which `fields` may request a part."""
 
     model_config = ConfigDict(json_schema_extra=_may_be_left_out)
 

@@ -1,4 +1,4 @@
-"""How alike rows are to a committee."""
+"""Proximities of rows in a committee."""
 
 from typing import Annotated
 

@@ -45,12 +45,12 @@ class PruningRequest(Body):
         return self
 
     def order(self) -> PruningOrder:
-        """The order of a pruning in the service's own terms."""
+        """The request as a `PruningOrder`."""
         assert self.pruning is not None
         return PruningOrder(self.pruning.model_dump(exclude_none=True), self.validation_dataset_id, self.name)
 
     def chosen_step(self) -> str | int | None:
-        """The step to serve; None when the tree is to be pruned again."""
+        """The step to serve; None if the tree is to be pruned again."""
         if self.step is not None and self.validation_dataset_id is not None:
             detail = "a step that is there needs no rows to validate by"
             raise InvalidBody(detail, Fault(detail, ("validation_dataset_id",), "leave it out, or send pruning"))

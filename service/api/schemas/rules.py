@@ -156,7 +156,7 @@ class MatchedRecord(Answer):
 
 
 class RuleList(Answer):
-    """What every set of rules says about itself."""
+    """The fields that every set of rules has."""
 
     model: ModelStep
     style: RulesStyle
@@ -201,9 +201,9 @@ Rules = TypeAliasType("Rules", Annotated[AnyRules, Field(discriminator="task")])
 
 @dataclass(frozen=True)
 class RulesPage:
-    """Some rules of a set, what they answer otherwise, and how they match a record, where one is asked about.
+    """A page of a set of rules, the set's default, and how the rules match a record, if one is given.
 
-    `by_default` tells that no rule of the whole set decides the record.
+    `by_default` is whether no rule of the whole set decides the record.
     """
 
     style: RulesStyle
@@ -216,7 +216,7 @@ class RulesPage:
 
 
 def rules_of(model: Model, step: ModelStep, page: RulesPage) -> AnyRules:
-    """A page of rules; `model` as of the step they are from."""
+    """A page of rules as it is sent; `model` is as of the rules' step."""
     is_simplified = page.style is RulesStyle.SIMPLIFIED
     shown: dict[str, Any] = {
         "model": step,
@@ -241,7 +241,7 @@ def rules_of(model: Model, step: ModelStep, page: RulesPage) -> AnyRules:
 
 
 def class_rules(model: Model, rules: Sequence[Rule], matches: Sequence[Match] | None = None) -> list[ClassRule]:
-    """Rules of a classification tree; `model` as of the step they are from."""
+    """Rules of a classification tree; `model` is as of the rules' step."""
     return [
         ClassRule(
             **shared,
@@ -286,7 +286,7 @@ def multi_output_rules(
 
 
 def _shared(model: Model, rules: Sequence[Rule], matches: Sequence[Match] | None) -> list[dict[str, Any]]:
-    """What rules of all tasks have."""
+    """The fields that rules of all tasks have."""
     return [
         {
             "id": rule.id,

@@ -105,7 +105,7 @@ class TrainingRequest(Body):
     ] = None
 
     def order(self) -> TrainingOrder:
-        """The order in the service's own terms."""
+        """The request as a `TrainingOrder`."""
         return TrainingOrder(
             name=self.name,
             dataset_id=self.dataset_id,

@@ -335,18 +335,18 @@ def _candidate(model: Model, candidate: Candidate) -> SplitCandidate:
 
 
 def _groups(model: Model, candidate: Candidate) -> list[list[str | None]] | None:
-    """CHAID's groups in words."""
+    """CHAID's groups, as names of values."""
     split, attribute = candidate.split, model.attributes[candidate.split.column]
     return None if candidate.groups is None else [group_names(split, group, attribute) for group in candidate.groups]
 
 
 def _figure(value: float) -> float | None:
-    """A figure of a split, if it has one."""
+    """A figure of a split; None for NaN, which means that the split has none."""
     return None if math.isnan(value) else float(value)
 
 
 def _first_values(model: Model, split: core.Split) -> list[str] | None:
-    """The values on the first side of a binary split of categories; none where it was not worked out."""
+    """The values of the first branch of a binary split of categories; None for others, or if not worked out."""
     if split.kind not in (SplitKind.GROUPS, SplitKind.ONE_VS_REST) or not split.branch_of:
         return None
     categories = model.attributes[split.column].categories
@@ -354,7 +354,7 @@ def _first_values(model: Model, split: core.Split) -> list[str] | None:
 
 
 def _threshold(model: Model, split: core.Split) -> float | None:
-    """A threshold says something about numbers only; ordinals show the values on each side instead, intervals none."""
+    """The threshold of a split of numbers; None for intervals, and for ordinals, which show values instead."""
     is_told = bool(split.terms) or model.attributes[split.column].is_numeric
     return split.threshold if is_told and not math.isnan(split.threshold) else None
 

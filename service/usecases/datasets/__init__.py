@@ -1,1 +1,1 @@
-"""What is done with datasets."""
+"""Use cases of datasets."""

@@ -6,9 +6,9 @@ from service.store.transactions import Database
 
 
 async def delete_dataset(database: Database, artifacts: Artifacts, dataset_id: str) -> None:
-    """Take the dataset out of the listings, then remove the files that nothing needs any more.
+    """Mark the dataset as deleted, then remove the files that nothing needs any more.
 
-    Two transactions: what the sweep leaves over when it is interrupted, the next sweep finds.
+    These are two transactions: if the sweep is interrupted, the next one finds what is left.
     """
     async with database.writing() as session:
         await datasets.delete(session, dataset_id)

@@ -17,7 +17,7 @@ MANY_CATEGORIES = 1_000
 
 
 async def import_dataset(database: Database, artifacts: Artifacts, name: str, table: Table) -> DatasetRecord:
-    """Store the table; the file is written before the transaction begins, so that nobody waits for a disk."""
+    """Store the table; its file is written before the transaction begins, so that no other one waits for that."""
     temporary = await to_thread.run_sync(artifacts.write_temporary, table)
     try:
         columns = await to_thread.run_sync(summarize, table)
@@ -36,7 +36,7 @@ async def import_dataset(database: Database, artifacts: Artifacts, name: str, ta
 
 
 def oddities(columns: Sequence[ColumnSummary]) -> Iterator[str]:
-    """What is allowed but probably not meant."""
+    """Warnings about what is allowed but probably not intended."""
     if len(columns) == 1 and ";" in columns[0].name:
         yield "there is only one column, and its name holds semicolons; columns are separated by commas"
     for column in columns:

@@ -1,9 +1,9 @@
-"""CSV files as tables, with the line of everything that is wrong.
+"""Reading CSV files as tables, with the line of every fault.
 
-UTF-8 with or without a byte order mark, commas, quotes by RFC 4180 (a quote inside a quoted cell is doubled, commas
-and line ends may stand in one), lines ended by LF or CRLF. The first line names the columns. Blank lines are skipped.
-Cells are taken as they are, only numbers may have blanks around them. A cell equal to a missing token is missing,
-quoted or not.
+Files are UTF-8 with or without a byte order mark, with commas, quotes by RFC 4180 (a quote inside a quoted cell is
+doubled, and such a cell may contain commas and line ends), and lines ended by LF or CRLF. The first line names the
+columns. Blank lines are skipped. Cells are taken as they are; only numbers may have blanks around them. A cell equal
+to a missing token is missing, quoted or not.
 """
 
 import csv
@@ -25,7 +25,7 @@ from service.errors import InvalidFile
 ROWS_PER_BLOCK = 20_000
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
-# A cell may be as large as the file; the limit of the upload is the only one.
+# A cell may be as large as the file; the only limit is that of the upload.
 csv.field_size_limit(sys.maxsize)
 
 
@@ -63,7 +63,7 @@ def _misread(columns: Sequence[TextColumn]) -> list[int]:
 
 
 def _fill(rows: "CsvRows", columns: Mapping[int, TextColumn], n_cells: int) -> "array[int]":
-    """Hand every row's cells to their columns; the line each row begins on. Ragged rows are all named."""
+    """Add every row's cells to their columns; return the line each row begins on. InvalidTable names ragged rows."""
     starts = array("q")
     ragged: list[Fault] = []
     for block, lines in rows.blocks():
@@ -80,7 +80,7 @@ def _fill(rows: "CsvRows", columns: Mapping[int, TextColumn], n_cells: int) -> "
 
 
 def ragged_rows(block: Sequence[Sequence[str]], lines: Sequence[int], n_cells: int) -> Iterator[Fault]:
-    """A fault for each row that has not as many cells as the header."""
+    """A fault for each row whose number of cells differs from the header's."""
     if set(map(len, block)) == {n_cells}:
         return
     for row, line in zip(block, lines, strict=True):
@@ -124,7 +124,7 @@ class CsvRows:
         )
 
     def blocks(self) -> Iterator[tuple[list[list[str]], list[int]]]:
-        """Some rows at a time, with the lines they begin on."""
+        """Blocks of rows, each with the lines that its rows begin on."""
         rows: list[list[str]] = []
         lines: list[int] = []
         for line, row in self._numbered():
@@ -151,7 +151,7 @@ class CsvRows:
             raise _invalid(reader.line_num, "a quoted cell goes on after its closing quote", hint) from error
 
     def _never_closed(self, begins: int) -> InvalidFile:
-        """Find the quote in the last row, by reading that row again."""
+        """A fault at the quote that is never closed, found by reading the last row again."""
         self._text.seek(0)
         opened, is_inside = begins, False
         for number, line in islice(enumerate(self._text, start=1), begins - 1, None):
@@ -172,7 +172,7 @@ def _without_nul(lines: Iterable[str]) -> Iterator[str]:
 
 
 def not_utf8(file: IO[bytes]) -> InvalidFile:
-    """Say which line is not UTF-8: found by reading again, because the decoder only knows its own buffer."""
+    """A fault at the line that is not UTF-8, found by reading again: the decoder only knows its own buffer."""
     file.seek(0)
     for number, line in enumerate(file, start=1):
         try:

@@ -1,1 +1,1 @@
-"""What is read of models, and their deletion."""
+"""Use cases of models: reading and deleting them."""

@@ -7,7 +7,7 @@ from service.store.transactions import Database
 
 
 async def delete_model(database: Database, artifacts: Artifacts, loaded_models: LoadedModels, ref: str) -> None:
-    """The model is gone at once; files are freed afterwards, and by the next sweep if this one is interrupted."""
+    """Delete the model, then remove files that nothing needs; if that is interrupted, the next sweep does it."""
     async with database.writing() as session:
         record = await models.delete(session, ref)
     loaded_models.forget(record.id)

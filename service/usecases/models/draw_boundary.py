@@ -1,4 +1,4 @@
-"""Draw what a model answers by two of its numbers, with the rows it was trained on."""
+"""Draw a model's answers over two numeric attributes, with its training rows."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ from service.usecases.models.record_in_parameter import encoded_in_parameter
 
 
 async def draw_boundary(database: Database, artifacts: Artifacts, loaded: LoadedModel, step: int, plane: Plane) -> str:
-    """The picture as of a step."""
+    """The picture of the answers as of a step, as SVG."""
 
     def compute(prepared: Prepared) -> str:
         try:
@@ -31,7 +31,7 @@ async def draw_boundary(database: Database, artifacts: Artifacts, loaded: Loaded
 
 
 def plane_of(loaded: LoadedModel, x: str, y: str, given: Mapping[str, Value]) -> Plane:
-    """The plane of two attributes with what is given of the others; InvalidParameter where they do not fit."""
+    """The plane of two numeric attributes, with given values of others; InvalidParameter if they do not fit."""
     model = loaded.model
     across, up = (_numeric_column(model, parameter, name) for parameter, name in (("x", x), ("y", y)))
     if across == up:

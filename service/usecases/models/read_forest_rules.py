@@ -1,4 +1,4 @@
-"""Read a committee as rules: the strongest of those that its trees found, judged by rows out of the bag."""
+"""Read a committee as rules: the strongest ones that its trees found, judged by out-of-bag rows."""
 
 import numpy as np
 
@@ -19,14 +19,14 @@ MOST_WORK = 300_000_000  # leaves of all trees times training rows; some seconds
 
 
 async def read_strongest(database: Database, artifacts: Artifacts, loaded: LoadedForest) -> list[ForestRule]:
-    """The strongest rules of a committee, at most MOST_RULES of them; once found out, they are kept."""
+    """The strongest rules of a committee, at most MOST_RULES of them; computed once, then cached."""
     if loaded.strongest is None:
         loaded.strongest = await with_data(database, artifacts, loaded, lambda prepared: found_in(loaded, prepared))
     return loaded.strongest
 
 
 def found_in(loaded: LoadedForest, prepared: Prepared) -> list[ForestRule]:
-    """The same with the rows at hand; InvalidParameter where there is too much to look at, or nothing to judge by."""
+    """The strongest rules, given the rows; InvalidParameter if that is too much work, or no row is out of bag."""
     config, forest = from_json(loaded.record.configuration), loaded.model.forest
     committee, n_rows = config.ensemble, len(prepared.train)
     assert isinstance(committee, Committee)

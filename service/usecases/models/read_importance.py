@@ -1,4 +1,4 @@
-"""Which attributes a model relies on, measured on the rows behind it."""
+"""Which attributes a model relies on, measured by shuffling their values in the rows of its datasets."""
 
 from enum import StrEnum
 
@@ -35,7 +35,7 @@ async def read_falls(
     repeats: int,
     kernels: bool,
 ) -> list[Fall]:
-    """How far the measure falls on some rows when an attribute's values are shuffled, for each attribute."""
+    """For each attribute, how far the measure falls on some rows when the attribute's values are shuffled."""
     if asked is AskedRows.OUT_OF_BAG and isinstance(loaded, LoadedModel):
         detail = "a single tree is grown from all training rows: none is out of its bag"
         raise InvalidParameter("part", detail, hint="use test, validation or train")
@@ -60,7 +60,7 @@ def falls_in(
     repeats: int,
     kernels: bool,
 ) -> list[Fall] | None:
-    """The same with the rows at hand; None where there is nothing to measure."""
+    """For each attribute, the fall of the measure, given the rows; None if there is nothing to measure."""
     config = from_json(loaded.record.configuration)
     if isinstance(loaded, LoadedModel):
         samples = samples_of_part(prepared, Part(asked))

@@ -1,4 +1,4 @@
-"""Read a model together with the data behind it: candidates, evaluation, importance, and how steps differ."""
+"""Read a model together with its data: candidates, evaluation, and how steps differ."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -33,8 +33,8 @@ from service.usecases.trainings.training_data import prepared_data
 
 Result = TypeVar("Result")
 
-# Reading a whole dataset again is work: one at a time, so that it never takes more than one core from the others, and
-# few may wait for it.
+# Reading a whole dataset again is expensive. One request does so at a time, so that this never occupies more than one
+# core, and the number of requests that wait for it is limited.
 MOST_WAITING = 16
 _one_at_a_time = asyncio.Semaphore(1)
 _waiting: set[object] = set()
@@ -48,7 +48,7 @@ class Thresholds(StrEnum):
 
 
 def as_reported(loaded: LoadedModel, thresholds: Thresholds) -> LoadedModel:
-    """The model with the thresholds to be told; refused where it did not keep them."""
+    """The model with the thresholds to show; InvalidParameter if it does not have them."""
     if thresholds is Thresholds.MIDPOINT:
         return loaded
     if loaded.model.data_thresholds is None:
@@ -60,7 +60,7 @@ def as_reported(loaded: LoadedModel, thresholds: Thresholds) -> LoadedModel:
 async def read_candidates(
     database: Database, artifacts: Artifacts, loaded: LoadedModel, step: int, thresholds: Thresholds
 ) -> dict[int, list[Candidate]]:
-    """What every inner node could have been split on, from the rows it was trained on."""
+    """The candidates for the split of every inner node, computed from the training rows."""
     config = from_json(loaded.record.configuration)
 
     def compute(prepared: Prepared) -> dict[int, list[Candidate]]:
@@ -74,7 +74,7 @@ async def read_candidates(
 
 
 async def read_evaluation(database: Database, artifacts: Artifacts, loaded: LoadedModel, step: int) -> dict[str, Any]:
-    """How good the tree as of a step is; all but the measures of steps not selected was stored with the model."""
+    """The evaluation as of a step; all of it is stored with the model, except measures of steps not selected."""
     (parts,) = await read_parts(database, artifacts, loaded, [step])
     stored = loaded.record.evaluation
     curve = stored["curve"]
@@ -84,7 +84,7 @@ async def read_evaluation(database: Database, artifacts: Artifacts, loaded: Load
 
 
 def trees_curve(loaded: LoadedTrees) -> TreesCurve:
-    """The curve of a committee's error as it is drawn; InvalidParameter where no row is out of a bag."""
+    """A committee's error by its number of trees, to be drawn; InvalidParameter if no row is out of bag."""
     stored, model = loaded.record.evaluation, loaded.model
     points = [(p["trees"], p["out_of_bag"]) for p in stored.get("trees", []) if p["out_of_bag"] is not None]
     if isinstance(model, IsolationModel) or not points:
@@ -101,7 +101,7 @@ def trees_curve(loaded: LoadedTrees) -> TreesCurve:
 
 
 def curve_point(loaded: LoadedModel, step: int, parts: dict[str, Any]) -> dict[str, Any]:
-    """The point of a step that was left out of the stored curve, since there are so many."""
+    """The point of a step that was left out of the stored curve, which has a limited number of points."""
     history = loaded.model.history
     (left_out,), (spread,) = cross_validated(history, np.array([step]))
     return {
@@ -117,7 +117,7 @@ def curve_point(loaded: LoadedModel, step: int, parts: dict[str, Any]) -> dict[s
 async def read_parts(
     database: Database, artifacts: Artifacts, loaded: LoadedModel, steps: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """The measures of each part as of some steps; the data is read once for all that are not known yet."""
+    """The measures of each part as of some steps; the data is read once for all steps without known measures."""
     found = {step: parts for step in steps if (parts := loaded.parts(step)) is not None}
     unknown = [step for step in dict.fromkeys(steps) if step not in found]
 
@@ -132,7 +132,7 @@ async def read_parts(
 
 @dataclass(frozen=True)
 class Difference:
-    """What changes from the tree of one step to that of another; `errors` by part, None where it has no rows."""
+    """How the trees of two steps differ; `errors` has both errors by part, None if the part has no rows."""
 
     rules: RuleDifference
     errors: dict[Part, tuple[float, float] | None]
@@ -141,7 +141,7 @@ class Difference:
 async def read_difference(
     database: Database, artifacts: Artifacts, loaded: LoadedModel, before: int, after: int
 ) -> Difference:
-    """The rules that go and come, and how the error of each part changes."""
+    """The rules that only one of two steps has, and how the error of each part changes."""
     rules = await asyncio.to_thread(loaded.difference, before, after)
     old, new = await read_parts(database, artifacts, loaded, [before, after])
     errors = {part: (error_in(old[part]), error_in(new[part])) if old[part] is not None else None for part in Part}
@@ -149,7 +149,7 @@ async def read_difference(
 
 
 def samples_of_part(prepared: Prepared, part: Part) -> Samples:
-    """The rows of a part; InvalidParameter where it has none."""
+    """The rows of a part; InvalidParameter if it has none."""
     samples = prepared.parts[part]
     if samples is None:
         there = " or ".join(part for part, samples in prepared.parts.items() if samples is not None)
@@ -160,7 +160,7 @@ def samples_of_part(prepared: Prepared, part: Part) -> Samples:
 async def with_data(
     database: Database, artifacts: Artifacts, loaded: Loaded, compute: Callable[[Prepared], Result]
 ) -> Result:
-    """What `compute` makes of the rows behind a model, in a thread; TooBusy where too many wait for such rows."""
+    """The result of `compute` for the rows of a model, run in a thread; TooBusy if too many requests wait for rows."""
     record = loaded.record
     async with database.reading() as session:
         digests = await models.file_digests(session, record.id)

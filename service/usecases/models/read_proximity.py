@@ -1,4 +1,4 @@
-"""How alike rows are to a committee: those of a page, and the ones nearest to a record."""
+"""Proximities in a committee: between the rows of a page, and of training rows to a record."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,9 +28,9 @@ OUTLIERS = "outliers"
 
 @dataclass(frozen=True)
 class RowsPage:
-    """Some rows of a part: where they stand in their dataset, and how near each is to each, in the same order.
+    """Some of a part's `n_rows` rows: their indices in the dataset, and their proximities to each other.
 
-    `outliers` tell how little each is like the others of its class; None where nobody asked.
+    `outliers` say how little each row is like the others of its class; None unless requested.
     """
 
     n_rows: int
@@ -41,7 +41,7 @@ class RowsPage:
 
 @dataclass(frozen=True)
 class NearRow:
-    """A training row, where it stands in its dataset, what it holds and how near it is."""
+    """A training row: its index in the dataset, its proximity to a record, its attributes and its target."""
 
     row: int
     proximity: float
@@ -60,7 +60,7 @@ async def read_rows_page(
     with_outliers: bool,
     kernels: bool,
 ) -> RowsPage:
-    """A page of the rows of a part, with how near they are to each other."""
+    """A page of the rows of a part, with their proximities to each other."""
 
     def compute(prepared: Prepared) -> RowsPage:
         samples = samples_of_part(prepared, part)
@@ -93,7 +93,7 @@ async def read_neighbours(
     policy: MissingPolicy | None,
     kernels: bool,
 ) -> list[list[NearRow]]:
-    """For each record the training rows that are nearest to it, nearest first."""
+    """For each record the `n` training rows nearest to it, nearest first."""
 
     def compute(prepared: Prepared) -> list[list[NearRow]]:
         train, model = prepared.train, loaded.model
@@ -121,19 +121,19 @@ async def read_neighbours(
 
 
 def refuse_too_much(samples: Samples, n_trees: int) -> None:
-    """InvalidParameter where rows and their peers are too many to be compared while somebody waits."""
+    """Raise InvalidParameter if there are too many rows and peers to compare within a request."""
     if len(samples) * min(len(samples), MOST_PEERS) * n_trees > MOST_WORK:
         detail = f"{len(samples)} rows and {n_trees} trees are too many to look for outliers"
         raise InvalidParameter(OUTLIERS, detail, hint="use a smaller part, or an isolation_forest")
 
 
 def record_of(table: Table, row: int) -> dict[str, Any]:
-    """A row as a record could be sent; null where a value is missing."""
+    """A row in the form of a record; None for missing values."""
     return {attribute.name: cell_of(table, column, row) for column, attribute in enumerate(table.schema)}
 
 
 def cell_of(table: Table, column: int, row: int) -> str | float | None:
-    """A value: a number, or the name of a category."""
+    """The value of a cell: a number or the name of a category; None if it is missing."""
     attribute, value = table.schema[column], table.columns[column][row]
     if attribute.is_numeric:
         return None if np.isnan(value) else float(value)
@@ -141,7 +141,7 @@ def cell_of(table: Table, column: int, row: int) -> str | float | None:
 
 
 def target_of(samples: Samples, row: int, names: tuple[str, ...]) -> dict[str, str | float]:
-    """What the row's target is, by its name: a class, or a number for each."""
+    """The row's target by name: a class, or the number of each target."""
     target = samples.target
     if isinstance(target, ClassTarget):
         return {names[0]: target.classes[int(target.codes[row])]}

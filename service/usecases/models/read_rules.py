@@ -1,4 +1,4 @@
-"""Read a model as rules: its paths, or those that are simplified with the rows it was trained on."""
+"""Read a model as rules: its paths, or rules that are simplified with its training rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from service.usecases.models.read_model import Thresholds, as_reported, with_dat
 from service.usecases.models.record_in_parameter import encoded_in_parameter
 from service.usecases.predictions.predict import Order, answer
 
-# Leaves times training rows. Some seconds of work; more would keep others from reading their data for too long.
+# Leaves times training rows: some seconds of work. More would keep other requests from their data for too long.
 MOST_WORK = 5_000_000
 
 
@@ -32,7 +32,7 @@ class RulesStyle(StrEnum):
 
 
 def refuse_numbers(loaded: LoadedModel) -> None:
-    """Refuse to simplify the rules of a model that predicts no classes."""
+    """Raise InvalidParameter if the model predicts no classes, since its rules cannot be simplified."""
     if loaded.model.task is not Task.CLASSIFICATION:
         detail = "rules are simplified by how often they get a class wrong, and this model predicts numbers"
         raise InvalidParameter("style", detail, hint="use paths")
@@ -41,7 +41,7 @@ def refuse_numbers(loaded: LoadedModel) -> None:
 async def read_simplified(
     database: Database, artifacts: Artifacts, loaded: LoadedModel, step: int, thresholds: Thresholds
 ) -> OrderedRules:
-    """The simplified rules as of a step, from the rows that the model was trained on; those found out last are kept."""
+    """The simplified rules as of a step, computed from the training rows; the last results are cached."""
     kept = loaded.simplified.get((step, thresholds))
     if kept is not None:
         return kept
@@ -62,7 +62,7 @@ async def read_simplified(
 
 @dataclass(frozen=True)
 class RecordToMatch:
-    """A record to match rules with: as the tree takes it, which leaves answer it, and what was missing or unseen."""
+    """A record to match with rules: as the tree reads it, the leaves that answer it, and what is missing or unseen."""
 
     table: Table
     reached: Mapping[int, float]
@@ -71,7 +71,7 @@ class RecordToMatch:
 
 
 def read_record(loaded: LoadedModel, step: int, record: Mapping[str, Value]) -> RecordToMatch:
-    """The record that stands in the parameter `matching`, routed as the model was trained."""
+    """The record in the parameter `matching`, routed as the model was trained."""
     answered = answer(loaded, Order(step, policy=None), encoded_in_parameter(loaded, record, "matching"), kernels=False)
     (reached,) = answered.answers.ends.by_row()
     missing, unseen = (answered.records.names(0, state) for state in (State.MISSING, State.UNSEEN))

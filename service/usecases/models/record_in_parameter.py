@@ -1,4 +1,4 @@
-"""A record that stands in a query parameter, encoded for a model."""
+"""Encoding a record given in a query parameter."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from service.usecases.predictions.predict import encode
 
 
 def encoded_in_parameter(loaded: LoadedModel, record: Mapping[str, Value], parameter: str) -> EncodedRecords:
-    """The record as a model takes it; InvalidParameter where it does not fit."""
+    """The record, encoded for a model; InvalidParameter if it does not fit."""
     try:
         return encode(loaded, records=[record], columns=None, ignore_unknown=False)
     except RecordsDoNotFit as error:
@@ -21,7 +21,7 @@ def encoded_in_parameter(loaded: LoadedModel, record: Mapping[str, Value], param
 
 
 def _in_parameter(fault: Fault, attributes: Schema) -> Fault:
-    """A fault of the one record, seen from the record itself; a name that is not known cannot be ignored here."""
+    """A fault with its path inside the record; unknown names cannot be ignored here, so no hint suggests that."""
     _, _, *path = fault.path
     name = str(path[0])
     hint = fault.hint if name in attributes else did_you_mean(name, attributes.names) or "leave it out"

@@ -1,1 +1,1 @@
-"""Answers to records."""
+"""Use cases of predictions."""

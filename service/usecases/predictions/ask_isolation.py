@@ -1,4 +1,4 @@
-"""Ask an isolation forest how unlike the others records are."""
+"""Answer records with an isolation forest: how anomalous they are."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ from service.serving.loaded_models import LoadedIsolation
 
 @dataclass(frozen=True)
 class IsolationAnswered:
-    """Records, and what the forest says of them."""
+    """Records, and an isolation forest's answers to them, computed when first used."""
 
     loaded: LoadedIsolation
     records: EncodedRecords
@@ -27,12 +27,12 @@ class IsolationAnswered:
 
     @cached_property
     def path_lengths(self) -> FloatArray:
-        """`[row]`: the mean over the trees of how long its way is."""
+        """`[row]`: the mean path length over the trees."""
         return self.loaded.predictor.path_lengths(self.records.table, kernels=self.kernels)
 
     @cached_property
     def scores(self) -> FloatArray:
-        """`[row]`: from 0 to 1, anomalies near 1."""
+        """`[row]`: the isolation score, from 0 to 1; near 1 for anomalies."""
         return self.loaded.model.isolation.scores(self.path_lengths)
 
     @cached_property
@@ -42,11 +42,11 @@ class IsolationAnswered:
 
     @cached_property
     def explained(self) -> list[ExplainedLength]:
-        """Where each record's path length comes from."""
+        """The contributions of attributes to each record's path length, and its shortest paths."""
         return explained_lengths(self.loaded.model.isolation, self.records.table)
 
     def sentences(self) -> list[str]:
-        """What is said of each record, in words."""
+        """An explanation of each record's score, in words."""
         isolation, names = self.loaded.model.isolation, self.loaded.attributes.names
         lengths = zip(self.explained, self.scores.tolist(), self.are_anomalies.tolist(), strict=True)
         return [isolation_sentence(isolation, names, *one) for one in lengths]
@@ -55,7 +55,7 @@ class IsolationAnswered:
 def refuse_other_ways(
     loaded: LoadedIsolation, *, step: str | int, policy: MissingPolicy | None, voting: Voting | None
 ) -> None:
-    """InvalidBody for what an isolation forest has no use for."""
+    """Raise InvalidBody for options that an isolation forest does not support."""
     loaded.number_in_body(step)
     faults = []
     if voting is not None:

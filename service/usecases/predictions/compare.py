@@ -16,7 +16,7 @@ from service.usecases.predictions.predict import Answered, Order, answer, encode
 
 @dataclass(frozen=True)
 class Wish:
-    """A way of answering, as it was asked for; without a model the one in the path."""
+    """A requested way of answering; `model` None means the one in the request's path."""
 
     name: str | None
     model: str | None
@@ -26,7 +26,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Variant:
-    """A way of answering."""
+    """A way of answering records: a model, a step and a missing-value policy."""
 
     name: str
     loaded: LoadedModel
@@ -34,19 +34,19 @@ class Variant:
 
     @property
     def fills(self) -> bool:
-        """Whether missing values are filled in before, as in the training."""
+        """Whether missing values are filled in first, as in the training."""
         return self.order.policy is None and self.loaded.model.missing.fills_records
 
     @property
     def question(self) -> str:
-        """What it answers."""
+        """What the model predicts, in words."""
         model = self.loaded.model
         return f"{'the class' if model.classes else 'the number'} {', '.join(model.targets)}"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Why one variant answers otherwise than the first: where their ways part."""
+    """Why a variant's answer differs from that of the first one: where their paths part."""
 
     variant: int
     place: Parting
@@ -88,22 +88,22 @@ class Compared:
         return bool(self.answered[place].answers.is_decided[row])
 
     def agree(self, row: int, one: int, other: int) -> bool:
-        """Whether two variants give the same label; of numbers, the same means."""
+        """Whether two variants give the same label or, for numbers, the same means."""
         if self.labels is not None:
             return self.labels[one][row] == self.labels[other][row]
         return self._same_values(row, one, other)
 
     def all_agree(self, row: int) -> bool:
-        """Whether all variants do."""
+        """Whether all variants agree on a record."""
         return all(self.agree(row, 0, other) for other in range(1, len(self.variants)))
 
     def n_different(self) -> dict[tuple[int, int], int]:
-        """For each pair of variants, to how many records they give different answers."""
+        """For each pair of variants, the number of records that they answer differently."""
         pairs = combinations(range(len(self.variants)), 2)
         return {pair: sum(not self.agree(row, *pair) for row in range(len(self))) for pair in pairs}
 
     def differences(self, row: int) -> list[Difference]:
-        """Why variants differ from the first, in labels or only in figures; those that do not are left out."""
+        """Why variants differ from the first one, in labels or only in figures; those that do not are left out."""
         found = []
         for other in range(1, len(self.variants)):
             if not (self.agree(row, 0, other) and self._same_values(row, 0, other)):
@@ -133,7 +133,7 @@ class Compared:
 
 
 async def find_variants(models: LoadedModels, path_model: str, wishes: Sequence[Wish]) -> list[Variant]:
-    """The ways of answering that are meant; all must predict the same target."""
+    """The variants that the wishes describe; InvalidBody unless all predict the same target."""
     variants = []
     for place, wish in enumerate(wishes):
         loaded = await _found(models, wish.model or path_model, place)
@@ -155,7 +155,7 @@ async def _found(models: LoadedModels, ref: str, place: int) -> LoadedModel:
 
 
 def _described(loaded: LoadedModel, order: Order) -> str:
-    """A name for a variant that got none: `melon@3, step 5, last_node`."""
+    """A name for a variant that was given none, such as `melon@3, step 5, last_node`."""
     record, policy = loaded.record, f", {order.policy}" if order.policy else ""
     return f"{record.name}@{record.version}, step {order.step}{policy}"
 
@@ -180,7 +180,7 @@ def compare(
     ignore_unknown: bool,
     kernels: bool,
 ) -> Compared:
-    """The answers of all variants; RecordsDoNotFit with all that is wrong for any of them."""
+    """The answers of all variants; RecordsDoNotFit with the faults of all of them."""
     encoded, faults = [], list[Fault]()
     for variant in variants:
         try:

@@ -1,7 +1,7 @@
 """Answer records with a model as of a step: labels or numbers, how sure they are, and why.
 
-Most records come to one leaf whatever they lack, and all that is said of them is that leaf's own. So the answer to a
-batch is the leaf of each such record, and answers in full for the rest.
+Most records reach one leaf whatever their missing values are, and their answer is that of the leaf. So the answer to
+a batch is the leaf of each such record, and full answers for the rest.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ from service.serving.loaded_models import Loaded, LoadedModel
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How records are to be answered; without a policy, as the model was trained."""
+    """How to answer records; `policy` None means that missing values are treated as in the training."""
 
     step: int
     policy: MissingPolicy | None
@@ -34,7 +34,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Answered:
-    """Records as they were sent, their answers, and as which records the tree took them: filled, where it fills."""
+    """Records as sent, their answers, and the records as the tree reads them (`taken`): filled, if the model fills."""
 
     records: EncodedRecords
     answers: Answers
@@ -49,22 +49,22 @@ class Answered:
         return Answered(self.records.take(rows), self.answers.take(rows), self.taken.take(rows), self.policy)
 
     def paths(self, explainer: Explainer) -> list[list[Path]]:
-        """Every record's ways to the nodes that answer it."""
+        """Every record's paths to the nodes that answer it."""
         return [
             [explainer.path(node, weight, self.policy, holes_of(self.taken, row)) for node, weight in reached]
             for row, reached in enumerate(self.answers.ends.by_row())
         ]
 
     def sentences(self, sentences: Sentences) -> list[str]:
-        """Why every record is answered so, in words."""
+        """An explanation of every answer, in words."""
         return sentences.all(self.records, self.taken.table, self.answers, self.policy)
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """The leaf of each record that comes to one whatever it lacks, -1 for others; and the answers to those others.
+    """The leaf of each record that reaches one whatever its missing values are, -1 for others; full answers to those.
 
-    `states[row]` are the states of a record's values, empty where all are known; None where no record lacks any.
+    `states[row]` are the states of a record's values, empty if all are known; None if all records are complete.
     """
 
     leaves: Sequence[int] | RowArray
@@ -73,14 +73,14 @@ class Predicted:
 
     @property
     def are_all_of_leaves(self) -> bool:
-        """Whether every answer is a leaf's own, word for word."""
+        """Whether every answer is exactly that of a leaf."""
         return self.states is None and self.rest is None
 
 
 def order_of(
     loaded: LoadedModel, *, step: str | int, policy: MissingPolicy | None, voting: Voting | None = None
 ) -> Order:
-    """The order that a client means, or InvalidBody where the model has nothing for it."""
+    """The order for a client's options; InvalidBody for those that the model does not support."""
     if voting is not None:
         detail = "this model has a single tree, and nobody to vote"
         raise InvalidBody(detail, Fault(detail, ("voting",), "leave it out"))
@@ -98,7 +98,7 @@ def encode(
     columns: Mapping[str, Sequence[Value]] | None,
     ignore_unknown: bool,
 ) -> EncodedRecords:
-    """Records, or columns, as a table with the model's attributes; RecordsDoNotFit with all that is wrong."""
+    """Records, or columns, as a table with the model's attributes; RecordsDoNotFit with all faults."""
     attributes, ignorable = loaded.model.attributes, loaded.record.facts["unused_columns"]
     if records is not None:
         return encode_records(records, attributes, ignorable=ignorable, ignore_unknown=ignore_unknown)
@@ -107,7 +107,7 @@ def encode(
 
 
 def answer(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernels: bool) -> Answered:
-    """Answers in full; large batches go through compiled kernels if there are any."""
+    """Full answers to records; with `kernels`, large batches are answered by compiled code."""
     model = loaded.model
     policy = order.policy or policy_as_grown(model.tree)
     taken = records
@@ -118,7 +118,7 @@ def answer(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernel
 
 
 def predict_table(loaded: LoadedModel, order: Order, records: EncodedRecords, *, kernels: bool) -> Predicted:
-    """The leaves of many records, and the answers to those that come to several."""
+    """The leaves of many records, and full answers to those that reach several."""
     if records.table.n_rows <= FEW_RECORDS:
         leaves = _leaves_of(loaded, order, cells_of(records.table))
         rest = np.flatnonzero(np.array(leaves) < 0)
@@ -130,7 +130,7 @@ def predict_table(loaded: LoadedModel, order: Order, records: EncodedRecords, *,
 
 
 def predict_few(loaded: LoadedModel, order: Order, records: Sequence[ReadRecord]) -> Predicted:
-    """The same for records that were read one by one."""
+    """The leaves of records that were read one by one, and full answers to those that reach several."""
     leaves = _leaves_of(loaded, order, [cells for cells, _ in records])
     states = [states for _, states in records]
     rest = [record for record, leaf in zip(records, leaves, strict=True) if leaf < 0]

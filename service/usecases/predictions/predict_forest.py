@@ -1,4 +1,4 @@
-"""Answer records with many trees: what each of them says, how they vote, and how sure they are together."""
+"""Answer records with many trees: the answer of each, their vote, and how sure it is."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,12 +32,12 @@ from core.tree.tree import full_view
 from service.errors import InvalidBody
 from service.serving.loaded_models import LoadedForest
 
-SOON_TREES, SOON_NODES = 1_000, 10_000  # that records come by; more are answered in a thread, so that nobody waits
+SOON_TREES, SOON_NODES = 1_000, 10_000  # visited by records; more are answered in a thread, so that no request waits
 
 
 @dataclass(frozen=True, slots=True)
 class ForestOrder:
-    """How records are to be answered; without a policy, as the trees were trained."""
+    """How to answer records; `policy` None means that missing values are treated as in the training."""
 
     policy: MissingPolicy | None
     voting: Voting
@@ -45,7 +45,7 @@ class ForestOrder:
 
 @dataclass(frozen=True)
 class ForestAnswered:
-    """Records as they were sent, as which records the trees took them, and what the trees say."""
+    """Records as sent and as the trees read them (`taken`), and the trees' answers, computed when first used."""
 
     loaded: LoadedForest
     records: EncodedRecords
@@ -59,12 +59,12 @@ class ForestAnswered:
 
     @cached_property
     def by_tree(self) -> TreeAnswers:
-        """What each tree answers."""
+        """The answers of each tree."""
         return self.loaded.predictor.by_tree(self.taken.table, self.policy, kernels=self.kernels)
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What the trees answer together."""
+        """The answers of all trees together."""
         model, voting = self.loaded.model, self.order.voting
         electorate = Electorate(model.task, model.prior, model.costs, lambda: model.median_leaf_weight)
         if voting.kind is VotingKind.AVERAGE and "by_tree" not in self.__dict__:
@@ -87,14 +87,14 @@ class ForestAnswered:
 
     @cached_property
     def bounds(self) -> FloatArray:
-        """`[row, output, (lowest, highest)]`: what the mean of the answers stays between, whatever is missing."""
+        """`[row, output, (lowest, highest)]`: bounds of the mean of the answers, whatever the missing values are."""
         return outer_bounds(self.loaded.predictor, self.records.table, self._average, kernels=self.kernels)
 
     @cached_property
     def is_decided(self) -> BoolArray:
-        """`[row]`: whether no missing value can change the answer, as far as the bounds tell.
+        """`[row]`: whether no missing value can change the answer, as far as the bounds show.
 
-        They tell it for averages; other votings count as decided where nothing is missing.
+        Bounds are of averages. With other votings, a class is decided if the vote is and nothing is missing.
         """
         model, states, labels = self.loaded.model, self.records.states, self.verdict.labels
         known: BoolArray = labels != UNDECIDED
@@ -106,20 +106,20 @@ class ForestAnswered:
 
     @cached_property
     def explained(self) -> list[ForestExplanation]:
-        """Why the mean of the trees' answers to each record is what it is."""
+        """An explanation of the mean of the trees' answers to each record."""
         predictor, n_attributes = self.loaded.predictor, len(self.loaded.attributes)
         ends = (predictor.ends(cells, self.policy, kernels=self.kernels) for cells in cells_of(self.taken.table))
         return [explain(predictor.layout, of_record, n_attributes) for of_record in ends]
 
     def typical_path(self, row: int) -> Path:
-        """The heaviest way of a record through the tree whose answer is nearest to that of all."""
+        """The heaviest path of a record through the tree whose answer is nearest to that of all."""
         explained = self.explained[row]
         view = full_view(self.loaded.model.forest.tree(explained.typical))
         explainer = Explainer(view, self.loaded.attributes)
         return explainer.path(explained.leaf, explained.weight, self.policy, holes_of(self.taken, row))
 
     def sentences(self) -> list[str]:
-        """Why each record is answered so, in words; where that is not the mean of the trees, what it is comes first."""
+        """An explanation of every answer, in words; an answer that is not the mean of the trees is stated first."""
         model, kind = self.loaded.model, self.order.voting.kind
         said = [why(model, explained) for explained in self.explained]
         if kind is VotingKind.AVERAGE:
@@ -137,7 +137,7 @@ class ForestAnswered:
 def forest_order_of(
     loaded: LoadedForest, *, step: str | int, policy: MissingPolicy | None, voting: Voting | None
 ) -> ForestOrder:
-    """The order that a client means, or InvalidBody where the forest has nothing for it."""
+    """The order for a client's options; InvalidBody for those that the forest does not support."""
     loaded.number_in_body(step)
     faults = []
     if policy is MissingPolicy.SURROGATE and not loaded.model.forest.surrogates:
@@ -152,9 +152,10 @@ def forest_order_of(
 
 
 def is_soon_answered(loaded: LoadedForest, records: EncodedRecords) -> bool:
-    """Whether compiled code answers these records in about a millisecond: each comes by all trees.
+    """Whether compiled code answers these records in about a millisecond.
 
-    One that lacks something may come to every node. Only a forest that was asked before is prepared for it.
+    Each record visits all trees, and an incomplete one may visit every node. The forest must be prepared, which is done
+    by an earlier request.
     """
     n_records, states, model = records.table.n_rows, records.states, loaded.model
     n_holes = 0 if states is None else int(states.any(axis=1).sum())
@@ -165,7 +166,7 @@ def is_soon_answered(loaded: LoadedForest, records: EncodedRecords) -> bool:
 def answer_forest(
     loaded: LoadedForest, order: ForestOrder, records: EncodedRecords, *, kernels: bool
 ) -> ForestAnswered:
-    """The answers to records; each part of them is found out when it is asked for."""
+    """The answers to records; each part of them is computed when first used."""
     model, taken = loaded.model, records
     if order.policy is None and model.missing.fills_records:
         taken = records.known_in(model.as_trained(records.table))

@@ -1,4 +1,4 @@
-"""Answer records with whatever a model is: one tree, a committee or an isolation forest."""
+"""Answer records with a model of any kind: one tree, a committee or an isolation forest."""
 
 from core.ensembles.voting import Voting
 from core.prediction.routing import MissingPolicy
@@ -8,11 +8,11 @@ from service.usecases.predictions.ask_isolation import IsolationAnswered, refuse
 from service.usecases.predictions.predict import Order, order_of
 from service.usecases.predictions.predict_forest import ForestAnswered, ForestOrder, answer_forest, forest_order_of
 
-AnyOrder = Order | ForestOrder | None  # an isolation forest can be asked in one way only
+AnyOrder = Order | ForestOrder | None  # None for an isolation forest, which has no options
 
 
 def order_for(loaded: Loaded, *, step: str | int, policy: MissingPolicy | None, voting: Voting | None) -> AnyOrder:
-    """The order that a client means, or InvalidBody where the model has nothing for it."""
+    """The order for a client's options; InvalidBody for those that the model does not support."""
     match loaded:
         case LoadedModel():
             return order_of(loaded, step=step, policy=policy, voting=voting)
@@ -26,7 +26,7 @@ def order_for(loaded: Loaded, *, step: str | int, policy: MissingPolicy | None, 
 def answer_by_many(
     loaded: LoadedForest | LoadedIsolation, order: AnyOrder, records: EncodedRecords, *, kernels: bool
 ) -> ForestAnswered | IsolationAnswered:
-    """What many trees answer."""
+    """The answers of a model of many trees."""
     if isinstance(loaded, LoadedIsolation):
         return IsolationAnswered(loaded, records, kernels)
     assert isinstance(order, ForestOrder)

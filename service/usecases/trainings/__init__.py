@@ -1,1 +1,1 @@
-"""From an order to a stored model."""
+"""Use cases of trainings: from an order to a stored model."""

@@ -1,4 +1,4 @@
-"""An evaluation as JSON values: the form in which it is stored and answered."""
+"""Evaluations as JSON values, in the form in which they are stored and sent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,7 +15,7 @@ from core.tables.parts import Part
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Parts without rows are null; there is no out-of-bag part in a single tree."""
+    """The evaluation of a single tree; parts without rows are null, and so is `out_of_bag`."""
     return {
         "parts": parts_json(evaluation.parts),
         "baseline": parts_json(evaluation.baseline),
@@ -34,7 +34,7 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def forest_evaluation_json(evaluation: ForestEvaluation) -> dict[str, Any]:
-    """The same for a committee: it has rows out of the bag, and a curve over the number of trees."""
+    """The evaluation of a committee, with out-of-bag rows and a curve over the number of trees."""
     out_of_bag, simplest = _measures(evaluation.out_of_bag), _measures(evaluation.baseline_out_of_bag)
     return {
         "parts": {**parts_json(evaluation.parts), "out_of_bag": out_of_bag},
@@ -45,13 +45,13 @@ def forest_evaluation_json(evaluation: ForestEvaluation) -> dict[str, Any]:
 
 
 def isolation_evaluation_json(parts: Mapping[Part, ScoreMeasures | None]) -> dict[str, Any]:
-    """Scores by part: there is nothing to compare them with."""
+    """The evaluation of an isolation forest: scores by part, without a baseline."""
     measured = {part.value: None if (one := parts[part]) is None else asdict(one) for part in Part}
     return {"parts": measured}
 
 
 def retrained_json(retrained: Retrained) -> dict[str, Any]:
-    """What attributes are worth, in their order, as it is stored with an evaluation."""
+    """Importance by retraining, in the order of the attributes, as stored with an evaluation."""
     return {"rows": retrained.rows.value, "falls": [asdict(fall) for fall in retrained.falls]}
 
 
@@ -81,7 +81,11 @@ def parts_json(parts: Mapping[Part, Measures | None]) -> dict[str, Any]:
 
 
 def error_in(measures: Mapping[str, Any]) -> float:
-    """The error that the curve shows, from the measures of a part: of answers that are wrong, cost, or are off."""
+    """The error that the curve shows, from the measures of a part.
+
+    For classes the mean cost, or the share answered wrongly if there are no costs; for numbers the mean squared error,
+    summed over the targets.
+    """
     if "accuracy" in measures:
         cost: float | None = measures.get("mean_cost")
         rows = enumerate(measures["confusion"]["matrix"])
@@ -91,7 +95,7 @@ def error_in(measures: Mapping[str, Any]) -> float:
 
 
 def _number_measures(measures: RegressionMeasures) -> dict[str, Any]:
-    """Those of each target too, where the target is a list."""
+    """Measures of numeric answers; also those of each target, if the target is a list."""
     shown: dict[str, Any] = {
         "rows": measures.rows,
         "weight": measures.weight,

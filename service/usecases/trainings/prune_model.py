@@ -1,4 +1,4 @@
-"""Prune a model again: by another way or other rows in the background, or at once by choosing another step."""
+"""Prune a model again: by other options or rows in the background, or at once by choosing another step."""
 
 import asyncio
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ FULL = 0
 
 @dataclass(frozen=True, slots=True)
 class PruningOrder:
-    """What a client asks for: how to prune (JSON without what is left out), and perhaps other rows to validate by."""
+    """A client's order: how to prune (JSON without what is left out), and optionally a dataset to validate on."""
 
     pruning: Mapping[str, Any]
     validation_dataset_id: str | None
@@ -67,7 +67,7 @@ async def start_pruning(session: AsyncSession, ref: str, order: PruningOrder) ->
 
 
 async def select_step(database: Database, loaded: LoadedModel, step: int, name: str | None) -> ModelRecord:
-    """The next version of a model: the same tree and decisions, but another step is served."""
+    """Make the next version of a model: with the same tree and decisions, but another step is served."""
     origin = loaded.record
     outcome = await asyncio.to_thread(_with_selected, loaded, step)
     async with database.writing() as session:
@@ -83,7 +83,7 @@ async def select_step(database: Database, loaded: LoadedModel, step: int, name: 
 
 
 def _with_selected(loaded: LoadedModel, step: int) -> Outcome:
-    """The measures of the step are found out when somebody asks for them, if they are not known."""
+    """The model with another step selected; unknown measures of the step are computed when first requested."""
     model, record = loaded.model, loaded.record
     chosen = replace(model, history=model.history.with_selected(step))
     return finished(chosen, record.facts["unused_columns"], {**record.evaluation, "parts": loaded.parts(step)})
@@ -92,12 +92,12 @@ def _with_selected(loaded: LoadedModel, step: int) -> Outcome:
 def _checked(
     origin: ModelRecord, order: PruningOrder, dataset: DatasetRecord, other: DatasetRecord | None
 ) -> TrainingConfig:
-    """The model's configuration with the pruning asked for, or InvalidConfig with places in the order."""
+    """The model's configuration with the ordered pruning; InvalidConfig with paths in the order."""
     config, schema = from_json(origin.configuration), schema_of(dataset.columns)
     validation_id = order.validation_dataset_id or origin.validation_dataset_id
     validates = validation_id is not None or has_validation(config.division, schema)
     pruning = pruning_for(config.algorithm, order.pruning, has_validation=validates)
-    config = replace(config, pruning=pruning, importance=None)  # a tree that stands is pruned, and none trained again
+    config = replace(config, pruning=pruning, importance=None)  # an existing tree is pruned, nothing is retrained
     judged = config
     if validation_id is not None:
         judged = replace(config, division=DatasetsDivision(validation=validation_id, test=None))
@@ -109,7 +109,7 @@ def _checked(
 
 
 def _in_order(fault: Fault) -> Fault:
-    """The fault with the place it has in an order to prune, which has no division."""
+    """A fault with its path in an order to prune, which has no division."""
     if fault.path[:1] != ("division",):
         return fault
     hint = fault.hint if fault.path[1:] else "name a dataset whose rows validate"

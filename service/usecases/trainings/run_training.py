@@ -1,4 +1,4 @@
-"""Carry out a training that was ordered: in a worker's process, never in the one that answers requests."""
+"""Run a training that was ordered, in a worker's process, never in the one that answers requests."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from service.usecases.trainings.training_outcome import evaluated, facts_of, tra
 
 Report = Callable[[str, float], None]
 
-# Where each stage begins and ends in the whole.
+# The progress at which each stage begins and ends.
 STAGES = {
     Stage.LOADING: (0.0, 0.05),
     Stage.GROWING: (0.05, 0.65),
@@ -44,11 +44,11 @@ STAGES_OF_PRUNING = {
     Stage.EVALUATING: (0.6, 0.97),
     Stage.STORING: (0.97, 1.0),
 }
-RETRAINING = 0.1  # where it begins in a training that does it: it takes as long as many trainings
+RETRAINING = 0.1  # the progress at which it begins, if it is ordered: it takes as long as many trainings
 
 
 def stages_of(config: TrainingConfig, *, prunes_again: bool) -> dict[Stage, tuple[float, float]]:
-    """Where each stage of this work begins and ends."""
+    """The progress at which each stage of a training begins and ends."""
     if prunes_again:
         return STAGES_OF_PRUNING
     stages = STAGES if config.ensemble is None else STAGES_OF_MANY
@@ -80,7 +80,7 @@ async def run_training(
     engine: str = Engine.AUTO,
     threads: int = 1,
 ) -> None:
-    """Train, or prune a stored model again; publish the outcome if the job is still this worker's, else nothing."""
+    """Train a model, or prune a stored one again, and publish it; LeaseLost if the job is no longer this worker's."""
     report(Stage.LOADING, STAGES[Stage.LOADING][0])
     async with database.reading() as session:
         training = await trainings.get(session, training_id)
@@ -131,7 +131,7 @@ def finished(model: AnyModel, unused_columns: list[str], evaluation: dict[str, A
 
 
 async def publish_outcome(session: AsyncSession, model_id: str, outcome: Outcome) -> None:
-    """Make a waiting model ready."""
+    """Publish an outcome as that of a waiting model, which becomes ready."""
     target = outcome.model.target
     await models.publish(
         session,

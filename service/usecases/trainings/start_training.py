@@ -22,7 +22,7 @@ from service.store.trainings import TrainingRecord
 
 @dataclass(frozen=True, slots=True)
 class TrainingOrder:
-    """What a client asks for; `overrides` are the parts of the preset that it replaces, `pruning` as JSON if said."""
+    """A client's order; `overrides` are the parts of the preset to replace, `pruning` is JSON if it is given."""
 
     name: str
     dataset_id: str
@@ -68,9 +68,9 @@ async def start_training(session: AsyncSession, order: TrainingOrder) -> Trainin
 
 
 def complete_config(order: TrainingOrder, dataset: DatasetRecord) -> TrainingConfig:
-    """The order with the preset's parts filled in, which depend on what kind of target it has."""
+    """The order completed by the preset's parts, which depend on the kind of target."""
     schema = schema_of(dataset.columns)
-    is_unknown = isinstance(order.target, str) and order.target not in schema  # the checks will say so
+    is_unknown = isinstance(order.target, str) and order.target not in schema  # the checks will report it
     task = Task.CLASSIFICATION if is_unknown else task_of(schema, order.target, order.target_kind)
     algorithm, ensemble = resolve_method(order.preset, order.overrides, task)
     return TrainingConfig(

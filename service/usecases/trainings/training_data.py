@@ -13,7 +13,7 @@ Digests = Mapping[str, str]
 def prepared_data(artifacts: Artifacts, digests: Digests, config: TrainingConfig) -> Prepared:
     """Read the files and divide their rows as the configuration says; slow, so not for the event loop.
 
-    `digests` name the files by part. A file of its own for validation or test takes the place of the division's part.
+    `digests` name the files by part. A separate file for validation or test replaces that part of the division.
     """
     tables = {Part(part): artifacts.read(digest) for part, digest in digests.items()}
     return prepare(tables.pop(Part.TRAIN), config, tables)

@@ -1,4 +1,4 @@
-"""What is trained, how it is judged and what is told of it: for one tree, a committee and an isolation forest."""
+"""Training a model, its evaluation and its facts: for one tree, a committee and an isolation forest."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +35,7 @@ NOTHING_TO_MEASURE = (
 
 
 def trained(prepared: Prepared, config: TrainingConfig, report: Report, *, engine: Engine, threads: int) -> AnyModel:
-    """The model that a configuration asks for."""
+    """Train the model that a configuration describes."""
     match config.ensemble:
         case None:
             return train(prepared, config, report, engine=engine, threads=threads)
@@ -54,7 +54,7 @@ def evaluated(
     threads: int,
     watch: Callable[[float], None],
 ) -> dict[str, Any]:
-    """How good it is, as it is stored."""
+    """The evaluation of a model, in the form in which it is stored."""
     kernels = prefers_kernels(engine, prepared.train)
     match model:
         case Model():
@@ -79,7 +79,7 @@ def with_importance(
     threads: int,
     watch: Callable[[float], None],
 ) -> tuple[dict[str, Any], list[str]]:
-    """The evaluation with what attributes are worth by retraining, if that is asked for; and warnings about it."""
+    """The evaluation with importance by retraining, if that is configured, and warnings about it."""
     if config.importance is None:
         return evaluation, []
     retrained = falls_when_retrained(prepared, config, engine=engine, threads=threads, watch=watch)
@@ -89,7 +89,7 @@ def with_importance(
 
 
 def facts_of(model: AnyModel, unused_columns: list[str]) -> dict[str, Any]:
-    """What is told of a model without loading it; columns that it does not use may still be in a record."""
+    """Facts that are known of a model without loading it; records may have its `unused_columns`, too."""
     told = {
         "classes": list(model.classes),
         "n_attributes": len(model.attributes),
@@ -105,7 +105,7 @@ def facts_of(model: AnyModel, unused_columns: list[str]) -> dict[str, Any]:
 
 
 def tree_facts(model: Model) -> dict[str, Any]:
-    """Of the tree that is served."""
+    """Facts of the tree that is served."""
     view = model.view(model.history.selected)
     return {
         "n_nodes": len(view.nodes),
@@ -117,7 +117,7 @@ def tree_facts(model: Model) -> dict[str, Any]:
 
 
 def many_facts(forest: Forest) -> dict[str, Any]:
-    """Of all trees; they were never pruned."""
+    """Facts of all trees of a model, which are never pruned."""
     sizes = np.split(forest.columns["size"].astype(np.int32), forest.start[1:-1])
     return {
         "n_trees": len(forest),

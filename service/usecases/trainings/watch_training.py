@@ -10,7 +10,7 @@ PAUSE_SECONDS = 0.2
 
 
 async def watch_training(database: Database, training_id: str, *, wait_seconds: float) -> TrainingRecord:
-    """The training as soon as it has ended, or as it stands when the time is up."""
+    """The training as soon as it has ended, or as it is when the time is up."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + wait_seconds
     while True:

@@ -11,7 +11,7 @@ from numba.core.runtime import _nrt_python
 from numba.core.runtime.nrt import rtsys
 
 from core.compiler import compile as compile_kernels
-from core.compiler.compile import ask_for, compiled, making_arrays, numbers_at
+from core.compiler.compile import compiled, making_arrays, numbers_at, prefetch
 from core.warm_up.every_kernel import run_every_kernel
 
 pytestmark = pytest.mark.bounds
@@ -98,8 +98,8 @@ def test_memory_may_be_asked_for_that_is_nobodys(parts: bool) -> None:
     def sum_ahead(address, n):
         cells, total = numbers(address, n), 0.0
         for i in range(n):
-            ask_for(address + np.uint64(1 << 46) + np.uint64(8 * i))
-            ask_for(np.uint64(i))
+            prefetch(address + np.uint64(1 << 46) + np.uint64(8 * i))
+            prefetch(np.uint64(i))
             total += cells[i]
         return total
 
@@ -110,7 +110,7 @@ def test_memory_may_be_asked_for_that_is_nobodys(parts: bool) -> None:
 def test_memory_is_asked_for() -> None:
     @njit  # not kept on disk: code that comes from there cannot be read
     def ask(address):
-        ask_for(address)
+        prefetch(address)
 
     ask(np.uint64(0))
     (code,) = ask.inspect_llvm().values()

@@ -34,7 +34,7 @@ def are_above(numbers, limit):  # type: ignore[no-untyped-def]
 def largest_part(words):  # type: ignore[no-untyped-def]
     """The largest part of eight words, and of those with their last bit set."""
     part = words(0).part(21, 21)
-    return part.largest(), part.where(words(0).has_last_bit()).largest()
+    return part.largest(), part.where(words(0).has_highest_bit()).largest()
 
 
 @in_lanes(types.void)
@@ -112,7 +112,7 @@ def test_arrays_have_places_of_their_own_and_can_be_written(given_numbers: Any, 
 def note_parts(words, parts, marks):  # type: ignore[no-untyped-def]
     """Write down a part of eight words, and 1 where their last bit is set."""
     parts.put(0, words(0).part(21, 21))
-    marks.put(0, words(0).has_last_bit().as_numbers())
+    marks.put(0, words(0).has_highest_bit().as_numbers())
 
 
 @compiled

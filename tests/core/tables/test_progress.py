@@ -15,7 +15,7 @@ import pytest
 from core.config.options import Algorithm, Categorical, MissingStrategy, ReducedErrorPruning, TrainingConfig
 from core.engine.engine import Engine
 from core.evaluation.evaluate import evaluate
-from core.tables.progress import nobody, part_of, watched
+from core.tables.progress import ignore_progress, part_of, watched
 from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table
 from core.training.preparation import Prepared, prepare
@@ -44,7 +44,7 @@ def test_items_are_told_one_by_one_and_then_that_all_are_done() -> None:
     assert told == [0.0, 0.25, 0.5, 0.75, 1.0]
     assert list(watched([], told.append)) == []
     assert told[-1] == 1.0
-    assert list(watched("ab", nobody)) == ["a", "b"]
+    assert list(watched("ab", ignore_progress)) == ["a", "b"]
 
 
 @dataclass

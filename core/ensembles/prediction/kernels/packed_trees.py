@@ -6,7 +6,7 @@ kernel takes addresses, since unpacking arrays would take longer than the trees.
 
 from numba import int64, uint64
 
-from core.compiler.compile import ask_for, compiled, inlined, making_arrays, numbers_at, shorts_at, wholes_at
+from core.compiler.compile import compiled, inlined, making_arrays, numbers_at, prefetch, shorts_at, wholes_at
 from core.ensembles.prediction.kernels.ranks import ranks_of_record
 from core.ensembles.prediction.packed_trees import (
     ANSWERS,
@@ -66,13 +66,13 @@ def reach_leaves(table, tests, begin, end, of_record, reached):
     deepest = int64(0)
     for tree in range(begin, end):
         position = go_down(tests, uint64(start[tree]), BLOCK_DEPTH + 1, column_mask, of_record)
-        ask_for(address + position * uint64(WORD_BYTES))
+        prefetch(address + position * uint64(WORD_BYTES))
         reached[tree - begin] = int64(position)
         deepest = max(deepest, depth[tree])
     for _ in range(BLOCK_DEPTH + 1, deepest, BLOCK_DEPTH):
         for i in range(end - begin):
             position = go_down(tests, uint64(reached[i]), BLOCK_DEPTH, column_mask, of_record)
-            ask_for(address + position * uint64(WORD_BYTES))
+            prefetch(address + position * uint64(WORD_BYTES))
             reached[i] = int64(position)
 
 
@@ -85,7 +85,7 @@ def find_answers(table, tests, begin, end, reached):
         key = uint64(tests[uint64(reached[tree - begin])]) >> uint64(32)
         answer_in_tree = (key & ANSWER) >> column_bits
         row = answer_in_tree + uint64(before[tree]) * uint64(answer_in_tree >= n_outputs)
-        ask_for(address + row * n_outputs * uint64(WORD_BYTES))
+        prefetch(address + row * n_outputs * uint64(WORD_BYTES))
         reached[tree - begin] = int64(row)
 
 

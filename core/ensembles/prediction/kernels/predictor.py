@@ -8,7 +8,7 @@ import numpy as np
 from numba import int32, int64, uint32, uint64
 
 from core.arithmetic.ties import TIE
-from core.compiler.compile import ask_for, compiled, making_arrays, numbers_at
+from core.compiler.compile import compiled, making_arrays, numbers_at, prefetch
 from core.ensembles.prediction.kernels.ranks import rank_of, write_ranks
 from core.ensembles.prediction.ranks import FIRST_CODE, MISSING_RANK
 from core.prediction.kernels.routing import LAST_NODE, SLOT, SLOT_BITS, WEIGHTED, copy_at_holes
@@ -327,9 +327,9 @@ def prefetch_tree(nodes, tree, part, n_parts):
     start, n = uint64(nodes.start[tree]), uint64(nodes.start[tree + 1] - nodes.start[tree])
     begin, end = n * part // n_parts, n * (part + uint64(1)) // n_parts
     for position in range(start + begin, start + end, uint64(LINE_BYTES // TEST_BYTES)):
-        ask_for(nodes.addresses[0] + position * uint64(TEST_BYTES))
+        prefetch(nodes.addresses[0] + position * uint64(TEST_BYTES))
     for position in range(start + begin, start + end, uint64(LINE_BYTES // ROW_BYTES)):
-        ask_for(nodes.addresses[1] + position * uint64(ROW_BYTES))
+        prefetch(nodes.addresses[1] + position * uint64(ROW_BYTES))
 
 
 @compiled

@@ -2,7 +2,7 @@
 
 from numba import int64, uint32, uint64
 
-from core.compiler.compile import ask_for, compiled
+from core.compiler.compile import compiled, prefetch
 
 BUCKET_BYTES, THRESHOLD_BYTES = 4, 8
 
@@ -46,10 +46,10 @@ def ranks_of_record(ranks, cells, shift, of_record, positions):
         n_last = ranks.bucket_start[column + uint64(1)] - begin - int64(1)
         value, low, high = cells[column], ranks.low[column], ranks.high[column]
         positions[column] = begin + bucket_of(value, low, high, ranks.scale[column], n_last)
-        ask_for(buckets + uint64(positions[column]) * uint64(BUCKET_BYTES))
+        prefetch(buckets + uint64(positions[column]) * uint64(BUCKET_BYTES))
     for column in range(n):
         positions[column] = ranks.start[column] + int64(ranks.buckets[uint64(positions[column])])
-        ask_for(thresholds + uint64(positions[column]) * uint64(THRESHOLD_BYTES))
+        prefetch(thresholds + uint64(positions[column]) * uint64(THRESHOLD_BYTES))
     for column in range(n):
         value, position, step = cells[column], uint64(positions[column]), uint64(ranks.half[column])
         while step > uint64(0):

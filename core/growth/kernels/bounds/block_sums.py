@@ -200,7 +200,7 @@ def fill_lefts_of_few(entries, start, n, shift, units, words, lefts):
         words[j] = word
     first, second, third, is_new = lefts[0], lefts[1], lefts[2], lefts[IS_NEW]
     for j in range(0, int64(b) + WIDTH, WIDTH):
-        take_apart(j, words, first, second, third, is_new)
+        unpack_words(j, words, first, second, third, is_new)
     return int64(b)
 
 
@@ -223,9 +223,9 @@ def fill_words(entries, start, n, shift, units, words):
 
 
 @in_lanes(types.void)
-def take_apart(words, first, second, third, is_new):
+def unpack_words(words, first, second, third, is_new):
     """Unpack eight words: the weight of each class, and whether the highest bit is set."""
     word = words(0)
     for k, lefts in enumerate((first, second, third)):
         lefts.put(0, word.part(k * LANE, LANE))
-    is_new.put(0, word.has_last_bit().as_numbers())
+    is_new.put(0, word.has_highest_bit().as_numbers())

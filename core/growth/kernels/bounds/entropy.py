@@ -93,5 +93,5 @@ def best_of_eight(words, a, c, e, t0, t1, t2, surely, perhaps):
     word = words(0)
     lefts = a + word.part(0, LANE), c + word.part(LANE, LANE), e + word.part(2 * LANE, LANE)
     left, right, score, _ = score_of_sides(lefts, (t0, t1, t2))
-    sure = score.where((left >= surely) & (right >= surely) & word.has_last_bit())
-    return sure.largest(), score.where((left >= perhaps) & (right >= perhaps) & word.has_last_bit()).largest()
+    sure = score.where((left >= surely) & (right >= surely) & word.has_highest_bit())
+    return sure.largest(), score.where((left >= perhaps) & (right >= perhaps) & word.has_highest_bit()).largest()

@@ -54,7 +54,7 @@ def higher_of_eight(words, sure, possible, t0, t1, t2, surely, perhaps):
     holds all class weights left of the cut, and in its highest bit whether the value is new.
     """
     word = words(0)
-    a, c, e, is_new = word.part(0, LANE), word.part(LANE, LANE), word.part(2 * LANE, LANE), word.has_last_bit()
+    a, c, e, is_new = word.part(0, LANE), word.part(LANE, LANE), word.part(2 * LANE, LANE), word.has_highest_bit()
     left, right, score = score_of_sides(a, c, e, t0, t1, t2)
     return tuple(
         score.where((left >= least) & (right >= least) & is_new).larger(highest)
@@ -72,5 +72,5 @@ def best_of_eight(words, a, c, e, t0, t1, t2, surely, perhaps):
     word = words(0)
     a, c, e = a + word.part(0, LANE), c + word.part(LANE, LANE), e + word.part(2 * LANE, LANE)
     left, right, score = score_of_sides(a, c, e, t0, t1, t2)
-    sure = score.where((left >= surely) & (right >= surely) & word.has_last_bit())
-    return sure.largest(), score.where((left >= perhaps) & (right >= perhaps) & word.has_last_bit()).largest()
+    sure = score.where((left >= surely) & (right >= surely) & word.has_highest_bit())
+    return sure.largest(), score.where((left >= perhaps) & (right >= perhaps) & word.has_highest_bit()).largest()

@@ -30,7 +30,7 @@ from core.growth.kernels.lists.threads import GrowthEnded, Pool
 from core.growth.kernels.node.finished import finished_nodes
 from core.growth.kernels.node.kept import NodeBuffers, node_buffers
 from core.growth.kernels.ranks.trees import (
-    RankedRoom,
+    RankedScratch,
     RankedTable,
     grow_by_ranks,
     is_ranked,
@@ -39,7 +39,7 @@ from core.growth.kernels.ranks.trees import (
 )
 from core.growth.samples import Samples
 from core.growth.tree_sample import TreeSample
-from core.tables.progress import Watch, nobody, part_of
+from core.tables.progress import Watch, ignore_progress, part_of
 from core.tree.finished_nodes import FinishedNodes
 from core.tree.tree import Tree
 
@@ -65,7 +65,7 @@ class Shared:
 class Scratch:
     """The scratch buffers of a thread, reused for tree after tree; `apart` stores the nodes of small subtrees."""
 
-    def __init__(self, work: Any, progress: FloatArray, ranked: RankedRoom) -> None:
+    def __init__(self, work: Any, progress: FloatArray, ranked: RankedScratch) -> None:
         self.work, self.progress, self.ranked = work, progress, ranked
         self.apart: NodeBuffers | None = None
 
@@ -80,7 +80,7 @@ def grow_many(
     has_repeats: bool,
     has_draws: bool,
     threads: int = 1,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> None:
     """Grow these trees and pass each to `keep`, in any order and from any thread.
 
@@ -96,7 +96,9 @@ def grow_many(
     progress, done = np.zeros((threads, 3)), list[int]()
     scratches = Pool(
         Scratch(
-            work_for(samples, algorithm, columns, weighing, has_draws=has_draws), progress[thread], RankedRoom(samples)
+            work_for(samples, algorithm, columns, weighing, has_draws=has_draws),
+            progress[thread],
+            RankedScratch(samples),
         )
         for thread in range(threads)
     )

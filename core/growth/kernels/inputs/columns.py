@@ -8,7 +8,7 @@ from core.arithmetic.arrays import CodeArray, FloatArray, RowArray
 from core.config.options import Algorithm, Categorical, MissingStrategy, NumericCorrection
 from core.growth.kernels.inputs.coding import Coding, coding_of, for_kernels
 from core.growth.samples import Samples
-from core.tables.progress import Watch, nobody, watched
+from core.tables.progress import Watch, ignore_progress, watched
 from core.tables.target import ClassTarget
 
 MOST_WHOLE = 2.0**31  # the square of a sum of whole weights below this fits into 64 bits
@@ -52,7 +52,12 @@ class Column:
 
 
 def columns_of(
-    samples: Samples, algorithm: Algorithm, weighing: Weighing, watch: Watch = nobody, *, has_draws: bool = False
+    samples: Samples,
+    algorithm: Algorithm,
+    weighing: Weighing,
+    watch: Watch = ignore_progress,
+    *,
+    has_draws: bool = False,
 ) -> list[Column]:
     """Every column, in order. Few distinct values are no reason to code one if nodes draw columns or use surrogates."""
     columns: list[Column] = []

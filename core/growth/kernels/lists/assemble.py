@@ -26,7 +26,7 @@ from core.growth.samples import Samples
 from core.missing.surrogates import Surrogate
 from core.splits.candidates import midpoints
 from core.splits.split import Split, SplitKind
-from core.tables.progress import Watch, nobody
+from core.tables.progress import Watch, ignore_progress
 from core.tables.target import Task
 from core.tree.tree import LEAF, SPLIT_KINDS, Tree
 
@@ -43,7 +43,7 @@ def assembled(
     sums: FloatArray,
     levels: NDArray[np.uint16],
     *,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> Tree:
     """Build the tree: number the kernels' nodes depth first, and compute thresholds and figures as the definition does.
 
@@ -103,9 +103,9 @@ def surrogates_of(
 
 def surrogate_of(samples: Samples, told: list[float], levels: NDArray[np.uint16], first_level: int) -> Surrogate:
     """The surrogate with the fields `told`; the branches by code of its node begin at `levels[first_level]`."""
-    column, agreement, branches_at = int(told[kernels.STAND_IN]), told[kernels.AGREEMENT], told[kernels.BRANCHES_AT]
+    column, agreement, branches_at = int(told[kernels.SURROGATE]), told[kernels.AGREEMENT], told[kernels.BRANCHES_AT]
     if branches_at < 0:
-        split = Split(column, SplitKind.THRESHOLD, 2, threshold=told[kernels.STAND_IN_THRESHOLD])
+        split = Split(column, SplitKind.THRESHOLD, 2, threshold=told[kernels.SURROGATE_THRESHOLD])
         return Surrogate(split, bool(told[kernels.IS_REVERSED]), agreement)
     begin, n_levels = first_level + int(branches_at), len(samples.attributes.schema[column].categories)
     branch_of = tuple(-1 if branch == NOWHERE else branch for branch in levels[begin : begin + n_levels].tolist())

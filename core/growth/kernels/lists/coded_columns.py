@@ -14,7 +14,7 @@ The code without weight, -, represents all codes that the node does not hold.
 from numba import int64, uint32, uint64
 
 from core.arithmetic.ties import TIE
-from core.compiler.compile import ask_for, compiled
+from core.compiler.compile import compiled, prefetch
 from core.criteria.kernels.impurity import GINI, SQUARED
 from core.growth.kernels.node.split_list import BOTH, EVERY, LEFT, RIGHT
 from core.splits.kernels.categorical import (
@@ -142,7 +142,7 @@ def count_levels(problem, rows, start, n, counts):
     i, end = uint64(start), uint64(start + n)
     while i < end:
         row = rows[i]
-        ask_for(first + bytes_a_row * uint64(rows[min(i + uint64(AHEAD), end - uint64(1))]))
+        prefetch(first + bytes_a_row * uint64(rows[min(i + uint64(AHEAD), end - uint64(1))]))
         of_class = counts[classes[row]]
         for j in range(n_coded):
             of_class[codes[row, j]] += 1
@@ -305,7 +305,7 @@ def search_table(problem, rules, work, figures, j, best, floor):
             return best, bound
         gain, low, high, left = multiway_gain(levels, weights, rules.criterion, work.space), 0, 0, 0.0
     else:
-        gain, bound = best_division(rules, work, kind, levels, weights, floor / rho, is_in_first)
+        gain, bound = best_of_splits(rules, work, kind, levels, weights, floor / rho, is_in_first)
         bound, low, high, left = rho * bound, 0, 0, 0.0
         if gain > NO_CUT and rules.is_ratio:
             for v in range(n_levels):
@@ -357,7 +357,7 @@ def gain_by_shares(work, kind, levels, weights, low, is_in_first, known):
 
 
 @compiled
-def best_division(rules, work, kind, levels, weights, floor, is_in_first):
+def best_of_splits(rules, work, kind, levels, weights, floor, is_in_first):
     """Fill `is_in_first` with the best two groups, or the best code against the rest; returns the gain and its bound.
 
     Two groups that cannot gain as much as the floor are not searched for.

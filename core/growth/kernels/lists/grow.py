@@ -47,9 +47,9 @@ from core.growth.kernels.node.column_draw import draw_another, draw_columns, tak
 from core.growth.kernels.node.split_rows import (
     branch_figures,
     counted_branches,
-    divide_by_branch,
-    divide_in_two,
-    put_aside,
+    split_by_branch,
+    split_in_two,
+    store_copies,
     take_sides,
 )
 from core.growth.kernels.node.state import (
@@ -316,7 +316,7 @@ def grow_subtree(
                 problem, rules, work, lists, rows, starts, lengths, here, rules.slot_columns[slot]
             )
             follow_surrogates(problem, rules, work, n_ranked, n_copied)
-            n_noted, n_more_levels = 1 + n_ranked * N_OF_SURROGATE, work.stand_in_branches.shape[0]
+            n_noted, n_more_levels = 1 + n_ranked * N_OF_SURROGATE, work.surrogate_branches.shape[0]
             sums = longer_list(sums, n_more + N_MORE, n_more + N_MORE + n_noted)
             levels = longer_list(levels, n_levels, n_levels + n_more_levels)
             n_levels = note_surrogates(
@@ -353,7 +353,7 @@ def grow_subtree(
         if links[node, IS_CODED] and rules.coded_kinds[a] == MULTIWAY:
             spent[here, a] = True
         if n_branches == 2:
-            waiting = divide_in_two(
+            waiting = split_in_two(
                 problem,
                 rules,
                 work,
@@ -371,7 +371,7 @@ def grow_subtree(
                 flag,
             )
         else:
-            waiting = divide_by_branch(
+            waiting = split_by_branch(
                 problem,
                 rules,
                 work,
@@ -414,7 +414,9 @@ def grow_subtree(
             for at in range(here, waiting):
                 infos[at, ASIDE] = aside
                 share = shares[links[infos[at, NODE], BRANCH]]
-                infos[at, N_ASIDE] = put_aside(problem, work.unknown, n_copied, share, aside_rows, aside_weights, aside)
+                infos[at, N_ASIDE] = store_copies(
+                    problem, work.unknown, n_copied, share, aside_rows, aside_weights, aside
+                )
                 aside += infos[at, N_ASIDE]
         else:
             for at in range(here, waiting):
@@ -429,7 +431,7 @@ def grow_subtree(
 def go_on(path, n_path, n_unknown, flag, n_children, share, below):
     """Write the path to a child to `below`, ending with `share` if rows lack the value; returns its length.
 
-    Paths are those of `growth.kernels.bounds.weight_flags`. A path is empty if these rows got no flag: `divide_in_two`
+    Paths are those of `growth.kernels.bounds.weight_flags`. A path is empty if these rows got no flag: `split_in_two`
     sets none where only one child gets lists.
     """
     if n_unknown > 0 and (flag == uint32(0) or n_children < 2):

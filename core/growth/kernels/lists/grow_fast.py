@@ -27,7 +27,7 @@ from core.growth.kernels.lists.scratch import work_for
 from core.growth.kernels.lists.threads import grown_nodes
 from core.growth.release8_tolerances import TOLERANCE
 from core.growth.samples import Samples
-from core.tables.progress import Watch, nobody, part_of
+from core.tables.progress import Watch, ignore_progress, part_of
 from core.tree.tree import Tree
 
 POLL_SECONDS = 0.25
@@ -41,7 +41,7 @@ def grow_fast(
     seed: int = 0,
     draw: ColumnDraw | None = None,
     threads: int = 1,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
 ) -> Tree:
     """Grow the full tree; `watch` is called with the progress several times a second, and may raise to end growth."""
     max_leaves, algorithm = algorithm.stopping.max_leaves, as_kernels_grow(algorithm)

@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.arithmetic.arrays import BoolArray, CodeArray, FloatArray, RowArray
-from core.arithmetic.kernels.sorting import DIGIT, MOST_DIGITS, list_entries, settle_runs, sort_keys, sortable_keys
+from core.arithmetic.kernels.sorting import (
+    DIGIT,
+    MOST_DIGITS,
+    insertion_sort_runs,
+    list_entries,
+    sort_keys,
+    sortable_keys,
+)
 from core.compiler.growing_arrays import list_capacity
 from core.config.options import Algorithm, MissingStrategy
 from core.growth.kernels.inputs.coding import as_numbers, for_kernels
@@ -144,7 +151,7 @@ def fill_list(
     n = int(sortable_keys(values, values.view(np.uint64), classes, class_bits, row_bits, buffers[0]))
     counts = np.empty((MOST_DIGITS, 1 << DIGIT), dtype=np.uint32)
     keys = sort_keys(buffers[0, :n], buffers[1, :n], row_bits + class_bits, counts)
-    if not settle_runs(keys, values, class_bits, row_bits, np.uint64((1 << (row_bits + class_bits)) - 1)):
+    if not insertion_sort_runs(keys, values, class_bits, row_bits, np.uint64((1 << (row_bits + class_bits)) - 1)):
         rows = np.argsort(values, kind="stable")[: len(keys)].astype(np.uint64)
         keys[:] = (rows << np.uint64(class_bits)) | classes[rows].astype(np.uint64)  # without bits of the value
     n_new = list_entries(keys, values, class_bits, row_bits, entries)

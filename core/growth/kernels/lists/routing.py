@@ -1,4 +1,4 @@
-"""Kernels of `routing.divided`: which branch a row goes down if its value for the split is missing.
+"""Kernels of `routing.routed`: which branch a row goes down if its value for the split is missing.
 
 Such rows are in `unknown`, in row order, and their `side` is `BOTH`. If a strategy sends a row down one branch, that is
 stored in `side`, and in `branch` if there are more than two. Rows that still go down every branch stay in `unknown`.
@@ -73,12 +73,12 @@ def follow_surrogates(problem, rules, work, n_ranked, n):
             if at < n_lists:
                 value = problem.values[at, row]
                 if not np.isnan(value):
-                    to = int64((value > work.stand_in_thresholds[at]) != work.is_reversed[at])
+                    to = int64((value > work.surrogate_thresholds[at]) != work.is_reversed[at])
             else:
                 a = problem.coded[at - n_lists]
                 level = problem.codes[row, at - n_lists]
                 if level < rules.coded_starts[a] + rules.coded_levels[a]:
-                    told = work.stand_in_branches[level]
+                    told = work.surrogate_branches[level]
                     to = int64(-1) if told == NOWHERE else int64(told)
             if to >= 0:
                 break

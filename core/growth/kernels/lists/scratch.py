@@ -20,7 +20,7 @@ from core.growth.kernels.small.scratch import small_buffers
 from core.growth.samples import Samples
 from core.missing.surrogates import MOST_SURROGATES
 from core.splits.kernels import candidates as ways
-from core.splits.kernels.categorical import space_for
+from core.splits.kernels.categorical import scratch_for
 from core.splits.kernels.numeric import BLOCK
 from core.tables.target import ClassTarget
 
@@ -90,7 +90,7 @@ def work_for(
         np.zeros(n_branches, dtype=np.int64),
         np.zeros(n_lists + 1, dtype=np.int64),
         np.zeros(n_lists + 1, dtype=np.int64),
-        space_for(max(1, most_levels), n_sums),
+        scratch_for(max(1, most_levels), n_sums),
         np.full(n_slots, np.nan),
         np.zeros(n_slots),
         np.zeros(n_gaps, dtype=np.int64),

@@ -15,8 +15,8 @@ from core.growth.kernels.node.state import (
     BRANCHES_AT,
     IS_REVERSED,
     N_OF_SURROGATE,
-    STAND_IN,
-    STAND_IN_THRESHOLD,
+    SURROGATE,
+    SURROGATE_THRESHOLD,
 )
 from core.missing.surrogates import MOST_SURROGATES
 from core.splits.kernels.unsorted import midpoint
@@ -31,7 +31,7 @@ def find_surrogates(problem, rules, work, lists, rows, starts, lengths, here, pr
     """Rank the surrogates for a split on column `primary`, once its rows have sides; returns how many there are.
 
     `work.ranked` are indices of lists, or of coded columns counted after the lists. Each has a threshold, a direction
-    and an agreement; the branches of coded columns are in `work.stand_in_branches`.
+    and an agreement; the branches of coded columns are in `work.surrogate_branches`.
     """
     n_lists, n_coded, agreements = problem.lengths.shape[0], problem.codes.shape[1], work.agreements
     for i in range(n_lists):
@@ -47,16 +47,16 @@ def find_surrogates(problem, rules, work, lists, rows, starts, lengths, here, pr
                 problem.values[i],
                 work.groups,
             )
-            work.stand_in_thresholds[i], work.is_reversed[i], agreements[i] = best_threshold(work.groups, n)
+            work.surrogate_thresholds[i], work.is_reversed[i], agreements[i] = best_threshold(work.groups, n)
     if n_coded > 0:
         sum_sides(problem, rows, starts[here, n_lists], lengths[here, n_lists], work.side, work.level_sides)
     for j in range(n_coded):
         a = problem.coded[j]
         begin, end = rules.coded_starts[a], rules.coded_starts[a] + rules.coded_levels[a]
-        work.stand_in_thresholds[n_lists + j], work.is_reversed[n_lists + j] = np.nan, False
+        work.surrogate_thresholds[n_lists + j], work.is_reversed[n_lists + j] = np.nan, False
         agreements[n_lists + j] = NOT_KEPT
         if rules.slot_columns[rules.coded_slots[a]] != primary:
-            agreements[n_lists + j] = best_sides(work.level_sides[begin:end], work.stand_in_branches[begin:end])
+            agreements[n_lists + j] = best_sides(work.level_sides[begin:end], work.surrogate_branches[begin:end])
     return rank(problem, rules, work, n_lists + n_coded)
 
 
@@ -83,26 +83,26 @@ def note_surrogates(problem, rules, work, n_ranked, sums, at, levels, first_leve
     n_lists = problem.lengths.shape[0]
     sums[at] = n_ranked
     for position in range(n_ranked):
-        stand_in, to = work.ranked[position], at + 1 + position * N_OF_SURROGATE
-        sums[to + STAND_IN], sums[to + BRANCHES_AT] = column_of(problem, rules, stand_in), -1.0
-        sums[to + STAND_IN_THRESHOLD] = work.stand_in_thresholds[stand_in]
-        sums[to + IS_REVERSED], sums[to + AGREEMENT] = work.is_reversed[stand_in], work.ranked_agreements[position]
-        if stand_in >= n_lists:
-            a = problem.coded[stand_in - n_lists]
+        surrogate, to = work.ranked[position], at + 1 + position * N_OF_SURROGATE
+        sums[to + SURROGATE], sums[to + BRANCHES_AT] = column_of(problem, rules, surrogate), -1.0
+        sums[to + SURROGATE_THRESHOLD] = work.surrogate_thresholds[surrogate]
+        sums[to + IS_REVERSED], sums[to + AGREEMENT] = work.is_reversed[surrogate], work.ranked_agreements[position]
+        if surrogate >= n_lists:
+            a = problem.coded[surrogate - n_lists]
             sums[to + BRANCHES_AT] = n_levels - first_level
             for level in range(rules.coded_levels[a]):
-                levels[n_levels + level] = work.stand_in_branches[rules.coded_starts[a] + level]
+                levels[n_levels + level] = work.surrogate_branches[rules.coded_starts[a] + level]
             n_levels += rules.coded_levels[a]
     return n_levels
 
 
 @compiled
-def column_of(problem, rules, stand_in):
+def column_of(problem, rules, surrogate):
     """The column that a surrogate tests."""
     n_lists = problem.lengths.shape[0]
-    if stand_in < n_lists:
-        return rules.slot_columns[problem.list_slots[stand_in]]
-    return rules.slot_columns[rules.coded_slots[problem.coded[stand_in - n_lists]]]
+    if surrogate < n_lists:
+        return rules.slot_columns[problem.list_slots[surrogate]]
+    return rules.slot_columns[rules.coded_slots[problem.coded[surrogate - n_lists]]]
 
 
 @compiled

@@ -13,7 +13,7 @@ EVERY = 65535  # the branch of a row that goes down every branch
 
 
 @compiled
-def divide_list(entries, start, n, shift, side, keeper, other, is_distinct, flags):
+def split_list(entries, start, n, shift, side, keeper, other, is_distinct, flags):
     """Send each entry to the keeper, which keeps this memory, to the other child, or to both; how many each got.
 
     An entry is new in a child if any entry since the child's last one was new; the first of a list never is. Entries
@@ -21,9 +21,9 @@ def divide_list(entries, start, n, shift, side, keeper, other, is_distinct, flag
     """
     flag, begin, nothing = uint32(1) << uint32(31), uint64(start), uint64(0)
     if keeper == 0:
-        here, there = divide(entries, start, n, shift, side, entries, begin, other, nothing, is_distinct, flags)
+        here, there = split_entries(entries, start, n, shift, side, entries, begin, other, nothing, is_distinct, flags)
     else:
-        there, here = divide(entries, start, n, shift, side, other, nothing, entries, begin, is_distinct, flags)
+        there, here = split_entries(entries, start, n, shift, side, other, nothing, entries, begin, is_distinct, flags)
     if here > begin:
         entries[start] &= ~flag
     if there > nothing:
@@ -32,7 +32,7 @@ def divide_list(entries, start, n, shift, side, keeper, other, is_distinct, flag
 
 
 @compiled
-def divide(entries, start, n, shift, side, left, to_left, right, to_right, is_distinct, flags):
+def split_entries(entries, start, n, shift, side, left, to_left, right, to_right, is_distinct, flags):
     """Split a list between left and right; returns where both segments end.
 
     Each is written from its position on; one of them may overwrite what was read. Flags are looked up by where an entry
@@ -40,17 +40,17 @@ def divide(entries, start, n, shift, side, left, to_left, right, to_right, is_di
     up.
     """
     if is_distinct and flags[BOTH]:
-        return divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, flags)
+        return split_distinct(entries, start, n, shift, side, left, to_left, right, to_right, flags)
     if is_distinct:
-        return divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, None)
+        return split_distinct(entries, start, n, shift, side, left, to_left, right, to_right, None)
     if flags[BOTH]:
-        return divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, flags)
-    return divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, None)
+        return split_repeated(entries, start, n, shift, side, left, to_left, right, to_right, flags)
+    return split_repeated(entries, start, n, shift, side, left, to_left, right, to_right, None)
 
 
 @compiled
-def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_right, flags):
-    """`divide` where all values are distinct: every entry keeps its new-value bit."""
+def split_distinct(entries, start, n, shift, side, left, to_left, right, to_right, flags):
+    """`split_entries` where all values are distinct: every entry keeps its new-value bit."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     i, end = uint64(start), uint64(start + n)
     while i < end:
@@ -67,8 +67,8 @@ def divide_distinct(entries, start, n, shift, side, left, to_left, right, to_rig
 
 
 @compiled
-def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_right, flags):
-    """`divide` where values may repeat: each child's new-value bits are derived anew."""
+def split_repeated(entries, start, n, shift, side, left, to_left, right, to_right, flags):
+    """`split_entries` where values may repeat: each child's new-value bits are derived anew."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag = uint32(1) << uint32(31)
     new_left, new_right = uint32(0), uint32(0)
@@ -95,7 +95,7 @@ def divide_repeated(entries, start, n, shift, side, left, to_left, right, to_rig
 
 @compiled
 def keep_in_list(entries, start, n, shift, side, child, is_distinct):
-    """Keep only the entries that go to one child, as `divide_list` would; returns their number."""
+    """Keep only the entries that go to one child, as `split_list` would; returns their number."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     flag, bit = uint32(1) << uint32(31), uint32(child)
     is_new = uint32(0)
@@ -120,7 +120,7 @@ def keep_in_list(entries, start, n, shift, side, child, is_distinct):
 
 
 @compiled
-def divide_list_by_branch(entries, start, n, shift, branch, n_branches, positions, shares, weights, other):
+def split_list_by_branch(entries, start, n, shift, branch, n_branches, positions, shares, weights, other):
     """Send each entry to its branch, or to `EVERY` branch in which it keeps some weight.
 
     Branch b writes from `positions[0, b]` on, which moves along; it gets nothing where that is negative.
@@ -147,8 +147,8 @@ def divide_list_by_branch(entries, start, n, shift, branch, n_branches, position
 
 
 @compiled
-def divide_known_by_branch(entries, start, n, shift, branch, positions, other):
-    """`divide_list_by_branch` where every row goes down one branch, without a conditional jump in the loop.
+def split_known_by_branch(entries, start, n, shift, branch, positions, other):
+    """`split_list_by_branch` where every row goes down one branch, without a conditional jump in the loop.
 
     `positions[3, b]` is 1 if branch b gets its entries, else 0: then it writes to one position again and again.
     """
@@ -167,8 +167,8 @@ def divide_known_by_branch(entries, start, n, shift, branch, positions, other):
 
 
 @compiled
-def divide_distinct_by_branch(entries, start, n, shift, branch, positions, other):
-    """`divide_known_by_branch` where all values are distinct: entries stay as they are, also the first of a branch."""
+def split_distinct_by_branch(entries, start, n, shift, branch, positions, other):
+    """`split_known_by_branch` where all values are distinct: entries stay as they are, also the first of a branch."""
     row_mask = (uint32(1) << uint32(shift)) - uint32(1)
     at, step = positions[0], positions[3]
     i, end = uint64(start), uint64(start + n)

@@ -13,11 +13,11 @@ from core.growth.kernels.node.split_list import (
     EVERY,
     LEFT,
     RIGHT,
-    divide_distinct_by_branch,
-    divide_known_by_branch,
-    divide_list,
-    divide_list_by_branch,
     keep_in_list,
+    split_distinct_by_branch,
+    split_known_by_branch,
+    split_list,
+    split_list_by_branch,
 )
 from core.growth.kernels.node.state import DEPTH, NODE
 from core.growth.kernels.node.sums import is_leaf, is_one_class, node_figures
@@ -171,7 +171,7 @@ def copy_figures(sums, at, n_branches, b, n_classes, figures):
 
 
 @compiled
-def put_aside(problem, copied, n, share, aside_rows, aside_weights, at):
+def store_copies(problem, copied, n, share, aside_rows, aside_weights, at):
     """Store the rows that go down every branch with their weights in one, where above 0; returns their number."""
     kept, weights = 0, problem.weights
     for i in range(n):
@@ -183,14 +183,14 @@ def put_aside(problem, copied, n, share, aside_rows, aside_weights, at):
 
 
 @compiled
-def divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figures):
+def split_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figures):
     """Split a node's rows and sum the `node_figures` of both children in the same pass; how many each got.
 
     To the figures of the child that it does not go to, a row adds nothing: x + 0 is x.
     """
     weights, classes, side, parts, spare = problem.weights, problem.classes, work.side, work.parts, work.spare
     if kept_figures.shape[0] <= 1 + MOST_SUMMED:
-        return divide_rows_of_few(problem, work, rows, start, n, keeper, kept_figures, moved_figures)
+        return split_rows_of_few(problem, work, rows, start, n, keeper, kept_figures, moved_figures)
     mover = 1 - keeper
     for k in range(kept_figures.shape[0]):
         kept_figures[k], moved_figures[k] = 0.0, 0.0
@@ -218,8 +218,8 @@ def divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figur
 
 
 @compiled
-def divide_rows_of_few(problem, work, rows, start, n, keeper, kept_figures, moved_figures):
-    """`divide_rows` for up to three classes, whose sums in both children fit into eight lanes."""
+def split_rows_of_few(problem, work, rows, start, n, keeper, kept_figures, moved_figures):
+    """`split_rows` for up to three classes, whose sums in both children fit into eight lanes."""
     weights, classes, side, spare, ways = problem.weights, problem.classes, work.side, work.spare, work.ways
     stays, goes, n_classes = uint64(keeper), uint64(1 - keeper), kept_figures.shape[0] - 1
     for k in range(n_classes):
@@ -261,10 +261,10 @@ def open_child(problem, rules, work, rows, start, n, sums, at, n_branches, b, is
 
 
 @compiled
-def divide_piece(problem, work, entries, start, n, keeper, is_distinct, flag):
+def split_segment(problem, work, entries, start, n, keeper, is_distinct, flag):
     """Split a node's segment of a list between its children; returns how many entries each got, the keeper first."""
     work.flags[BOTH] = flag
-    kept, moved = divide_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, work.flags)
+    kept, moved = split_list(entries, start, n, problem.shift, work.side, keeper, work.spare, is_distinct, work.flags)
     copy_entries(work.spare, int64(0), moved, entries, start + kept)
     return kept, moved
 
@@ -278,7 +278,7 @@ def copy_entries(source, begin, end, entries, position):
 
 
 @compiled
-def divide_in_two(
+def split_in_two(
     problem, rules, work, stack, lists, rows, here, depth, first_node, figures, sums, at, is_known, keeper, flag
 ):
     """Give both children their rows and, unless they are leaves, their segments of the lists; how many nodes wait then.
@@ -292,9 +292,9 @@ def divide_in_two(
     is_summed, is_distinct = not is_known and rules.criterion != SQUARED, n > 0
     kept_figures, moved_figures = figures[first_node + keeper], figures[first_node + mover]
     if is_summed:
-        kept, moved = divide_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figures)
+        kept, moved = split_rows(problem, work, rows, start, n, keeper, kept_figures, moved_figures)
     else:
-        kept, moved = divide_piece(problem, work, rows, start, n, keeper, is_distinct, uint32(0))
+        kept, moved = split_segment(problem, work, rows, start, n, keeper, is_distinct, uint32(0))
     keeps = open_child(
         problem, rules, work, rows, start, kept, sums, at, 2, keeper, is_known, is_summed, depth, kept_figures
     )
@@ -313,7 +313,7 @@ def divide_in_two(
     for c in range(n_lists):
         list_start, list_n = starts[here, c], lengths[here, c]
         if keeps and moves:
-            kept, moved = divide_piece(problem, work, lists[c], list_start, list_n, keeper, problem.distinct[c], flag)
+            kept, moved = split_segment(problem, work, lists[c], list_start, list_n, keeper, problem.distinct[c], flag)
             lengths[bigger, c] = kept
             starts[smaller, c], lengths[smaller, c] = list_start + kept, moved
         elif keeps or moves:
@@ -325,7 +325,7 @@ def divide_in_two(
 
 
 @compiled
-def divide_by_branch(
+def split_by_branch(
     problem, rules, work, stack, lists, rows, here, depth, first_node, n_branches, figures, sums, at, is_known
 ):
     """Give a multiway split's children their rows and, unless leaves, their list segments; how many nodes wait then.
@@ -337,15 +337,15 @@ def divide_by_branch(
     start, n = starts[here, n_lists], lengths[here, n_lists]
     for b in range(n_branches):
         positions[0, b] = 0
-    begin = place_branches(problem, work, rows, start, n, n_branches)
+    begin = set_branch_positions(problem, work, rows, start, n, n_branches)
     if problem.has_missing:
-        divide_list_by_branch(
+        split_list_by_branch(
             rows, start, n, problem.shift, work.branch, n_branches, positions, work.shares, problem.weights, rows
         )
     else:
         for b in range(n_branches):
             positions[3, b] = 1
-        divide_distinct_by_branch(rows, start, n, problem.shift, work.branch, positions, work.spare)
+        split_distinct_by_branch(rows, start, n, problem.shift, work.branch, positions, work.spare)
     position = begin
     for b in range(n_branches):
         position += positions[2, b]
@@ -385,7 +385,7 @@ def divide_by_branch(
     for c in range(n_lists):
         list_start, list_n = work.parent_starts[c], work.parent_lengths[c]
         if problem.has_missing:
-            begin, nowhere = place_branches(problem, work, lists[c], list_start, list_n, n_branches), -1
+            begin, nowhere = set_branch_positions(problem, work, lists[c], list_start, list_n, n_branches), -1
         else:  # every list has an entry for each row
             begin, nowhere = 0, work.spare.shape[0] - 1
         position = begin
@@ -398,7 +398,7 @@ def divide_by_branch(
                 starts[here + e, c], lengths[here + e, c] = list_start + positions[0, b] - begin, positions[2, b]
                 e += 1
         if problem.has_missing:
-            divide_list_by_branch(
+            split_list_by_branch(
                 lists[c],
                 list_start,
                 list_n,
@@ -411,9 +411,9 @@ def divide_by_branch(
                 lists[c],
             )
         elif problem.distinct[c]:
-            divide_distinct_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, positions, work.spare)
+            split_distinct_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, positions, work.spare)
         else:
-            divide_known_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, positions, work.spare)
+            split_known_by_branch(lists[c], list_start, list_n, problem.shift, work.branch, positions, work.spare)
         copy_entries(lists[c] if problem.has_missing else work.spare, begin, position, lists[c], list_start)
         for e in range(n_open):
             if lengths[here + e, c] > 0:
@@ -422,7 +422,7 @@ def divide_by_branch(
 
 
 @compiled
-def place_branches(problem, work, entries, start, n, n_branches):
+def set_branch_positions(problem, work, entries, start, n, n_branches):
     """Set where each branch's entries are written, one branch after the other, and how many; the first position.
 
     They go to the spare buffer, or above the parent's segment where copies may make them more than its rows.

@@ -12,7 +12,7 @@ IS_SMALL = -1  # a value of `IS_CODED`: the subtree's nodes are stored apart, LO
 # number of these, and of each its column, threshold and direction, its agreement, and where its branches are among the
 # node's levels (-1 where it has a threshold).
 THRESHOLD, N_ALLOWED, MISSING, N_MORE = 0, 1, 2, 3
-STAND_IN, STAND_IN_THRESHOLD, IS_REVERSED, AGREEMENT, BRANCHES_AT, N_OF_SURROGATE = range(6)
+SURROGATE, SURROGATE_THRESHOLD, IS_REVERSED, AGREEMENT, BRANCHES_AT, N_OF_SURROGATE = range(6)
 ABOVE_AVERAGE, BETTER_HALF, NO_FILTER = 0, 1, 2
 NO_COSTS, TAN_SCHLIMMER, NUNEZ = 0, 1, 2
 
@@ -94,7 +94,7 @@ define(
     "cuts tagged tagged_words ordered_tagged row_at class_lefts is_new cut_scores small_sides side_parts "
     "limits rough_tagged rough_words rough_ordered rough_lefts rough_is_new rough_scores rough_limits "
     "drawn_slacks is_clear heavy_rows heavy_weights heavy_positions "
-    "groups level_sides agreements stand_in_thresholds is_reversed stand_in_branches ranked ranked_agreements",
+    "groups level_sides agreements surrogate_thresholds is_reversed surrogate_branches ranked ranked_agreements",
 )
 
 

@@ -29,7 +29,7 @@ from core.growth.kernels.ranks.buckets import (
     score_of_classes,
 )
 from core.growth.kernels.ranks.local_ranks import place_rows
-from core.growth.kernels.ranks.small_subtrees import fill_sizes, grow_leafward, put_node
+from core.growth.kernels.ranks.small_subtrees import fill_sizes, grow_small_subtree, put_node
 from core.growth.kernels.ranks.state import (
     BEGIN,
     CHILD,
@@ -68,7 +68,7 @@ def grow_ranked(bag_fields, rules_fields, node_fields, progress):
         n_waiting -= 1
         node = waiting[n_waiting]
         if links[node, CHILD] < 0 and links[node, N_ROWS] > 0:
-            n_nodes = grow_leafward(bag, rules, links[node], figures[node], nodes, n_nodes)
+            n_nodes = grow_small_subtree(bag, rules, links[node], figures[node], nodes, n_nodes)
             progress[DONE] += figures[node, 0]
             continue
         put_node(nodes, n_nodes, rules, gains[node] if links[node, CHILD] >= 0 else np.nan, figures[node])
@@ -128,7 +128,7 @@ def grow_large(bag, rules, progress):
         if c < 0 or bag.gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
             links[node, N_ROWS] = 0
             continue
-        n_left, low, high = divide(bag, rules, c, begin, n, figures[node], sums)
+        n_left, low, high = split_rows(bag, rules, c, begin, n, figures[node], sums)
         links[node, CHILD], links[node, COLUMN], links[node, LOW], links[node, HIGH] = n_links, bag.drawn[c], low, high
         gains = longer_list(gains, n_links, n_links + 2)
         links, figures = longer_rows(links, n_links, n_links + 2), longer_rows(figures, n_links, n_links + 2)
@@ -219,7 +219,7 @@ def below(score, tie):
 
 
 @compiled
-def divide(bag, rules, c, begin, n, figure, sums):
+def split_rows(bag, rules, c, begin, n, figure, sums):
     """Move the rows whose rank is below the c-th cut to the front; how many, and a row on either side of the cut.
 
     `sums` gets the weights of both branches, then their sums, as in `growth.kernels.node.split_rows.branch_figures`.

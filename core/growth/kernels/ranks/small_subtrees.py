@@ -30,7 +30,7 @@ FEW = 64  # rows: up to here they are sorted by counting
 
 
 @compiled
-def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
+def grow_small_subtree(bag, rules, link, figures, nodes, n_nodes):
     """Grow a subtree and append its nodes, depth first; returns the new number of nodes.
 
     Of a waiting node all is known but its split, and leaves wait too: a node is stored when its turn comes.
@@ -64,7 +64,7 @@ def grow_leafward(bag, rules, link, figures, nodes, n_nodes):
         if c < 0 or bag.gains[c] < max(rules.min_gain, rules.min_score) - rules.tolerance:
             continue
         column, (border, low, high) = bag.drawn[c], parts_of_cut(bag.cuts[c])
-        n_left = divide(bag, rules, column, border, first, begin, n, figure[1], sums)
+        n_left = split_rows(bag, rules, column, border, first, begin, n, figure[1], sums)
         nodes.splits[node, SLOT] = column
         nodes.splits[node, LOW_ROW], nodes.splits[node, HIGH_ROW] = bag.rows[first + low], bag.rows[first + high]
         nodes.gains[node] = gain_of_two(sums, rules.criterion, rules.n_classes, 0.0)
@@ -167,7 +167,7 @@ def gain_of_rows(bag, rules, one, other, figure):
 @compiled
 def search(bag, rules, column, first, begin, n, figure, bar_gain):
     """The best cut of a column by Gini: its gain times the weight, and its `packed_cut`; 0 for none."""
-    put_in_order(bag, column, first, begin, n)
+    sort_rows(bag, column, first, begin, n)
     least, tie = max(rules.min_leaf - TIE, 1.0), rules.tolerance * figure[0]
     score, j, undivided = best_of_classes(bag, column, first, n, figure, rules.n_classes, least, tie, bar_gain)
     if j == 0:
@@ -177,11 +177,11 @@ def search(bag, rules, column, first, begin, n, figure, bar_gain):
 
 
 @compiled
-def put_in_order(bag, column, first, begin, n):
+def sort_rows(bag, column, first, begin, n):
     """Fill `bag.ordered` with a node's rows sorted by a column."""
     position, rows, ordered = bag.position, bag.small_rows, bag.ordered
     if n > FEW:
-        put_in_order_by_bits(bag, column, first, begin, n)
+        sort_rows_by_bits(bag, column, first, begin, n)
         return
     positions = bag.bytes
     for j in range(n):
@@ -199,8 +199,8 @@ def put_in_order(bag, column, first, begin, n):
 
 
 @compiled
-def put_in_order_by_bits(bag, column, first, begin, n):
-    """`put_in_order` of many rows: positions set bits, and a row's index is the number of bits below its own."""
+def sort_rows_by_bits(bag, column, first, begin, n):
+    """`sort_with_ties` of many rows: positions set bits, and a row's index is the number of bits below its own."""
     position, rows, words, ordered = bag.position, bag.small_rows, bag.words, bag.ordered
     for word in range(4):
         words[word] = uint64(0)
@@ -260,7 +260,7 @@ def best_of_classes(bag, column, first, n, figure, n_classes, least, tie, bar_ga
 
 
 @compiled
-def divide(bag, rules, column, border, first, begin, n, centre, sums):
+def split_rows(bag, rules, column, border, first, begin, n, centre, sums):
     """Move the rows whose key is below `border` to the front; returns their number.
 
     `sums` gets the weights of both branches, then their sums, as in `growth.kernels.node.split_rows.branch_figures`.

@@ -53,7 +53,7 @@ def ranked_table(samples: Samples, columns: NumberColumns, problem: Any) -> Rank
     return RankedTable(samples, columns, problem, ranks, fine, fine_bits)
 
 
-class RankedRoom:
+class RankedScratch:
     """Scratch buffers in which a thread grows its trees, one after the other."""
 
     def __init__(self, samples: Samples) -> None:
@@ -87,7 +87,7 @@ def tolerance_of(table: RankedTable, sample: TreeSample) -> float:
 
 
 def grow_by_ranks(
-    table: RankedTable, sample: TreeSample, rules: Any, scratch: RankedRoom, progress: FloatArray
+    table: RankedTable, sample: TreeSample, rules: Any, scratch: RankedScratch, progress: FloatArray
 ) -> FinishedNodes:
     """Grow the tree of a sample; its arrays may be overwritten when the next tree is grown."""
     problem, rows = table.problem, sample.rows

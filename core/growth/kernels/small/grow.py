@@ -33,9 +33,9 @@ from core.growth.kernels.small.search import (
     weigh_rows,
 )
 from core.growth.kernels.small.split_rows import (
-    divide_sides,
-    divide_small,
     has_plain_copies,
+    split_by_sides,
+    split_small,
     sum_branches,
     sum_rows,
     sum_sides,
@@ -95,9 +95,11 @@ def grow_small(problem, rules, work, lists, rows, starts, lengths, at, depth, ke
         is_summed = in_lanes and has_plain_copies(rules, least, first_share, second_share)
         if is_summed:  # the second child comes first in the stack
             first_child, second_child = known_figures[n_waiting + 1, FIGURES:], known_figures[n_waiting, FIGURES:]
-            n_right, n_left = divide_sides(rules, work, begin, n, first_share, second_share, first_child, second_child)
+            n_right, n_left = split_by_sides(
+                rules, work, begin, n, first_share, second_share, first_child, second_child
+            )
         else:
-            n_right, n_left = divide_small(rules, work, i, border, begin, n, first_share, second_share)
+            n_right, n_left = split_small(rules, work, i, border, begin, n, first_share, second_share)
         for b in range(1, -1, -1):  # the first child is taken next, and its rows are the last
             first, size = (begin, n_right) if b else (begin + n, n_left)
             known_figures[n_waiting, GAIN] = np.nan

@@ -81,10 +81,10 @@ def order_by_positions(work, i, begin, n, tagged, ordered_tagged):
     for j in range(uint64(n)):
         row_at[position[rows[uint64(begin) + j]]] = uint16(j)
     row_at[UNKNOWN] = NOBODY
-    address, known, nobody = uint64(row_at.ctypes.data), uint64(0), uint16(NOBODY)
+    address, known, unclaimed = uint64(row_at.ctypes.data), uint64(0), uint16(NOBODY)
     for first in range(0, n_positions, 64):
         here = address + uint64(2 * first)
-        free = equal_mask_short(here, nobody) | equal_mask_short(here + uint64(FURTHER), nobody) << uint64(
+        free = equal_mask_short(here, unclaimed) | equal_mask_short(here + uint64(FURTHER), unclaimed) << uint64(
             BYTES_AT_ONCE
         )
         bits = ~free

@@ -31,7 +31,7 @@ def weigh_rows(work, begin, n):
 
 
 @compiled
-def put_in_order(work, i, begin, n):
+def sort_rows(work, i, begin, n):
     """Fill `work.ordered` with a node's rows in the order of list i; how many the list has."""
     position, by_position, rows, words, ordered = (
         work.position[i],
@@ -67,7 +67,7 @@ def take_cut(work, i, j, gain, figure, cut):
 @compiled
 def search_small(rules, work, i, begin, n, figure, cut):
     """Find the best cut of list i and store it in `cut`; returns its gain, or NO_CUT."""
-    known = put_in_order(work, i, begin, n)
+    known = sort_rows(work, i, begin, n)
     return search_ordered(rules, work, i, False, begin, n, known, figure, cut) if known >= 2 else NO_CUT
 
 

@@ -46,7 +46,7 @@ def sum_branches(rules, work, i, border, begin, n, centre, out):
 
 
 @compiled
-def divide_small(rules, work, i, border, begin, n, first_share, second_share):
+def split_small(rules, work, i, border, begin, n, first_share, second_share):
     """Store the second child's rows from `begin` on and the first child's behind the node's; how many each has.
 
     The weights are stored with the rows. Rows that are not in the list are copied as in
@@ -130,8 +130,8 @@ def has_plain_copies(rules, least, first_share, second_share):
 
 
 @compiled
-def divide_sides(rules, work, begin, n, first_share, second_share, first, second):
-    """`divide_small` after `sum_sides` where copies are plain, with `sum_rows` of both children in the same pass."""
+def split_by_sides(rules, work, begin, n, first_share, second_share, first, second):
+    """`split_small` after `sum_sides` where copies are plain, with `sum_rows` of both children in the same pass."""
     rows, weights, sides, classes = work.small_rows, work.small_weights, work.small_sides, work.row_classes
     ways, sums, parts = work.ways, no_sums(), work.side_parts
     for k in range(rules.n_classes):

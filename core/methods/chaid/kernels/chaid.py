@@ -7,7 +7,7 @@ unsigned, since signed ones would be checked for negative values at every step.
 
 from numba import uint64
 
-from core.compiler.compile import ask_for, compiled
+from core.compiler.compile import compiled, prefetch
 from core.compiler.row_sums import AHEAD
 
 
@@ -18,7 +18,7 @@ def add_up_classes(codes, width, columns, starts, rows, classes, weights, n_clas
         sums[cell] = 0.0
     i, n, n_columns = uint64(0), uint64(len(rows)), uint64(len(columns))
     while i < n:
-        ask_for_row(codes, width, rows, i)
+        prefetch_row(codes, width, rows, i)
         first, k, weight = uint64(rows[i]) * uint64(width), uint64(classes[i]), weights[i]
         j = uint64(0)
         while j < n_columns:
@@ -35,7 +35,7 @@ def add_up_moments(codes, width, columns, starts, rows, moments, sums):
         sums[cell] = 0.0
     i, n, n_columns, n_moments = uint64(0), uint64(len(rows)), uint64(len(columns)), uint64(moments.shape[1])
     while i < n:
-        ask_for_row(codes, width, rows, i)
+        prefetch_row(codes, width, rows, i)
         first, j = uint64(rows[i]) * uint64(width), uint64(0)
         while j < n_columns:
             start, k = starts[j] + uint64(codes[first + columns[j]]) * n_moments, uint64(0)
@@ -47,7 +47,7 @@ def add_up_moments(codes, width, columns, starts, rows, moments, sums):
 
 
 @compiled
-def ask_for_row(codes, width, rows, i):
+def prefetch_row(codes, width, rows, i):
     """Prefetch the codes of a later row: the rows of a node are far apart in memory."""
     later = uint64(rows[min(i + uint64(AHEAD), uint64(len(rows)) - uint64(1))])
-    ask_for(uint64(codes.ctypes.data) + uint64(codes.itemsize) * later * uint64(width))
+    prefetch(uint64(codes.ctypes.data) + uint64(codes.itemsize) * later * uint64(width))

@@ -12,11 +12,11 @@ from core.arithmetic.ties import TIE
 from core.compiler.compile import compiled, making_arrays
 from core.compiler.growing_arrays import longer_rows
 from core.criteria.kernels.significance import is_close, log10_p, most_significant, statistic_of
+from core.methods.chaid.kernels.group_splits import best_two_way_split, most_splits
 from core.methods.chaid.kernels.merging_choice import ANY, log_of, most_similar, n_present
-from core.methods.chaid.kernels.merging_division import best_division, most_divisions
-from core.methods.chaid.kernels.merging_pairs import add_up, divide, merge, relabel, test_every_pair
+from core.methods.chaid.kernels.merging_pairs import add_up, merge, relabel, split_group, test_every_pair
 from core.methods.chaid.kernels.state import Pairs
-from core.splits.kernels.categorical import space_for
+from core.splits.kernels.categorical import scratch_for
 
 DOUBT = -1  # instead of a number of groups
 
@@ -78,8 +78,8 @@ def merge_while_alike(pairs, rules, n):
     """`merging.merged_while_alike`: returns the number of groups left, or DOUBT."""
     n_groups, n_before = n, 0
     classes, before = n_present(pairs), np.empty((n + 1 if rules.divides else 0, n), np.int64)
-    space = space_for(n if rules.divides else 1, pairs.sums.shape[1])
-    part, statistics = np.empty(n, np.bool_), np.empty(most_divisions(n) if rules.divides else 0)
+    space = scratch_for(n if rules.divides else 1, pairs.sums.shape[1])
+    part, statistics = np.empty(n, np.bool_), np.empty(most_splits(n) if rules.divides else 0)
     if rules.divides:
         before, n_before = remembered(before, n_before, pairs.label)
     while n_groups > 1:
@@ -93,11 +93,11 @@ def merge_while_alike(pairs, rules, n):
         if not rules.divides:
             continue
         before, n_before = remembered(before, n_before, pairs.label)
-        found, is_doubtful = best_division(pairs, rules, pairs.positions[a], space, statistics, part)
+        found, is_doubtful = best_two_way_split(pairs, rules, pairs.positions[a], space, statistics, part)
         if is_doubtful:
             return DOUBT
         if found and not is_among(before, n_before, pairs.label, part):
-            n_groups = divide(pairs, rules, n_groups, a, part)
+            n_groups = split_group(pairs, rules, n_groups, a, part)
             before, n_before = remembered(before, n_before, pairs.label)
     return n_groups
 

@@ -26,7 +26,7 @@ def merge(pairs, rules, n_groups, a, b):
 
 
 @compiled
-def divide(pairs, rules, n_groups, a, part):
+def split_group(pairs, rules, n_groups, a, part):
     """Make the flagged categories of the a-th group a new group; returns the number of groups.
 
     The first category of the a-th group is not flagged.

@@ -20,7 +20,7 @@ from core.arithmetic.kernels.randomness import key_of
 from core.arithmetic.ties import TIE
 from core.compiler.compile import compiled, making_arrays
 from core.compiler.growing_arrays import longer_list, longer_lists, longer_rows
-from core.growth.kernels.node.split_list import BOTH, LEFT, RIGHT, divide_list
+from core.growth.kernels.node.split_list import BOTH, LEFT, RIGHT, split_list
 from core.growth.kernels.node.sums import is_leaf
 from core.methods.oblique.kernels.attribute import NONE, best_attribute, gain_and_score
 from core.methods.oblique.kernels.oblique import best_sum
@@ -154,13 +154,13 @@ def grow_multivariate(problem, rules, progress):
         first, second = here[LEFT_WEIGHT], here[RIGHT_WEIGHT]
         first, second = first / (first + second), second / (first + second)
         rows, weights = longer_list(rows, start + n, start + 2 * n), longer_list(weights, start + n, start + 2 * n)
-        n_second, n_first, n_both = divide_rows(rules, work, rows, weights, start, n, first, second)
+        n_second, n_first, n_both = split_rows(rules, work, rows, weights, start, n, first, second)
         infos, shares = longer_rows(infos, n_waiting, n_waiting + 2), longer_list(shares, n_waiting, n_waiting + 2)
         keys = longer_list(keys, n_waiting, n_waiting + 2)
         starts = longer_rows(starts, n_waiting + 1, n_waiting + 2)
         lengths = longer_rows(lengths, n_waiting + 1, n_waiting + 2)
         lists = longer_lists(lists, starts[n_waiting], lengths[n_waiting], n_both)
-        divide_lists(problem, work, lists, starts[n_waiting : n_waiting + 2], lengths[n_waiting : n_waiting + 2])
+        split_lists(problem, work, lists, starts[n_waiting : n_waiting + 2], lengths[n_waiting : n_waiting + 2])
         key = keys[n_waiting]
         for branch, at, n_child, share in ((1, start, n_second, second), (0, start + n_second, n_first, first)):
             infos[n_waiting, START], infos[n_waiting, LENGTH] = at, n_child
@@ -235,7 +235,7 @@ def note_sides(problem, rules, work, node, here):
 
 
 @compiled
-def divide_rows(rules, work, rows, weights, start, n, first, second):
+def split_rows(rules, work, rows, weights, start, n, first, second):
     """Partition a node's rows: the second child's to its start, the first child's after them.
 
     Returns the number of rows of the second child, of the first, and of both. `fractional_weights.send_down`, with
@@ -259,11 +259,11 @@ def divide_rows(rules, work, rows, weights, start, n, first, second):
 
 
 @compiled
-def divide_lists(problem, work, lists, starts, lengths):
+def split_lists(problem, work, lists, starts, lengths):
     """Partition the sorted lists; row 0 of `starts` and `lengths` becomes the second child's, row 1 the first's."""
     for c in range(lists.shape[0]):
         start, n, keeper = starts[0, c], lengths[0, c], int64(1)
-        n_second, n_first = divide_list(
+        n_second, n_first = split_list(
             lists[c], start, n, problem.shift, work.ways, keeper, work.other, problem.distinct[c], work.flags
         )
         for i in range(n_first):

@@ -7,7 +7,7 @@ from math import inf
 
 from numba import int64, uint64
 
-from core.compiler.compile import ask_for, compiled
+from core.compiler.compile import compiled, prefetch
 from core.compiler.eight_lanes import WIDTH
 from core.compiler.row_sums import AHEAD
 from core.criteria.kernels.class_moments import (
@@ -62,7 +62,7 @@ def add_up_tables(problem, grouped, tables):
     for k in range(tables.shape[1]):
         i, end = uint64(grouped.starts[k]), uint64(grouped.starts[k + 1])
         while i < end:
-            ask_for(first + bytes_a_row * uint64(rows[min(i + uint64(AHEAD), end - uint64(1))]))
+            prefetch(first + bytes_a_row * uint64(rows[min(i + uint64(AHEAD), end - uint64(1))]))
             at, weight = uint64(rows[i]) * n_nominal, weights[i]
             last = at + n_nominal
             while at < last:

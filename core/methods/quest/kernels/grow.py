@@ -15,7 +15,7 @@ import numpy as np
 from numba import int64, uint64
 
 from core.arithmetic.ties import TIE
-from core.compiler.compile import ask_for, compiled, making_arrays
+from core.compiler.compile import compiled, making_arrays, prefetch
 from core.compiler.row_sums import AHEAD
 from core.methods.quest.kernels.attribute_tests import LEAF
 from core.methods.quest.kernels.packed_rows import class_of, packed, row_of
@@ -92,7 +92,7 @@ def grow_while_it_fits(problem, near, limits, work, grown, counts, progress):
         whole = split.first + split.second
         first, second = split.first / whole, split.second / whole
         cut = MIDDLE if np.isnan(split.threshold) else split.threshold
-        n_second, n_first = divide(grown.rows, grown.weights, start, n, cut, first, second, limits, work)
+        n_second, n_first = split_rows(grown.rows, grown.weights, start, n, cut, first, second, limits, work)
         middle, end = start + n_second, start + n_second + n_first
         has_tables = problem.counts_ones and depth + 1 < limits.max_depth and n_waiting + 2 < len(work.tables)
         if has_tables:
@@ -129,7 +129,7 @@ def bring_near(problem, near, rows):
     for i in range(n):
         row, later = int64(row_of(rows[i])), row_of(rows[min(i + AHEAD, n - 1)])
         for j in range(0, width, LINE):
-            ask_for(uint64(numbers.ctypes.data) + uint64(8) * (later * uint64(width) + uint64(j)))
+            prefetch(uint64(numbers.ctypes.data) + uint64(8) * (later * uint64(width) + uint64(j)))
         for j in range(width):
             near_numbers[i * width + j] = numbers[row * width + j]
         for j in range(n_nominal):
@@ -197,7 +197,7 @@ def count_cells(problem, rows, tables):
     first, bytes_a_row = uint64(cells.ctypes.data), uint64(cells.itemsize) * n_nominal
     i, n = uint64(0), uint64(rows.shape[0])
     while i < n:
-        ask_for(first + bytes_a_row * row_of(rows[min(i + uint64(AHEAD), n - uint64(1))]))
+        prefetch(first + bytes_a_row * row_of(rows[min(i + uint64(AHEAD), n - uint64(1))]))
         at, k = row_of(rows[i]) * n_nominal, class_of(rows[i])
         end = at + n_nominal
         while at < end:
@@ -207,7 +207,7 @@ def count_cells(problem, rows, tables):
 
 
 @compiled
-def divide(rows, weights, start, n, cut, first, second, limits, work):
+def split_rows(rows, weights, start, n, cut, first, second, limits, work):
     """Partition a node's rows: the second child's to its start, the first child's after them; returns both numbers.
 
     `fractional_weights.send_down`, with `without_light_copies` if light copies are not wanted.

@@ -6,7 +6,7 @@ import numpy as np
 from numba import int64, uint64
 
 from core.arithmetic.ties import TIE
-from core.compiler.compile import ask_for, compiled, making_arrays
+from core.compiler.compile import compiled, making_arrays, prefetch
 from core.compiler.eight_lanes import WIDTH
 from core.compiler.row_sums import AHEAD
 from core.criteria.kernels.class_moments import FIRST_CENTRE, MEAN, OF_CLASS, OF_TEST, VARIATION, WEIGHT
@@ -100,7 +100,7 @@ def read_values(problem, rows, position, values):
     first = uint64(numbers.ctypes.data) + uint64(8) * position
     i = uint64(0)
     while i < n:
-        ask_for(first + uint64(8) * width * row_of(rows[min(i + uint64(AHEAD), n - uint64(1))]))
+        prefetch(first + uint64(8) * width * row_of(rows[min(i + uint64(AHEAD), n - uint64(1))]))
         values[i] = numbers[row_of(rows[i]) * width + position]
         i += uint64(1)
 

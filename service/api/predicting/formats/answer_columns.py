@@ -3,7 +3,7 @@
 class           label, probability_<class>…, decided, lowest_<class>…, highest_<class>…
 number          mean, spread, count, decided, lowest, highest
 many numbers    mean_<target>…, spread_<target>…, count, decided, lowest_<target>…, highest_<target>…
-all             bounds_kind, missing, unseen, and paths where they are asked for
+all             bounds_kind, missing, unseen, and paths if requested
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from service.usecases.predictions.predict import Answered, Predicted
 
 @dataclass(frozen=True)
 class Words:
-    """One of some words in each row; none where the place is -1."""
+    """One of some words in each row, by its position; none where that is -1."""
 
     places: RowArray
     words: Sequence[str]
@@ -82,7 +82,7 @@ AnswerColumn = Words | Numbers | Counts | Flags | Lists | Texts | Leaves
 def answer_columns(
     loaded: LoadedModel, step: int, answered: Answered, parts: Sequence[Part]
 ) -> dict[str, AnswerColumn]:
-    """The parts of answers that are asked for, by the names of their columns."""
+    """The requested parts of answers, by the names of their columns."""
     model, records = loaded.as_of(step), answered.records
     said, at = _said(loaded, step, answered.answers)
     columns: dict[str, AnswerColumn] = {}
@@ -115,7 +115,7 @@ def answer_columns(
             case Part.PATHS:
                 columns["paths"] = Texts(_in_json(loaded, step, answered, part))
             case _:
-                raise AssertionError(part)  # one tree has no such part, and nobody could ask for it
+                raise AssertionError(part)  # one tree has no such part, so it cannot be requested
     return columns
 
 
@@ -124,7 +124,10 @@ ALL = slice(None)
 
 
 def _said(loaded: LoadedModel, step: int, answers: Answers) -> tuple[Answers, Places]:
-    """The answers and their places; where each is a leaf's own, the answers of all nodes, which are kept."""
+    """Answers and the positions of the rows in them; if each is a leaf's own, the cached answers of all nodes.
+
+    Those are used only if there are at least as many rows as nodes.
+    """
     leaves = answers.whole
     if len(answers.tree) > len(leaves) or bool((leaves < 0).any()):
         return answers, ALL
@@ -139,14 +142,14 @@ def _answers_of_nodes(loaded: LoadedModel, step: int) -> Answers:
 def numbers_by_name(
     name: str, model: Model | ForestModel, values: FloatArray, at: Places = ALL
 ) -> dict[str, AnswerColumn]:
-    """A column for each class or target; only one where there is but one target."""
+    """A column for each class or target; only one, with the plain name, if there is a single target."""
     names = model.classes if model.task is Task.CLASSIFICATION else model.targets
     is_one = isinstance(model.target, str) and model.task is not Task.CLASSIFICATION
     return {name if is_one else f"{name}_{of}": Numbers(column[at]) for of, column in zip(names, values.T, strict=True)}
 
 
 def names_in(records: EncodedRecords, state: State) -> Lists:
-    """The attributes of each record that are in a state."""
+    """The names of each record's attributes that are in a state."""
     n_rows, names = records.table.n_rows, records.table.schema.names
     if records.states is None:
         return Lists(np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), names)
@@ -155,7 +158,7 @@ def names_in(records: EncodedRecords, state: State) -> Lists:
 
 
 def _in_json(loaded: LoadedModel, step: int, answered: Answered, part: Part) -> list[str]:
-    """A part that has no flat form."""
+    """A part that has no flat form, as JSON."""
     n_rows = len(answered)
     writer = loaded.once(PredictionWriter, step, (part,), False)
     objects = writer.predictions(Predicted([-1] * n_rows, [b""] * n_rows, answered))

@@ -1,8 +1,8 @@
-"""The quick way past `arrow_stream`: one batch of records that lack nothing, read and answered by compiled code.
+"""A fast path beside `arrow_stream`: one batch of complete records, read and answered by compiled code.
 
-It reads what dataframes usually send, float64 for numbers and plain text for categories, where it lies in the body. At
-anything else it gives up, and `arrow_stream` has to look. Answers are those of leaves, put into a stream of as many
-rows that was written before: its bytes are the same as if it were written anew.
+It reads what dataframes usually send, float64 for numbers and plain text for categories, in place in the body. For
+anything else it gives up, and `arrow_stream` reads the body. Answers are those of leaves, written into a copy of an
+earlier stream of as many rows: its bytes are the same as if it were written anew.
 """
 
 from collections.abc import Mapping
@@ -35,12 +35,12 @@ from service.api.schemas.predictions import PredictionField as Part
 from service.serving.loaded_models import LoadedModel
 from service.usecases.predictions.predict import Answered, Order
 
-# What is one number or word for each leaf, or the same for every complete record.
+# The parts that are one number or word for each leaf, or the same for every complete record.
 FLAT = frozenset(Part) - {Part.EXPLANATION, Part.LEAVES, Part.PATHS}
-ROOM = 8  # bytes before and behind a text that compiled code may look at
+ROOM = 8  # bytes before and after a text that compiled code may read
 
-Read = tuple[NumbersOfAttributes, pa.RecordBatch]  # the records, and what keeps their numbers where they are
-Places = list[int]  # where in a batch the column of each attribute is
+Read = tuple[NumbersOfAttributes, pa.RecordBatch]  # the records, and what keeps their memory alive
+Places = list[int]  # the index in a batch of each attribute's column
 
 
 class QuickReader:
@@ -52,7 +52,7 @@ class QuickReader:
         self._last: tuple[pa.Schema, Places | None] | None = None
 
     def read(self, body: bytes) -> Read | None:
-        """The records of a body; None where it is not usual, or not whole."""
+        """The records of a body; None if it is not usual, or not complete."""
         try:
             return self._read(body)
         except NOT_A_STREAM:
@@ -75,7 +75,7 @@ class QuickReader:
         return None if numbers is None else (numbers, batch)
 
     def _places(self, schema: pa.Schema) -> Places | None:
-        """Where the attributes' columns are, if there are no others and all are of the usual types; found out once."""
+        """The indices of the attributes' columns; None if there are others, or unusual types. Cached by schema."""
         last = self._last
         if last is None or not last[0].equals(schema):
             self._last = last = schema, self._found(schema)
@@ -91,7 +91,7 @@ class QuickReader:
 
 
 def in_memory(array: "pa.Array[Any]", begin: int, end: int) -> InMemory | None:
-    """A column of float64 or text without nulls, all of it between two addresses; None where it is not so."""
+    """A column of float64 or text without nulls, the text between two addresses; None if it is anything else."""
     _, first, *others = array.buffers()
     text = others[0] if others else None
     if array.null_count or first is None:
@@ -105,7 +105,7 @@ def in_memory(array: "pa.Array[Any]", begin: int, end: int) -> InMemory | None:
 
 
 class QuickWriter:
-    """Writes the answers of one step to records that come to one leaf each; see `PredictionWriter`."""
+    """Writes the answers of one step to records that reach one leaf each, with the options of `PredictionWriter`."""
 
     def __init__(self, loaded: LoadedModel, step: int, fields: tuple[str, ...] | None, explain: bool) -> None:
         writer = loaded.once(PredictionWriter, step, fields, explain)
@@ -119,7 +119,7 @@ class QuickWriter:
         self._last: _WrittenStream | None = None
 
     def stream(self, leaves: RowArray) -> memoryview | None:
-        """The stream of what leaves say; None where that is more than numbers and words."""
+        """The stream of the leaves' answers; None if these have more than numbers and words."""
         if self._columns is None:
             return None
         last = self._last
@@ -129,7 +129,7 @@ class QuickWriter:
 
 
 def _of_nodes(loaded: LoadedModel, step: int) -> Answered:
-    """What each node would answer as a leaf to a record that lacks nothing; of that record no more is known."""
+    """What each node would answer as a leaf to a complete record, whose values do not matter."""
     tree, attributes = loaded.view(step).tree, loaded.model.attributes
     nothing = tuple(np.broadcast_to(np.float64(0.0), len(tree)) for _ in attributes)
     records = EncodedRecords(Table(attributes, nothing), None)
@@ -138,7 +138,7 @@ def _of_nodes(loaded: LoadedModel, step: int) -> Answered:
 
 
 class _WrittenStream:
-    """A stream of so many answers, and where in it stands what differs between leaves."""
+    """A stream of `n_rows` answers, and the positions in it of what differs between leaves."""
 
     def __init__(self, of_nodes: Mapping[str, AnswerColumn], about: bytes, leaves: RowArray) -> None:
         self.n_rows = len(leaves)
@@ -154,7 +154,7 @@ class _WrittenStream:
                 self._gathered.append((data.address - int(address_of(self._bytes)), values))
 
     def of(self, leaves: RowArray) -> memoryview:
-        """The stream of what these leaves say."""
+        """The stream of these leaves' answers."""
         written = self._bytes.copy()
         for start, values in self._gathered:
             goal = written[start : start + self.n_rows * values.itemsize].view(values.dtype)
@@ -163,7 +163,7 @@ class _WrittenStream:
 
 
 def _taken(column: AnswerColumn, leaves: RowArray) -> AnswerColumn:
-    """What leaves say in a column, of one that says the same of all complete records, or a number or a word of each."""
+    """The leaves' answers of a column, given those of all nodes; only for the kinds of columns of `FLAT` parts."""
     match column:
         case Words(places, words):
             return Words(places[leaves], words)
@@ -178,7 +178,7 @@ def _taken(column: AnswerColumn, leaves: RowArray) -> AnswerColumn:
 
 
 def _gathered(column: AnswerColumn) -> NDArray[Any] | None:
-    """What each node says in a column as the bytes of its stream; None where all say the same."""
+    """All nodes' answers of a column, in the type that the stream stores; None if all are the same."""
     match column:
         case Words(_, words) if len(words) > 1:
             array = array_of(column)
@@ -193,7 +193,7 @@ def _gathered(column: AnswerColumn) -> NDArray[Any] | None:
 def answered_quickly(
     loaded: LoadedModel, body: bytes, order: Order, fields: tuple[str, ...] | None, explain: bool
 ) -> tuple[memoryview, int] | None:
-    """The stream that answers a usual body, and to how many records; None where others have to look."""
+    """The stream that answers a usual body, and the number of records; None if other code has to read the body."""
     read = loaded.once(QuickReader).read(body)
     if read is None or len(loaded.view(order.step).tree) > read[0].n_rows:
         return None

@@ -1,8 +1,8 @@
 """Arrow's IPC stream: record batches in, record batches out.
 
-A column of numbers is taken for a numeric attribute; text, dictionaries, truth values and numbers for a categorical
-one, as in JSON. Null is missing, NaN is refused. What a stream says about itself is not believed: its buffers are
-checked before anything follows the offsets in them, and what it could make of a small body is bounded.
+Numeric attributes accept columns of numbers; categorical ones text, dictionaries, truth values and numbers, as in JSON.
+Null is missing, NaN is refused. What a stream says about itself is not trusted: its buffers are checked before the
+offsets in them are followed, and the size that a small body can grow to is bounded.
 """
 
 import struct
@@ -38,14 +38,14 @@ from service.errors import MalformedBody
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 FILE_MARK = b"ARROW1"
 METADATA_KEY = b"niwaki"
-MOST_SHORT = 128  # words that a byte can count
-DICTIONARY_BATCH = 2  # as the header type of a message
+MOST_SHORT = 128  # words whose codes fit into a byte
+DICTIONARY_BATCH = 2  # the header type of such a message
 NOT_A_STREAM = (pa.ArrowException, OSError, UnicodeDecodeError, struct.error, IndexError)
 ROWS_PER_BYTE = 8  # a truth value takes a bit; only columns of nothing but nulls take less
 
 
 def read_arrow_stream(body: bytes, wanted: Wanted) -> Iterator[RecordBlock]:
-    """The records of a body; MalformedBody, or RecordsDoNotFit with the column and row of everything that is wrong."""
+    """The records of a body; MalformedBody, or RecordsDoNotFit with the column and row of every fault."""
     try:
         look_through(body)
         yield from _read(body, wanted)
@@ -55,7 +55,7 @@ def read_arrow_stream(body: bytes, wanted: Wanted) -> Iterator[RecordBlock]:
 
 
 def look_through(body: bytes) -> None:
-    """Refuse what the reader would swallow: compressed buffers, which may become anything, and bytes after the end."""
+    """Refuse what the reader would accept: compressed buffers, which may become any size, and bytes after the end."""
     source = pa.BufferReader(body)
     for message in pa.ipc.MessageReader.open_stream(source):
         if message.type in ("record batch", "dictionary") and _is_compressed(message.metadata.to_pybytes()):
@@ -68,10 +68,10 @@ def look_through(body: bytes) -> None:
 
 
 def _is_compressed(metadata: bytes) -> bool:
-    """Whether a message's record batch has the field `compression`: a flatbuffer, of which Arrow shows us no more.
+    """Whether a message's record batch has the field `compression`, which Arrow shows only in the flatbuffer itself.
 
-    Message: version, header type, header, body length. Record batch: length, nodes, buffers, compression. Dictionary
-    batch: id, record batch, whether it is a delta.
+    The fields of a message are version, header type, header, body length; of a record batch length, nodes, buffers,
+    compression; of a dictionary batch id, record batch, whether it is a delta.
     """
     (root,) = struct.unpack_from("<I", metadata)
     message = _fields(metadata, root)
@@ -82,7 +82,7 @@ def _is_compressed(metadata: bytes) -> bool:
 
 
 def _fields(flatbuffer: bytes, table: int) -> list[int]:
-    """Where the fields of a table are, 0 for those left out."""
+    """The positions of the fields of a flatbuffer's table; 0 for those left out."""
     vtable = table - struct.unpack_from("<i", flatbuffer, table)[0]
     (size,) = struct.unpack_from("<H", flatbuffer, vtable)
     offsets = struct.unpack_from(f"<{size // 2 - 2}H", flatbuffer, vtable + 4)
@@ -114,7 +114,7 @@ def _read(body: bytes, wanted: Wanted) -> Iterator[RecordBlock]:
 def _block(
     batches: list[pa.RecordBatch], columns: list["_ColumnReader"], first_row: int
 ) -> tuple[RecordBlock, list[Fault]]:
-    """Some batches as a block, and what is wrong in them; with any fault the block means nothing."""
+    """Some batches as a block, and the faults in them; if there are any, the block has no meaning."""
     starts = np.cumsum([first_row, *(batch.num_rows for batch in batches)]).tolist()
     read: dict[str, RecordColumn] = {}
     faults: list[Fault] = []
@@ -129,7 +129,7 @@ def _block(
 
 
 def _groups(reader: pa.RecordBatchReader, most_rows: int) -> Iterator[list[pa.RecordBatch]]:
-    """Batches put together, and large ones cut, into blocks of rows."""
+    """The batches of a stream, small ones together and large ones cut, for blocks of rows."""
     waiting: list[pa.RecordBatch] = []
     n_waiting = n_rows = 0
     for batch in reader:
@@ -148,9 +148,7 @@ def _groups(reader: pa.RecordBatchReader, most_rows: int) -> Iterator[list[pa.Re
 
 
 class _ColumnReader:
-    """Reads the arrays of one attribute; `Wrong` are as in `core.records.records`, without a row where the type is
-    wrong.
-    """
+    """Reads the arrays of one attribute. `Wrong` is that of `core.records.records`, with row -1 for a wrong type."""
 
     def __init__(self, attribute: Attribute) -> None:
         self.name, self._attribute = attribute.name, attribute
@@ -159,12 +157,12 @@ class _ColumnReader:
         self._meaning: Meaning = (np.empty(0), [])
 
     def at(self, wrong: Wrong, first_row: int) -> Fault:
-        """What is wrong, in the words of JSON's columns."""
+        """The fault of something wrong, with its path as in JSON's columns."""
         row, detail, hint = wrong
         return Fault(detail, ("columns", self.name) if row < 0 else ("columns", self.name, first_row + row), hint)
 
     def read(self, array: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
-        """The cells of an array, UNSEEN_CODE for unseen categories; with anything wrong they mean nothing."""
+        """The cells of an array, UNSEEN_CODE for unseen categories; if anything is wrong, they have no meaning."""
         if array.null_count == len(array):
             return RecordColumn.of_nothing(self._attribute, len(array)).cells, []
         if not _takes(self._attribute, array.type):
@@ -197,7 +195,7 @@ class _ColumnReader:
         return numbers, [(row, detail, hint) for row in np.flatnonzero(is_wrong)[:MOST_FAULTS].tolist()]
 
     def _texts(self, array: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
-        """Codes of text, which is compared with the categories as it lies there; only other text is looked at."""
+        """Codes of text, which is compared with the categories in place; validated only if some cell is no category."""
         _require_rising_offsets(array)
         places = pc.index_in(array, value_set=pa.array(self._attribute.categories, array.type))
         if not places.null_count:
@@ -209,7 +207,7 @@ class _ColumnReader:
         return codes, []
 
     def _by_value(self, values: "pa.Array[Any]", indices: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
-        """Each value of a dictionary is read once; the rows only say which one they have."""
+        """The cells of a dictionary's rows; each of its values is read once, and rows refer to values by index."""
         indices.validate(full=True)
         cells, wrong = self._meaning_of(values)
         places = indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -223,7 +221,7 @@ class _ColumnReader:
         return cells[places], sorted(islice(rows, MOST_FAULTS))
 
     def _meaning_of(self, values: "pa.Array[Any]") -> "Meaning":
-        """The cell of each value and behind them a missing one, and which do not fit; kept for the next batch."""
+        """The cell of each value, then a missing one, and the values that do not fit; cached for the next batch."""
         if self._dictionary is None or not _is_same(self._dictionary, values):
             cells, wrong = self._texts(values) if _is_text(values.type) else self._one_by_one(values)
             nothing = RecordColumn.of_nothing(self._attribute, 1).cells
@@ -231,7 +229,7 @@ class _ColumnReader:
         return self._meaning
 
     def _one_by_one(self, values: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
-        """Values read as if they came in JSON."""
+        """The cells of values, which are read as if they came in JSON."""
         values.validate(full=True)
         said = values.to_pylist()
         if self._attribute.is_numeric:
@@ -245,7 +243,7 @@ Meaning = tuple[Column, list[Wrong]]
 
 
 def _takes(attribute: Attribute, type_: pa.DataType) -> bool:
-    """Whether the values of an Arrow type can be what the attribute takes."""
+    """Whether the attribute accepts values of an Arrow type."""
     inner = type_.value_type if isinstance(type_, pa.DictionaryType) else type_
     if pa.types.is_integer(inner) or pa.types.is_floating(inner) or pa.types.is_null(inner):
         return True
@@ -254,12 +252,15 @@ def _takes(attribute: Attribute, type_: pa.DataType) -> bool:
 
 
 def _is_text(type_: pa.DataType) -> bool:
-    """Whether text is kept one after the other, with offsets."""
+    """Whether the type is text that is stored contiguously, with offsets."""
     return pa.types.is_string(type_) or pa.types.is_large_string(type_)
 
 
 def _require_rising_offsets(texts: "pa.Array[Any]") -> None:
-    """Where the first and the last offset are within the data, all are if none is smaller than the one before."""
+    """Raise ArrowInvalid if an offset is smaller than the one before.
+
+    Otherwise all offsets are within the data if the first and the last are.
+    """
     kept = texts.buffers()[1]
     if kept is not None:
         dtype: type[np.signedinteger[Any]] = np.int32 if pa.types.is_string(texts.type) else np.int64
@@ -294,7 +295,7 @@ def arrow_pieces(blocks: Iterable[Mapping[str, AnswerColumn]], about: bytes) -> 
 
 
 def array_of(column: AnswerColumn) -> "pa.Array[Any]":
-    """A column of answers: words as a dictionary, the others as they are."""
+    """A column of answers as an array: words as a dictionary, the others as they are."""
     match column:
         case Words(places, words):
             short: type[np.signedinteger[Any]] = np.int8 if len(words) <= MOST_SHORT else np.int32

@@ -1,4 +1,4 @@
-"""Large bodies in blocks: all of it is read before any of it is answered, and never all of it kept."""
+"""Large bodies in blocks: a body is read completely before any of it is answered, but only a limited part is kept."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ KEPT_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is read of a record: a model's attributes. `ignorable` are the unused columns of its dataset."""
+    """What to read of records: a model's attributes. `ignorable` are the unused columns of its dataset."""
 
     attributes: Schema
     ignorable: Collection[str]
@@ -34,9 +34,9 @@ class Wanted:
 
 @dataclass(frozen=True)
 class CheckedBlocks:
-    """The blocks of a body in which nothing is wrong, how many they are and how many records they hold.
+    """The blocks of a body without faults, their number and the number of their records.
 
-    What fits into KEPT_BYTES is kept; of more only one block at a time is, and the body is read once more.
+    Blocks that together fit into KEPT_BYTES are kept; otherwise the body is read again, one block at a time.
     """
 
     blocks: Iterable[RecordBlock]
@@ -45,7 +45,7 @@ class CheckedBlocks:
 
 
 def checked(read: Callable[[], Iterator[RecordBlock]]) -> CheckedBlocks:
-    """Read a body to its end, so that nothing is half answered; one without records has a block, too."""
+    """Read a body to its end, so that it is not answered in part; a body without records has one empty block."""
     kept: list[RecordBlock] = []
     n_blocks = n_rows = n_bytes = 0
     for block in read():

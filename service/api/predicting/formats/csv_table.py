@@ -1,6 +1,6 @@
 """CSV: the attributes' names in the first line, then a record on each line; answers likewise.
 
-Cells are read as in a dataset: see `usecases/read_csv`.
+Cells are read as in a dataset: see `usecases/datasets/read_csv`.
 """
 
 import re
@@ -39,7 +39,7 @@ NEEDS_QUOTES = re.compile('[",\r\n]')
 
 
 def read_csv_records(body: bytes, wanted: Wanted, tokens: Collection[str]) -> Iterator[RecordBlock]:
-    """The records of a body; MalformedBody or RecordsDoNotFit with the lines of everything that is wrong."""
+    """The records of a body; MalformedBody or RecordsDoNotFit with the line of every fault."""
     file = BytesIO(body)
     try:
         with CsvRows(file) as rows:
@@ -94,7 +94,7 @@ class _CellReader:
         self._codes.update(dict.fromkeys(tokens, MISSING_CODE))
 
     def read(self, cells: Sequence[str]) -> tuple[RecordColumn, list[int]]:
-        """The column, and the rows whose cells should be numbers but are not; with any, the column means nothing."""
+        """The column, and the rows whose cells should be numbers but are not; if there are any, it has no meaning."""
         if not self.attribute.is_numeric:
             return RecordColumn.of_codes(self._codes.encode(cells)), []
         numbers = decimal_numbers(cells, self._tokens)
@@ -105,7 +105,7 @@ class _CellReader:
 
 
 def csv_pieces(blocks: Iterable[Mapping[str, AnswerColumn]]) -> Iterator[bytes]:
-    """The names of the columns, and a line for each answer."""
+    """A line with the names of the columns, then a line for each answer."""
     is_first = True
     for columns in blocks:
         if is_first:
@@ -125,7 +125,7 @@ def cells_of(column: AnswerColumn) -> Sequence[str]:
         case Words(places, words):
             return _taken([*(quoted_cell(word) for word in words), ""], places)  # -1 is the last
         case Numbers(values):
-            # Leaves give the same few numbers again and again.
+            # Leaves give the same few numbers many times, so each is written once.
             bits, places = np.unique(np.ascontiguousarray(values).view(np.int64), return_inverse=True)
             return _taken([repr(value) for value in bits.view(np.float64).tolist()], places)
         case Counts(values):

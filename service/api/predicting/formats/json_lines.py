@@ -1,4 +1,4 @@
-"""NDJSON: a record on each line, and an answer on each line. Blank lines are skipped. And the same answers as JSON."""
+"""NDJSON: one record per line, one answer per line; blank lines are skipped. Also answers as one JSON object."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -18,9 +18,9 @@ MEDIA_TYPE = "application/x-ndjson"
 
 
 def read_json_lines(body: bytes, wanted: Wanted, scanner: RecordScanner | None = None) -> Iterator[RecordBlock]:
-    """The records of a body; MalformedBody or RecordsDoNotFit with the lines of everything that is wrong.
+    """The records of a body; MalformedBody or RecordsDoNotFit with the line of every fault.
 
-    A scanner reads what is usual by compiled code.
+    If a scanner is given, compiled code reads the usual lines.
     """
     malformed: list[Fault] = []
     wrong: list[Fault] = []
@@ -43,10 +43,10 @@ def read_json_lines(body: bytes, wanted: Wanted, scanner: RecordScanner | None =
 
 
 def scan_lines(lines: Sequence["Line"], scanner: RecordScanner | None) -> EncodedRecords | None:
-    """The records of some lines, read by compiled code; None where a decoder has to look.
+    """The records of some lines, read by compiled code; None if a decoder has to read them.
 
-    The lines are scanned as one list. A scanner takes neither an object in a record nor a line end in a text, so where
-    each line begins as a record and there are as many records as lines, there is one on each.
+    The lines are scanned as one list. A scanner accepts neither an object in a record nor a line end in a text. So if
+    each line begins like a record and there are as many records as lines, there is one on each line.
     """
     if scanner is None or not all(line.startswith(b"{") for _, line in lines):
         return None
@@ -96,7 +96,7 @@ def _encoded(records: list[dict[str, Any]], wanted: Wanted) -> EncodedRecords:
 
 
 def block_of(encoded: EncodedRecords) -> RecordBlock:
-    """Records that have all attributes as a block."""
+    """Encoded records, which have all attributes, as a block."""
     table, states = encoded.table, encoded.states
     columns = zip(table.schema.names, table.columns, strict=True)
     return RecordBlock(
@@ -109,7 +109,7 @@ def block_of(encoded: EncodedRecords) -> RecordBlock:
 
 
 def _at_line(fault: Fault, lines: list[Line]) -> Fault:
-    """The fault of `#/records/3/x`, at `#/x` of its line."""
+    """A fault at `#/records/3/x`, moved to `#/x` of the record's line."""
     _, row, *path = fault.path
     return Fault(fault.detail, tuple(path), fault.hint, lines[int(row)][0])
 
@@ -121,7 +121,7 @@ def line_pieces(blocks: Iterable[Sequence[bytes]]) -> Iterator[bytes]:
 
 
 def json_pieces(blocks: Iterable[Sequence[bytes]], about: bytes) -> Iterator[bytes]:
-    """All answers in one JSON object: `about` with one key more, `predictions`."""
+    """All answers in one JSON object: `about` with the additional key `predictions`."""
     yield about.removesuffix(b"}") + b',"predictions":['
     comma = b""
     for answers in blocks:

@@ -1,4 +1,4 @@
-"""How to answer, for bodies that hold nothing but records: the options of a JSON body as query parameters."""
+"""How to answer bodies that contain only records: the options of a JSON body as query parameters."""
 
 from typing import Annotated, Any
 
@@ -45,7 +45,7 @@ class PredictionQuery(BaseModel):
     ] = list(FILE_TOKENS)
 
     def core_voting(self) -> Voting | None:
-        """The voting in core's terms, or InvalidParameter with what is wrong in it."""
+        """The voting in core's terms, or InvalidParameter with its faults."""
         if self.voting is None:
             return None
         try:
@@ -59,7 +59,7 @@ LISTS = ("fields", "missing_tokens")
 
 
 def query_parameters() -> list[dict[str, Any]]:
-    """The parameters for the OpenAPI document; without defaults, which a generated client would send with JSON too."""
+    """The parameters for the OpenAPI document, without defaults, which generated clients would send with JSON, too."""
     described = PredictionQuery.model_json_schema(ref_template="#/components/schemas/{model}")["properties"]
     return [
         {
@@ -79,7 +79,7 @@ def _when_given(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_query(sent: QueryParams, *, has_tokens: bool) -> PredictionQuery:
-    """The options in a query, or what is wrong with each of them; only CSV has missing tokens."""
+    """The options in a query; InvalidParameter or RequestValidationError if they are invalid. Only CSV has tokens."""
     for name in sent:
         if name == "missing_tokens" and not has_tokens:
             raise InvalidParameter(name, "only CSV has missing tokens", hint="send null where a value is missing")
@@ -98,7 +98,7 @@ def read_query(sent: QueryParams, *, has_tokens: bool) -> PredictionQuery:
 
 
 def refuse_query(sent: QueryParams) -> None:
-    """With a JSON body its options stand in the body, and nowhere else."""
+    """Raise InvalidParameter if the query has options: those of a JSON body belong in the body."""
     for name in sent:
         if name in KNOWN:
             raise InvalidParameter(

@@ -1,6 +1,6 @@
-"""Many trees together: what a client may say of them, and the same complete with every default.
+"""Models of many trees: the options that clients send, and their complete form with every default.
 
-As with the methods of single trees, `BaggingOptions` is what clients send, and `Bagging` what answers show.
+As with the methods of single trees, clients send `BaggingOptions`, and answers show `Bagging`.
 """
 
 from enum import StrEnum
@@ -70,7 +70,7 @@ DrawnShare = Annotated[Number, Tag("share"), Field(gt=0, lt=1)]
 
 
 def _kind_of_share(value: Any) -> str:
-    """A word, a count from 1 or a share below 1: told by the value, so that a fault speaks of what was meant."""
+    """Whether a value is meant as a word, a count from 1 or a share below 1, so that its fault is about that."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "share" if isinstance(value, float) and value < 1 else "count"
     return "word"
@@ -145,8 +145,8 @@ CommitteeAlpha = Annotated[SplitLevel, Field(description="For `chaid` and `quest
 class CommitteeOptions(TreeMethodOptions):
     """Many trees that vote. What is left out takes its default.
 
-    Beside `base` stand the options of the trees themselves, which hold for every base that has them; one that no base
-    has is refused. Or `members` lists the methods, each with its own options, in place of all that.
+    The options of the trees themselves are given beside `base`, and apply to every base that has them; one that no base
+    has is refused. Alternatively `members` lists the methods, each with its own options.
     """
 
     base: Base | None = None
@@ -173,7 +173,7 @@ class CommitteeOptions(TreeMethodOptions):
     max_terms: MostTerms | None = None
 
     def overrides(self) -> dict[str, Any]:
-        """What the client said; null for alpha_split says that no group is divided again."""
+        """The options that the client gave; null for `alpha_split` means that no group is split again."""
         said = super().overrides()
         if self.missing is not None:
             said["missing"] = self.missing.value
@@ -246,5 +246,5 @@ class IsolationForestOptions(Body):
     threshold: AnomalyThreshold | None = None
 
     def overrides(self) -> dict[str, Any]:
-        """What the client said, without the kind."""
+        """The options that the client gave, without the kind."""
         return self.model_dump(exclude_none=True, exclude={"kind"})

@@ -1,6 +1,6 @@
-"""How to train: what a client may say, and the same complete with every default.
+"""How to train: the options that clients send, and their complete form with every default.
 
-As with methods, `DatasetsDivisionOptions` is what clients send, and `DatasetsDivision` what answers show.
+As with methods, clients send `DatasetsDivisionOptions`, and answers show `DatasetsDivision`.
 """
 
 from typing import Annotated, Any, Literal
@@ -272,7 +272,7 @@ class RetrainingOptions(Body):
     repeats: Repeats = 5
 
 
-# Beyond this, sums of weights would lose their digits or leave the range of float64.
+# Beyond these limits, sums of weights would lose precision or leave the range of float64.
 ClassWeight = Annotated[Number, Field(ge=1e-9, le=1e9)]
 ClassWeights = TypeAliasType("ClassWeights", dict[str, ClassWeight])
 MisclassificationCost = Annotated[Number, Field(ge=0, le=1e9)]
@@ -331,7 +331,7 @@ class Configuration(Body):
     @model_validator(mode="before")
     @classmethod
     def _with_later_options(cls, stored: Any) -> Any:
-        """A configuration stored by an earlier release takes the defaults of options that came later."""
+        """A stored configuration with the defaults of options that are newer than the release that stored it."""
         return as_json.to_json(as_json.from_json(stored)) if isinstance(stored, dict) else stored
 
 

@@ -1,6 +1,6 @@
-"""What is done about rare classes: what a client may say of it, and the same complete with every default.
+"""What is done about rare classes: the options that clients send, and their complete form with every default.
 
-As with committees, `SmoteOptions` is what clients send, and `Smote` what answers show.
+As with committees, clients send `SmoteOptions`, and answers show `Smote`.
 """
 
 from typing import Annotated, Literal

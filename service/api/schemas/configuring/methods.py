@@ -1,8 +1,8 @@
-"""The methods of single trees: what a client may say of them, and the same complete with every default.
+"""The methods of single trees: the options that clients send, and their complete form with every default.
 
-A class like `Stopping` has every field and is what answers show. Its twin `StoppingOptions` is what clients send: the
-same fields, each of which may be left out (or null) to take the preset's default. Members without such fields have no
-twin.
+A class like `Stopping` has every field and is what answers show. Its counterpart `StoppingOptions` is what clients
+send: the same fields, each of which may be left out (or null) to take the preset's default. Classes without such
+fields have no counterpart.
 """
 
 from typing import Annotated, Any, Literal
@@ -305,17 +305,17 @@ class TreeMethod(Body):
 
 
 class MethodOptions(Body):
-    """What a client says of a method; what is left out takes the method's own default."""
+    """The options of a method that a client gives; what is left out takes the method's own default."""
 
     kind: str
 
     def overrides(self) -> dict[str, Any]:
-        """What the client said, without the kind."""
+        """The options that the client gave, without the kind."""
         return self.model_dump(exclude_none=True, exclude={"kind"}, by_alias=True)
 
 
 class TreeMethodOptions(MethodOptions):
-    """The parts of a method that compares gains; what is left out takes the method's own default."""
+    """The options of a method that compares gains; what is left out takes the method's own default."""
 
     criterion: CriterionOptions | None = None
     attribute_costs: Annotated[AttributeCostsOptions | None, AskingCosts] = None
@@ -477,7 +477,7 @@ class ChaidOptions(MethodOptions):
     stopping: StoppingOptions | None = None
 
     def overrides(self) -> dict[str, Any]:
-        """What the client said; null for alpha_split says that no group is divided again."""
+        """The options that the client gave; null for `alpha_split` means that no group is split again."""
         said = super().overrides()
         said.pop("alpha_split", None)
         return said | ({"alpha_split": self.alpha_split} if "alpha_split" in self.model_fields_set else {})

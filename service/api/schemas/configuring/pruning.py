@@ -1,4 +1,4 @@
-"""The pruning history: every decision with what it was based on."""
+"""The pruning history: every decision with its evidence."""
 
 from typing import Annotated
 

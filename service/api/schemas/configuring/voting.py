@@ -1,4 +1,4 @@
-"""How many trees come to one answer, chosen with each request."""
+"""How the answers of many trees become one, chosen with each request."""
 
 from typing import Annotated, Any, Literal
 
@@ -73,7 +73,7 @@ VotingOptions = TypeAliasType("VotingOptions", Annotated[AnyVoting, Field(discri
 
 
 def core_voting(said: Any) -> Voting:
-    """The voting in core's terms; `said` is one of the above."""
+    """The voting in core's terms; `said` is one of `AnyVoting`."""
     options: dict[str, Any] = said.model_dump(exclude={"kind"})
     if "trees" in options:
         options["trees"] = tuple(options["trees"])

@@ -31,7 +31,7 @@ class LevelTable:
 
     def __init__(self, levels, level_weights, criterion):
         self.levels, self.weights, self.criterion = levels, level_weights, criterion
-        self.space = kernels.space_for(*levels.shape)
+        self.space = kernels.scratch_for(*levels.shape)
         self.objective = Objective(Task.CLASSIFICATION, IMPURITIES[criterion])
         if criterion == kernels.SQUARED:
             tolerance = 1e-12 * float(squared_error(levels.sum(axis=0)))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.growth.kernels.node.split_list import BOTH, LEFT, RIGHT, divide_list, keep_in_list
+from core.growth.kernels.node.split_list import BOTH, LEFT, RIGHT, keep_in_list, split_list
 
 pytestmark = pytest.mark.bounds
 
@@ -45,7 +45,7 @@ def test_a_list_is_divided_as_its_rows_are(given_list: Any, keeper: int, start: 
     n, other = len(entries), np.zeros(len(entries) + 1, dtype=np.uint32)
     memory, marks = np.concatenate([np.full(start, FLAG), entries]), np.zeros(1 + BOTH, dtype=np.uint32)
     marks[BOTH] = mark
-    kept, moved = divide_list(memory, start, n, ROW_BITS, side, keeper, other, is_distinct, marks)
+    kept, moved = split_list(memory, start, n, ROW_BITS, side, keeper, other, is_distinct, marks)
     assert memory[start : start + kept].tolist() == piece(values, entries, side, keeper, mark).tolist()
     assert other[:moved].tolist() == piece(values, entries, side, 1 - keeper, mark).tolist()
     assert (memory[:start] == FLAG).all()

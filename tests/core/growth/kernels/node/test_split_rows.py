@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.criteria.kernels.impurity import GINI, SQUARED
 from core.growth.kernels.lists.scratch import ways_of_rows
 from core.growth.kernels.node.split_list import BOTH, LEFT, RIGHT
-from core.growth.kernels.node.split_rows import branch_figures, divide_rows, put_aside, take_sides
+from core.growth.kernels.node.split_rows import branch_figures, split_rows, store_copies, take_sides
 from core.missing.fractional_weights import send_down
 from tests.core.growth.kernels.lists_of_rows import Rows, rows_of_a_node
 from tests.core.growth.kernels.node.test_sums import added
@@ -112,7 +112,7 @@ def test_rows_come_to_both_children_as_the_definition_sends_them(node: Rows, dat
     work.side[:] = np.array([BOTH, LEFT, RIGHT])[branch + 1]
     problem = Problem(node.weights, node.classes, np.empty((node.n, 0)), node.row_bits, True)
     figures = np.full((2, 1 + node.n_classes), np.nan)
-    kept, moved = divide_rows(problem, work, memory, 2, node.n, keeper, figures[0], figures[1])
+    kept, moved = split_rows(problem, work, memory, 2, node.n, keeper, figures[0], figures[1])
     wanted = send_down(np.arange(node.n), node.weights, branch, shares)
     pieces = {keeper: memory[2 : 2 + kept], 1 - keeper: memory[2 + kept : 2 + kept + moved]}
     for child, found in zip((keeper, 1 - keeper), figures, strict=True):
@@ -127,6 +127,6 @@ def test_rows_come_to_both_children_as_the_definition_sends_them(node: Rows, dat
 def test_copies_without_weight_are_not_kept() -> None:
     problem = Problem(np.array([1.0, 2.0, 1e-320]), np.zeros(3, np.int32), np.empty((3, 0)), 2, True)
     rows, weights = np.zeros(5, dtype=np.uint32), np.zeros(5)
-    assert put_aside(problem, np.array([0, 1, 2], dtype=np.uint32), 3, 1e-9, rows, weights, 1) == 2
+    assert store_copies(problem, np.array([0, 1, 2], dtype=np.uint32), 3, 1e-9, rows, weights, 1) == 2
     assert rows.tolist() == [0, 0, 1, 0, 0]
     assert weights[1:3].tolist() == [1e-9, 2e-9]

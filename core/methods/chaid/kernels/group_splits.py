@@ -1,4 +1,4 @@
-"""`merging.best_division`, compiled: the best two-way split of a group that was just merged.
+"""`merging.best_of_splits`, compiled: the best two-way split of a group that was just merged.
 
 The sums of both sides are updated category by category along an order, so a cut costs no more than its test. Splits
 are numbered as in the definition, and `statistics[split]` is the statistic of each.
@@ -23,14 +23,14 @@ from core.splits.kernels.categorical import (
 
 
 @compiled
-def most_divisions(n):
+def most_splits(n):
     """The largest number of two-way splits that are tested for up to n categories."""
     return max(1 << (EXHAUSTIVE_LEVELS - 1), MOST_ORDERS * n)
 
 
 @making_arrays
-def best_division(pairs, rules, position, space, statistics, part):
-    """`merging.best_division`: flags in `part` the side without the group's first category.
+def best_two_way_split(pairs, rules, position, space, statistics, part):
+    """`merging.best_of_splits`: flags in `part` the side without the group's first category.
 
     Returns whether the group is to be split, and whether that is in doubt.
     """
@@ -63,7 +63,7 @@ def best_division(pairs, rules, position, space, statistics, part):
         return False, True
     if log > rules.log10_alpha_split:
         return False, False
-    flag_second(members, orders, n_orders, has_missing, best, part)
+    flag_second_side(members, orders, n_orders, has_missing, best, part)
     return True, False
 
 
@@ -122,7 +122,7 @@ def test_cuts(pairs, rules, members, order, statistics, n_divisions):
 
 @making_arrays
 def test_cuts_with_missing(pairs, rules, members, statistics):
-    """`merging.divisions_with_missing`: test the cuts with missing before them, then after them, then missing alone."""
+    """`merging.two_way_splits_with_missing`: test the cuts with missing before, then after them, then missing alone."""
     n, width = len(members), pairs.sums.shape[1]
     known, missing, so_far = np.arange(n - 1), pairs.sums[members[n - 1]], np.zeros(width)
     rest = sums_after(pairs, members, known)
@@ -199,7 +199,7 @@ def log_of_group(pairs, rules, position, statistic):
 
 
 @compiled
-def flag_second(members, orders, n_orders, has_missing, division, part):
+def flag_second_side(members, orders, n_orders, has_missing, division, part):
     """Flag the categories on the side of a split that does not contain the group's first category."""
     n = len(members)
     if n_orders == 0:
