@@ -25,7 +25,7 @@ from core.tables.schema import Kind, Schema
 from core.tables.table import Table, is_missing
 from core.tables.target import Task
 from core.tree.conditions import interval_of
-from core.tree.tree import TreeView
+from core.tree.tree import Tree, TreeView
 
 Values = tuple[float, float] | frozenset[int]  # an interval (above, at most], or codes
 
@@ -102,6 +102,11 @@ def narrowed(values: Values, split: Split, branch: int) -> Values:
 def is_possible(values: Values) -> bool:
     """Whether any value is left: a half-open interval of numbers, or some code."""
     return values[0] < values[1] if isinstance(values, tuple) else bool(values)
+
+
+def kind_of_bounds(tree: Tree) -> str:
+    """Whether the bounds of a tree are reached for some values, or may be wider than necessary."""
+    return "outer" if tree.has_linear_tests else "exact"
 
 
 def bounds(view: TreeView, leaves: list[int]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:

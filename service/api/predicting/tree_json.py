@@ -17,6 +17,7 @@ from core.arithmetic.arrays import RowArray
 from core.compiler.permission import KernelNotCompiled
 from core.explanation.paths import Explainer, Path
 from core.prediction.answers import Answers, answers_of_leaves
+from core.prediction.bounds import kind_of_bounds
 from core.prediction.routing import MissingPolicy
 from core.records.joined_texts import TextsSideBySide
 from core.records.records import State
@@ -52,7 +53,7 @@ class PredictionWriter:
         self._explains, self._says_why = Part.PATHS in asked, Part.EXPLANATION in asked
         self.told = tuple(part for part in self.parts if part not in EXPLAINING or part in asked)  # those not null
         self._sentences = loaded.sentences(step)
-        self._bounds_kind = b',"bounds_kind":"%b"' % (b"outer" if self._tree.has_linear_tests else b"exact")
+        self._bounds_kind = b',"bounds_kind":"%b"' % (kind_of_bounds(self._tree).encode())
         self._explainer = Explainer(loaded.view(step), model.attributes)
         self._complete: dict[int, bytes] = {}  # a leaf's answer to a complete record
         self._many = _ManyLeaves({}, len(self._tree))

@@ -100,7 +100,8 @@ async def read_neighbours(
         if records.table.n_rows * len(train) * len(model) > MOST_WORK:
             most = MOST_WORK // (len(train) * len(model))
             detail = f"{records.table.n_rows} records are too many to be compared with {len(train)} training rows"
-            raise InvalidBody(detail, Fault(detail, ("records",), f"send at most {most} at once"))
+            hint = f"send at most {most} at once" if most else "train a smaller forest, or on fewer rows"
+            raise InvalidBody(detail, Fault(detail, ("records",), hint))
         taken = records.table if policy is not None else model.as_trained(records.table)
         rows = model.as_trained(train.attributes)
         found = neighbours(model.forest, taken, rows, n, policy=policy, kernels=kernels)

@@ -14,6 +14,7 @@ import numpy as np
 from core.arithmetic.arrays import BoolArray, FloatArray, RowArray
 from core.ensembles.model import ForestModel
 from core.prediction.answers import Answers, answers_of_leaves
+from core.prediction.bounds import kind_of_bounds
 from core.prediction.routing import Ends
 from core.records.records import EncodedRecords, State
 from core.tables.target import Task
@@ -103,7 +104,7 @@ def answer_columns(
             case Part.BOUNDS:
                 columns |= numbers_by_name("lowest", model, said.bounds[:, :, 0], at)
                 columns |= numbers_by_name("highest", model, said.bounds[:, :, 1], at)
-                columns["bounds_kind"] = Words(np.zeros(len(answered), dtype=np.int64), ("exact",))
+                columns["bounds_kind"] = Words(np.zeros(len(answered), dtype=np.int64), (kind_of_bounds(model.tree),))
             case Part.MISSING:
                 columns["missing"] = names_in(records, State.MISSING)
             case Part.UNSEEN:

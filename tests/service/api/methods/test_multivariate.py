@@ -97,6 +97,16 @@ async def test_a_missing_value_leaves_both_ways_open(workshop: Workshop) -> None
     assert "含糖率 is not known" in holes["explanation"]
 
 
+@pytest.mark.parametrize("media_type", ["application/json", "application/x-ndjson", "text/csv"])
+async def test_every_format_says_that_bounds_may_be_too_wide(workshop: Workshop, media_type: str) -> None:
+    model = await melon(workshop)
+    address = f"/v1/models/{model}/predict"
+    answer = await workshop.client.post(address, json={"records": [{"密度": 0.4}]}, headers={"Accept": media_type})
+    assert answer.status_code == 200
+    assert "outer" in answer.text
+    assert "exact" not in answer.text
+
+
 async def test_sql_and_python_answer_as_predict_does(workshop: Workshop) -> None:
     model = await melon(workshop)
     case, weights, source = [
