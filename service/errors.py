@@ -112,12 +112,12 @@ class InvalidParameter(InvalidRequest):
         detail: str,
         *,
         hint: str | None = None,
-        place: str = "query",
+        location: str = "query",
         faults: Sequence[Fault] = (),
     ) -> None:
         super().__init__(f"{parameter}: {detail}", *(faults or [Fault(detail, (), hint)]))
         self.parameter = parameter
-        self.place = place
+        self.location = location
 
 
 class TooLarge(ServiceError):

@@ -29,8 +29,8 @@ from service.importing import importing
 from service.logs import log_event
 from service.settings import Settings
 
-MARK, LOCK = "complete", "lock"
-LOOK_SECONDS = 1.0  # between two checks for a complete folder
+COMPLETE, LOCK = "complete", "lock"
+CHECK_SECONDS = 1.0  # between two checks for a complete folder
 COMPILERS = ("numba", "llvmlite", "numpy")
 COMMENT = re.compile(rb"#[^\n]*")
 IMPORT = re.compile(rb"\n(?:from|import) core\.([\w.]+)(?: import (\((?:[^)#]|#[^\n]*)*\)|[^\n]*))?")
@@ -65,7 +65,7 @@ class KernelCache:
     @property
     def is_complete(self) -> bool:
         """Whether all kernels are compiled."""
-        return self.folder is not None and (self.folder / MARK).exists()
+        return self.folder is not None and (self.folder / COMPLETE).exists()
 
     def use(self) -> None:
         """Make this process, and those it starts, use the folder; to be called before the first kernel is imported."""
@@ -80,7 +80,7 @@ def find_cache(settings: Settings) -> KernelCache:
     """The first complete folder, else the first that can be written."""
     processor = chosen_processor(settings.cpu)
     folders = [(folder / kernels_key(processor)).absolute() for folder in settings.kernel_dirs]
-    complete = (folder for folder in folders if (folder / MARK).exists())
+    complete = (folder for folder in folders if (folder / COMPLETE).exists())
     return KernelCache(next(complete, None) or next(filter(_can_be_written, folders), None), processor)
 
 
@@ -164,7 +164,7 @@ def warm_up(settings: Settings) -> Path | None:
     if cache.folder is None or cache.is_complete:
         return cache.folder
     cache.use()
-    with _alone_in(cache.folder):
+    with _locked(cache.folder):
         if not cache.is_complete:
             from core.warm_up.every_kernel import run_every_kernel
 
@@ -173,7 +173,7 @@ def warm_up(settings: Settings) -> Path | None:
             check = [sys.executable, "-c", "from service.kernel_cache import prove; prove()"]
             if subprocess.run(check, check=False).returncode != 0:
                 return None
-            (cache.folder / MARK).touch()
+            (cache.folder / COMPLETE).touch()
     return cache.folder
 
 
@@ -186,7 +186,7 @@ def prove() -> None:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[None]:
     """Hold the folder's lock, so that one process at a time compiles into it."""
     with (folder / LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -215,17 +215,17 @@ class _Loader:
         self.settings = settings
         self._is_loaded = False
         self._thread: threading.Thread | None = None
-        self._next_look = 0.0
+        self._next_check = 0.0
 
     def is_ready(self) -> bool:
         now = time.monotonic()
-        if not self._is_loaded and now >= self._next_look and (self._thread is None or not self._thread.is_alive()):
-            self._next_look = now + LOOK_SECONDS
-            self._thread = threading.Thread(target=self._look, daemon=True)
+        if not self._is_loaded and now >= self._next_check and (self._thread is None or not self._thread.is_alive()):
+            self._next_check = now + CHECK_SECONDS
+            self._thread = threading.Thread(target=self._load_once_complete, daemon=True)
             self._thread.start()
         return self._is_loaded
 
-    def _look(self) -> None:
+    def _load_once_complete(self) -> None:
         try:
             cache = find_cache(self.settings)
             if cache.is_complete:
@@ -235,7 +235,7 @@ class _Loader:
                 run_prediction_kernels()
                 self._is_loaded = True
         except Exception as error:
-            self._next_look = float("inf")  # requests are still answered by the definitions
+            self._next_check = float("inf")  # requests are still answered by the definitions
             log_event("compiled_code_not_loaded", level="error", error=error)
 
 

@@ -69,10 +69,10 @@ def refuse_nul(request: Request) -> None:
     """Refuse a path or a query with the character NUL, which no database can store."""
     if "\0" not in request.scope["path"] and b"%00" not in request.scope["query_string"]:
         return
-    for place, parameters in (("path", request.path_params), ("query", request.query_params)):
+    for location, parameters in (("path", request.path_params), ("query", request.query_params)):
         for name, value in parameters.items():
             if "\0" in f"{name}{value}":
-                raise InvalidParameter(name.replace("\0", "␀"), "holds the character NUL", place=place)
+                raise InvalidParameter(name.replace("\0", "␀"), "holds the character NUL", location=location)
 
 
 def media_type(request: Request) -> str:

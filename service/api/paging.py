@@ -12,7 +12,7 @@ from service.errors import InvalidParameter
 
 Item = TypeVar("Item")
 
-LONGEST_MARK = 100
+LONGEST_POSITION = 100
 
 
 class PageRequest:
@@ -41,22 +41,27 @@ def page_of(items: Sequence[Item], paging: PageRequest) -> tuple[Sequence[Item],
     return items[start:end], write_cursor(str(end) if end < len(items) else None)
 
 
-def write_cursor(mark: str | None) -> str | None:
+def write_cursor(position: str | None) -> str | None:
     """An opaque cursor with the store's position `mark`, which clients send back; None on the last page."""
-    if mark is None:
+    if position is None:
         return None
-    return base64.urlsafe_b64encode(json.dumps({"after": mark}).encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(json.dumps({"after": position}).encode()).decode().rstrip("=")
 
 
 def read_cursor(cursor: str) -> str:
     """The position inside a cursor, or InvalidParameter if the service has not written it."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        mark = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))["after"]
+        position = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))["after"]
     except (binascii.Error, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidParameter(
             "cursor", "not a cursor of this service", hint="send next_cursor of the page before as it was"
         ) from error
-    if not (isinstance(mark, str) and len(mark) <= LONGEST_MARK and mark.isascii() and mark.isprintable()):
+    if not (
+        isinstance(position, str)
+        and len(position) <= LONGEST_POSITION
+        and position.isascii()
+        and position.isprintable()
+    ):
         raise InvalidParameter("cursor", "not a cursor of this service")
-    return mark
+    return position

@@ -264,7 +264,7 @@ def pointer(path: FaultPath) -> str:
 
 
 def listed_error(
-    place: str,
+    location: str,
     detail: str,
     *,
     hint: str | None = None,
@@ -273,13 +273,13 @@ def listed_error(
     line: int | None = None,
 ) -> dict[str, Any]:
     """An entry of `errors`; every key is there, null where it does not apply."""
-    return {"in": place, "pointer": at, "parameter": parameter, "line": line, "detail": _cut(detail), "hint": hint}
+    return {"in": location, "pointer": at, "parameter": parameter, "line": line, "detail": _cut(detail), "hint": hint}
 
 
 def _listed(fault: Fault, error: Exception) -> dict[str, Any]:
     if isinstance(error, InvalidParameter):
         at = pointer(fault.path) if fault.path else None
-        return listed_error(error.place, fault.detail, hint=fault.hint, at=at, parameter=error.parameter)
+        return listed_error(error.location, fault.detail, hint=fault.hint, at=at, parameter=error.parameter)
     is_in_file = isinstance(error, core.InvalidTable) and fault.line is not None
     if is_in_file or isinstance(error, errors.InvalidFile):
         return listed_error("file", fault.detail, hint=fault.hint, line=fault.line)
@@ -290,10 +290,10 @@ def _listed(fault: Fault, error: Exception) -> dict[str, Any]:
 def _summary(listed: list[dict[str, Any]]) -> str:
     """The first error in full, with its place, and how many more there are."""
     first = listed[0]
-    place = f"line {first['line']}" if first["line"] is not None else first["parameter"] or first["pointer"]
+    location = f"line {first['line']}" if first["line"] is not None else first["parameter"] or first["pointer"]
     hint = f"; {first['hint']}" if first["hint"] else ""
     more = f" (and {len(listed) - 1} more, see errors)" if len(listed) > 1 else ""
-    return f"{f'{place}: ' if place else ''}{first['detail']}{hint}{more}"
+    return f"{f'{location}: ' if location else ''}{first['detail']}{hint}{more}"
 
 
 def _cut(text: str) -> str:
@@ -315,8 +315,8 @@ async def _answer_validation(request: Request, error: Exception) -> Response:
     found = error.errors()
     in_body = [{**fault, "loc": fault["loc"][1:]} for fault in found if fault["loc"][0] == "body"]
     listed = [
-        listed_error(place, fault.detail, hint=fault.hint, parameter=name)
-        for place, name, fault in map(parameter_fault, (fault for fault in found if fault["loc"][0] != "body"))
+        listed_error(location, fault.detail, hint=fault.hint, parameter=name)
+        for location, name, fault in map(parameter_fault, (fault for fault in found if fault["loc"][0] != "body"))
     ]
     faults = body_faults(in_body, error.body, _body_type(request.scope))
     listed += [listed_error("body", fault.detail, hint=fault.hint, at=pointer(fault.path)) for fault in faults]

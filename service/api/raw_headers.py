@@ -15,8 +15,8 @@ def raw_header(scope: Scope, name: bytes) -> str | None:
 def add_vary(message: Message, name: bytes) -> None:
     """Add a request header to the `Vary` header in the head of an answer."""
     headers = message["headers"]
-    for place, (other, value) in enumerate(headers):
+    for position, (other, value) in enumerate(headers):
         if other == b"vary":
-            headers[place] = (other, value + b", " + name)
+            headers[position] = (other, value + b", " + name)
             return
     headers.append((b"vary", name))

@@ -65,10 +65,10 @@ def _from_json(body: bytes) -> tuple[str | None, Table]:
 def _from_form(form: FormData) -> tuple[str | None, Table]:
     for part in form:
         if part not in ("file", "options") or len(form.getlist(part)) > 1:
-            raise InvalidParameter(part, "the form takes one file and one options, nothing else", place="body")
+            raise InvalidParameter(part, "the form takes one file and one options, nothing else", location="body")
     file = form.get("file")
     if not isinstance(file, UploadFile):
-        raise InvalidParameter("file", "the form needs a CSV file as its part file", place="body")
+        raise InvalidParameter("file", "the form needs a CSV file as its part file", location="body")
     options = _options(form.get("options"))
     tokens = FILE_TOKENS if options.missing_tokens is None else options.missing_tokens
     table = read_csv(file.file, options.declarations(), frozenset(tokens))

@@ -59,8 +59,8 @@ def validated(shape: Any, value: Any) -> Any:
 
 def parameter_fault(finding: Mapping[str, Any]) -> tuple[str, str, Fault]:
     """Where a parameter is (query, path or header), its name, and its fault."""
-    place, name = finding["loc"][:2]
-    return place, str(name), Fault(_words(finding), hint=_word_hint(finding))
+    location, name = finding["loc"][:2]
+    return location, str(name), Fault(_words(finding), hint=_word_hint(finding))
 
 
 def body_faults(findings: Sequence[Mapping[str, Any]], body: Any, shape: Any) -> list[Fault]:

@@ -10,7 +10,7 @@ from service.store import jobs
 from service.store.jobs import Job, LeaseLost
 from service.store.transactions import Database
 
-LOOK_SECONDS = 0.25  # between two checks for a request to cancel
+CHECK_SECONDS = 0.25  # between two checks for a request to cancel
 
 
 class Verdict(Enum):
@@ -30,17 +30,17 @@ class Heartbeat:
         self.progress = 0.0
         self._shown: tuple[str | None, float] = (None, 0.0)
         self._now = asyncio.get_running_loop().time
-        self._next_look = self._now() + LOOK_SECONDS
+        self._next_check = self._now() + CHECK_SECONDS
         self._next_extension = self._now() + settings.heartbeat_seconds
 
-    async def look(self) -> Verdict:
+    async def check(self) -> Verdict:
         """Extend the lease if that is due or there is progress to write, else check for a request to cancel.
 
-        Does nothing if the last check was less than LOOK_SECONDS ago.
+        Does nothing if the last check was less than CHECK_SECONDS ago.
         """
-        if self._now() < self._next_look:
+        if self._now() < self._next_check:
             return Verdict.GO_ON
-        self._next_look = self._now() + LOOK_SECONDS
+        self._next_check = self._now() + CHECK_SECONDS
         try:
             is_due = self._now() >= self._next_extension or self._shown != (self.stage, self.progress)
             is_cancelled = await self._extend() if is_due else await self._is_cancelled()

@@ -192,7 +192,7 @@ class Supervisor:
             elif message is not None:
                 await self._settle(job, message)
                 return not message.get("leaving", False)
-            match await heartbeat.look():
+            match await heartbeat.check():
                 case Verdict.CANCEL:
                     await child.kill()
                     await self._write(job, "job_cancelled", lambda session: jobs.finish_cancelled(session, job))

@@ -11,7 +11,7 @@ from service.errors import InvalidBody, InvalidParameter, StepNotFound
 FORMS = "a step's number, selected, full, leaves:7 or alpha:0.01"
 
 
-def resolve_step(history: History, step: str, *, place: str = "query", parameter: str = "step") -> int:
+def resolve_step(history: History, step: str, *, location: str = "query", parameter: str = "step") -> int:
     """The number of the step; StepNotFound if the history has no such step, InvalidParameter if `step` is malformed."""
     if step == "selected":
         return history.selected
@@ -23,8 +23,8 @@ def resolve_step(history: History, step: str, *, place: str = "query", parameter
     if kind == "leaves" and re.fullmatch(r"[0-9]{1,9}", value):
         return _with_leaves(history, int(value))
     if kind == "alpha":
-        return _with_alpha(history, value, place, parameter)
-    raise InvalidParameter(parameter, f"{step!r} names no step", hint=f"use {FORMS}", place=place)
+        return _with_alpha(history, value, location, parameter)
+    raise InvalidParameter(parameter, f"{step!r} names no step", hint=f"use {FORMS}", location=location)
 
 
 def in_body(number: Callable[[str], int], step: str | int) -> int:
@@ -36,14 +36,14 @@ def in_body(number: Callable[[str], int], step: str | int) -> int:
         raise InvalidBody(error.detail, Fault(fault.detail, ("step",), fault.hint)) from error
 
 
-def only_step(step: str, *, place: str = "query", parameter: str = "step") -> int:
+def only_step(step: str, *, location: str = "query", parameter: str = "step") -> int:
     """The only step, 0, of many trees, which are never pruned; for others the errors of `resolve_step`."""
     if step in ("selected", "full", "0"):
         return 0
     if re.fullmatch(r"[0-9]{1,9}", step):
         raise StepNotFound(f"there is no step {step}; many trees together are not pruned, and have only step 0")
     detail = "many trees together are not pruned, and have only step 0"
-    raise InvalidParameter(parameter, detail, hint="leave it out, or use selected, full or 0", place=place)
+    raise InvalidParameter(parameter, detail, hint="leave it out, or use selected, full or 0", location=location)
 
 
 def _numbered(history: History, number: int) -> int:
@@ -60,15 +60,17 @@ def _with_leaves(history: History, n_leaves: int) -> int:
     return number
 
 
-def _with_alpha(history: History, value: str, place: str, parameter: str) -> int:
+def _with_alpha(history: History, value: str, location: str, parameter: str) -> int:
     try:
         alpha = float(value)
     except ValueError:
         alpha = math.nan
     if math.isnan(alpha):
         hint = "use a number, as in alpha:0.01"
-        raise InvalidParameter(parameter, f"{value!r} is not a number", hint=hint, place=place)
+        raise InvalidParameter(parameter, f"{value!r} is not a number", hint=hint, location=location)
     if not history.has_alphas:
         detail = "this model was not pruned by cost-complexity: its steps have no alpha"
-        raise InvalidParameter(parameter, detail, hint="use a step's number, selected, full or leaves:7", place=place)
+        raise InvalidParameter(
+            parameter, detail, hint="use a step's number, selected, full or leaves:7", location=location
+        )
     return history.last_with_alpha(alpha)

@@ -144,7 +144,7 @@ def read_table(path: Path) -> Table:
         description = json.loads((stored.schema.metadata or {})[_METADATA_KEY])
         assert description["format"] == FORMAT, description
         kinds = [Kind(kind) for kind in description["kinds"]]
-        columns = [stored.column(place).combine_chunks() for place in range(stored.num_columns)]
+        columns = [stored.column(position).combine_chunks() for position in range(stored.num_columns)]
         attributes = tuple(map(_attribute, stored.column_names, kinds, columns))
         return Table(Schema(attributes), tuple(map(_from_arrow, attributes, columns)))
 

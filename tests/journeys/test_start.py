@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from service.kernel_cache import MARK, KernelCache
+from service.kernel_cache import COMPLETE, KernelCache
 from service.settings import Settings
 from tests.journeys.running import QUICK_LEASE, eventually, serving
 from tests.service.jobs.workers import start
@@ -27,7 +27,7 @@ def test_nothing_waits_for_a_compiler_that_runs_in_the_background(tmp_path: Path
         assert len(service.post(address, {"columns": {"x0": [0.5] * 1000}})["predictions"]) == 1000
         (compiler,) = eventually(lambda: service.processes("warm-up"))
         assert priorities(compiler) == {19}
-        assert list((tmp_path / "kernels").rglob(MARK)) == []
+        assert list((tmp_path / "kernels").rglob(COMPLETE)) == []
     assert service.processes() == []
     assert "compiled_code_not_loaded" not in {event["event"] for event in service.events()}
 

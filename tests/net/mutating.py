@@ -17,12 +17,12 @@ from tests.net.running import run_net
 
 # Run in the checkout: makes the folder in which its compiled code is kept, and calls that complete.
 CALL_COMPLETE = """
-from service.kernel_cache import MARK, find_cache
+from service.kernel_cache import COMPLETE, find_cache
 from service.settings import Settings
 
 folder = find_cache(Settings()).folder
 folder.mkdir(parents=True, exist_ok=True)
-(folder / MARK).touch()
+(folder / COMPLETE).touch()
 """
 FIRST_SHOWN = 3
 

@@ -13,7 +13,7 @@ import core
 from service.jobs.processes import environment
 from service.kernel_cache import (
     ABILITIES,
-    MARK,
+    COMPLETE,
     KernelCache,
     chosen_processor,
     find_cache,
@@ -100,7 +100,7 @@ def test_a_complete_folder_that_can_only_be_read_is_used(copied: Settings, tmp_p
 
 
 def test_an_incomplete_folder_that_can_only_be_read_is_replaced_by_the_data_folder(copied: Settings) -> None:
-    (mark,) = copied.kernel_dirs[0].rglob(MARK)
+    (mark,) = copied.kernel_dirs[0].rglob(COMPLETE)
     mark.unlink()
     make_read_only(copied.kernel_dirs[0])
     program = f"assert cache.folder.parent == Settings().data_dir / 'kernels'\n{ONE_KERNEL}"

@@ -78,8 +78,8 @@ class ManyTreesWriter(ABC):
         if Part.BOUNDS not in answer:
             return answer
         told = list(answer.items())
-        place = [name for name, _ in told].index(Part.BOUNDS) + 1
-        return dict([*told[:place], ("bounds_kind", "outer"), *told[place:]])
+        position = [name for name, _ in told].index(Part.BOUNDS) + 1
+        return dict([*told[:position], ("bounds_kind", "outer"), *told[position:]])
 
     @abstractmethod
     def values(self, part: Part, answered: Any) -> Sequence[Any]:

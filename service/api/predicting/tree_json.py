@@ -209,14 +209,14 @@ class _ManyLeaves:
         leaves = np.array([*texts], dtype=np.int64)
         self.has = np.zeros(n_nodes, dtype=np.bool_)
         self.has[leaves] = True
-        self._places = np.zeros(n_nodes, dtype=np.int64)
-        self._places[leaves] = np.arange(len(leaves))
+        self._positions = np.zeros(n_nodes, dtype=np.int64)
+        self._positions[leaves] = np.arange(len(leaves))
         self._texts = TextsSideBySide([b"," + text for text in texts.values()])
 
     def text(self, leaves: RowArray, opening: bytes) -> memoryview:
         """The opening of an answer, the answers of these leaves, and its end."""
         before = opening.removesuffix(b"[")
-        written = self._texts.of(self._places[leaves], before, b"]}")
+        written = self._texts.of(self._positions[leaves], before, b"]}")
         written[len(before)] = ord("[")  # in place of the first comma
         return written
 
@@ -235,8 +235,8 @@ def asked_among(
         return tuple(part for part in every if part is not Part.LEAVES)
     called = "an isolation forest" if task is Task.ANOMALY_DETECTION else f"a {task.replace('_', ' ')} model"
     faults = [
-        Fault(f"{called} has no {field}", ("fields", place), f"it has {', '.join(every)}")
-        for place, field in enumerate(fields)
+        Fault(f"{called} has no {field}", ("fields", position), f"it has {', '.join(every)}")
+        for position, field in enumerate(fields)
         if field not in every
     ]
     if faults:

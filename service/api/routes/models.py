@@ -225,7 +225,7 @@ async def get_pruned_tree(
 ) -> Tree | Response:
     """Show the tree as of a step of its pruning."""
     loaded = await loaded_models.tree(model, instead=SHOW_ONE)
-    number, shown = loaded.number(step, place="path"), as_reported(loaded, thresholds)
+    number, shown = loaded.number(step, location="path"), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     return await to_thread.run_sync(tree_of, shown, number, None)
@@ -245,7 +245,7 @@ async def compare_pruning_steps(
 ) -> AnyDifference | Response:
     """Show what changes from one step to another: rules gone and new, the rows moved, the error on each part."""
     loaded = await loaded_models.tree(model, instead="they are not pruned, so no steps differ")
-    before, after = (loaded.number(step, place="path", parameter=name) for name, step in (("a", a), ("b", b)))
+    before, after = (loaded.number(step, location="path", parameter=name) for name, step in (("a", a), ("b", b)))
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
     difference = await read_difference(database, files, loaded, before, after)

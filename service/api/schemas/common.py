@@ -50,13 +50,13 @@ class Page(Answer, Generic[Item]):
     next_cursor: Annotated[str | None, Field(description="Null on the last page.", examples=["eyJhIjoiZHNfMDFrOSJ9"])]
 
 
-Place = Literal["body", "query", "path", "header", "file"]
+Location = Literal["body", "query", "path", "header", "file"]
 
 
 class ProblemError(Answer):
     """One thing that is wrong, where it is, and the way out."""
 
-    place: Annotated[Place, Field(alias="in", description="Which part of the request is meant.")]
+    location: Annotated[Location, Field(alias="in", description="Which part of the request is meant.")]
     pointer: Annotated[
         str | None,
         Field(

@@ -245,7 +245,7 @@ def comparison_of(compared: Compared) -> AnyComparison:
     """The comparison as it is sent."""
     is_same = [compared.all_agree(row) for row in range(len(compared))]
     shown: dict[str, Any] = {
-        "variants": [_variant(compared, place) for place in range(len(compared.variants))],
+        "variants": [_variant(compared, index) for index in range(len(compared.variants))],
         "n_records": len(compared),
         "n_same": sum(is_same),
         "pairs": [
@@ -257,7 +257,7 @@ def comparison_of(compared: Compared) -> AnyComparison:
         return [
             {
                 "same": same,
-                "answers": [answer(compared, place, row) for place in range(len(compared.variants))],
+                "answers": [answer(compared, index, row) for index in range(len(compared.variants))],
                 "reasons": [_reason(compared.variants, difference) for difference in compared.differences(row)],
             }
             for row, same in enumerate(is_same)
@@ -274,8 +274,8 @@ def comparison_of(compared: Compared) -> AnyComparison:
             assert_never(other)
 
 
-def _variant(compared: Compared, place: int) -> ComparedVariant:
-    variant, answered = compared.variants[place], compared.answered[place]
+def _variant(compared: Compared, index: int) -> ComparedVariant:
+    variant, answered = compared.variants[index], compared.answered[index]
     return ComparedVariant(
         name=variant.name,
         model=ModelStep.of(variant.loaded, variant.order.step),
@@ -284,43 +284,43 @@ def _variant(compared: Compared, place: int) -> ComparedVariant:
     )
 
 
-def _class(compared: Compared, place: int, row: int) -> ComparedClass:
+def _class(compared: Compared, index: int, row: int) -> ComparedClass:
     assert compared.labels is not None
     return ComparedClass(
-        label=compared.labels[place][row],
-        probabilities=compared.values[place][row],
-        decided=compared.is_decided(place, row),
+        label=compared.labels[index][row],
+        probabilities=compared.values[index][row],
+        decided=compared.is_decided(index, row),
     )
 
 
-def _number(compared: Compared, place: int, row: int) -> ComparedNumber:
-    (mean,) = compared.values[place][row].values()
-    return ComparedNumber(mean=mean, decided=compared.is_decided(place, row))
+def _number(compared: Compared, index: int, row: int) -> ComparedNumber:
+    (mean,) = compared.values[index][row].values()
+    return ComparedNumber(mean=mean, decided=compared.is_decided(index, row))
 
 
-def _numbers(compared: Compared, place: int, row: int) -> ComparedNumbers:
-    return ComparedNumbers(mean=compared.values[place][row], decided=compared.is_decided(place, row))
+def _numbers(compared: Compared, index: int, row: int) -> ComparedNumbers:
+    return ComparedNumbers(mean=compared.values[index][row], decided=compared.is_decided(index, row))
 
 
 def _reason(variants: list[Variant], difference: Difference) -> AnyReason:
-    place, first, second = difference.place, difference.first, difference.second
+    parting, first, second = difference.parting, difference.first, difference.second
     names = variants[0].name, variants[difference.variant].name
     shown: dict[str, Any] = {
         "variant": difference.variant,
-        "text": text_of_difference(place, first, second, names),
-        "weight": place.weight,
-        "conditions": [condition_of(one, first.model.attributes) for one in first.conditions(place.first)],
-        "first_node": place.first,
-        "second_node": place.second,
+        "text": text_of_difference(parting, first, second, names),
+        "weight": parting.weight,
+        "conditions": [condition_of(one, first.model.attributes) for one in first.conditions(parting.first)],
+        "first_node": parting.first,
+        "second_node": parting.second,
     }
-    match place.kind:
+    match parting.kind:
         case PartingKind.CUT:
-            is_first = place.first in first.ends
-            step = first.cut_at(place.first) if is_first else second.cut_at(place.second)
+            is_first = parting.first in first.ends
+            step = first.cut_at(parting.first) if is_first else second.cut_at(parting.second)
             cut = {"cut_variant": 0 if is_first else difference.variant, "step": step}
-            return CutReason(kind="cut", attribute=attribute_tested(place, first, second), **cut, **shown)
+            return CutReason(kind="cut", attribute=attribute_tested(parting, first, second), **cut, **shown)
         case PartingKind.TEST:
-            one, other = first.taken(place.first), second.taken(place.second)
+            one, other = first.taken(parting.first), second.taken(parting.second)
             return OtherTestReason(
                 kind="test",
                 first_test=None if one is None else condition_of(one, first.model.attributes),
@@ -328,9 +328,9 @@ def _reason(variants: list[Variant], difference: Difference) -> AnyReason:
                 **shown,
             )
         case PartingKind.MISSING:
-            return MissingReason(kind="missing", attribute=attribute_tested(place, first, second), **shown)
+            return MissingReason(kind="missing", attribute=attribute_tested(parting, first, second), **shown)
         case PartingKind.SHARES:
-            return SharesReason(kind="shares", attribute=attribute_tested(place, first, second), **shown)
+            return SharesReason(kind="shares", attribute=attribute_tested(parting, first, second), **shown)
         case PartingKind.FIGURES:
             return FiguresReason(kind="figures", **shown)
         case PartingKind.COSTS:

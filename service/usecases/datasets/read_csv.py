@@ -48,18 +48,18 @@ def _read(file: IO[bytes], declared: Mapping[str, Declaration], tokens: Collecti
             raise EmptyTable(
                 Fault("the file names its columns but has no rows", hint="add at least one row", line=rows.header_line)
             )
-    late = {place: TextColumn(Declaration(Kind.CATEGORICAL), tokens) for place in _misread(columns)}
+    late = {position: TextColumn(Declaration(Kind.CATEGORICAL), tokens) for position in _misread(columns)}
     if late:
         with CsvRows(file) as rows:
             _fill(rows, late, len(rows.header()))
-    read = [late.get(place, column).finished() for place, column in enumerate(columns)]
+    read = [late.get(position, column).finished() for position, column in enumerate(columns)]
     raise_any(InvalidTable, _cell_faults(names, read, lines))
     schema = Schema(tuple(column.named(name) for name, column in zip(names, read, strict=True)))
     return Table(schema, tuple(column.cells for column in read))
 
 
 def _misread(columns: Sequence[TextColumn]) -> list[int]:
-    return [place for place, column in enumerate(columns) if column.must_be_reread]
+    return [position for position, column in enumerate(columns) if column.must_be_reread]
 
 
 def _fill(rows: "CsvRows", columns: Mapping[int, TextColumn], n_cells: int) -> "array[int]":
@@ -73,8 +73,8 @@ def _fill(rows: "CsvRows", columns: Mapping[int, TextColumn], n_cells: int) -> "
         if not ragged:
             starts.extend(lines)
             cells = list(zip(*block, strict=True))
-            for place, column in columns.items():
-                column.add(cells[place])
+            for position, column in columns.items():
+                column.add(cells[position])
     raise_any(InvalidTable, ragged[:MOST_FAULTS])
     return starts
 

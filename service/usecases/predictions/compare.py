@@ -49,7 +49,7 @@ class Difference:
     """Why a variant's answer differs from that of the first one: where their paths part."""
 
     variant: int
-    place: Parting
+    parting: Parting
     first: Route
     second: Route
 
@@ -83,9 +83,9 @@ class Compared:
             for variant, answered in zip(self.variants, self.answered, strict=True)
         ]
 
-    def is_decided(self, place: int, row: int) -> bool:
+    def is_decided(self, index: int, row: int) -> bool:
         """Whether no missing value could change a variant's answer."""
-        return bool(self.answered[place].answers.is_decided[row])
+        return bool(self.answered[index].answers.is_decided[row])
 
     def agree(self, row: int, one: int, other: int) -> bool:
         """Whether two variants give the same label or, for numbers, the same means."""
@@ -115,8 +115,8 @@ class Compared:
         unit = 1.0 if self.labels is not None else 0.0
         return same_numbers(self.values[one][row], self.values[other][row], unit=unit)
 
-    def _route(self, place: int, row: int) -> Route:
-        variant, answered = self.variants[place], self.answered[place]
+    def _route(self, index: int, row: int) -> Route:
+        variant, answered = self.variants[index], self.answered[index]
         loaded, step = variant.loaded, variant.order.step
         return Route(
             model=loaded.model,
@@ -124,7 +124,7 @@ class Compared:
             step=step,
             policy=answered.policy,
             fills=variant.fills,
-            reached=self._reached[place][row],
+            reached=self._reached[index][row],
         )
 
     @cached_property
@@ -135,23 +135,23 @@ class Compared:
 async def find_variants(models: LoadedModels, path_model: str, wishes: Sequence[Wish]) -> list[Variant]:
     """The variants that the wishes describe; InvalidBody unless all predict the same target."""
     variants = []
-    for place, wish in enumerate(wishes):
-        loaded = await _found(models, wish.model or path_model, place)
+    for index, wish in enumerate(wishes):
+        loaded = await _found(models, wish.model or path_model, index)
         try:
             order = order_of(loaded, step=wish.step, policy=wish.policy)
         except (InvalidBody, StepNotFound) as error:
             faults = error.faults or (Fault(error.detail, ("step",)),)
-            raise type(error)(error.detail, *(fault.below("variants", place) for fault in faults)) from error
+            raise type(error)(error.detail, *(fault.below("variants", index) for fault in faults)) from error
         variants.append(Variant(wish.name or _described(loaded, order), loaded, order))
     _refuse_other_targets(variants)
     return variants
 
 
-async def _found(models: LoadedModels, ref: str, place: int) -> LoadedModel:
+async def _found(models: LoadedModels, ref: str, index: int) -> LoadedModel:
     try:
         return await models.tree(ref, instead="only single trees are compared, since where their ways part is told")
     except (ModelNotFound, ModelNotReady, NotForThisModel) as error:
-        raise type(error)(error.detail, Fault(error.detail, ("variants", place, "model"))) from error
+        raise type(error)(error.detail, Fault(error.detail, ("variants", index, "model"))) from error
 
 
 def _described(loaded: LoadedModel, order: Order) -> str:
@@ -164,8 +164,8 @@ def _refuse_other_targets(variants: Sequence[Variant]) -> None:
     first = variants[0].loaded.model
     own = variants[0].question
     faults = [
-        Fault(f"it predicts {variant.question}, not {own}", ("variants", place, "model"), f"name a model of {own}")
-        for place, variant in enumerate(variants)
+        Fault(f"it predicts {variant.question}, not {own}", ("variants", index, "model"), f"name a model of {own}")
+        for index, variant in enumerate(variants)
         if (variant.loaded.model.task, variant.loaded.model.target) != (first.task, first.target)
     ]
     if faults:

@@ -120,13 +120,13 @@ async def test_faults_of_a_body_have_pointers(tested):
 
 async def test_faults_of_parameters_have_names(tested):
     found = problem(await tested.get("/v1/datasets?limit=1001"), 422, "invalid_request")
-    assert [(error.place, error.parameter, error.detail) for error in found.errors] == [
+    assert [(error.location, error.parameter, error.detail) for error in found.errors] == [
         ("query", "limit", "must be at most 1000")
     ]
     found = problem(await tested.get("/test/faults/many"), 422, "invalid_request")
-    assert [(error.place, error.parameter) for error in found.errors] == [("path", "n")]
+    assert [(error.location, error.parameter) for error in found.errors] == [("path", "n")]
     found = problem(await tested.get("/v1/datasets?cursor=nonsense"), 422, "invalid_request")
-    assert [(error.place, error.parameter) for error in found.errors] == [("query", "cursor")]
+    assert [(error.location, error.parameter) for error in found.errors] == [("query", "cursor")]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ async def test_cursors_made_by_hand(tested, cursor):
 
 async def test_nul_in_an_address(tested):
     found = problem(await tested.get("/v1/datasets/ds_%00"), 422, "invalid_request")
-    assert [(error.place, error.parameter) for error in found.errors] == [("path", "dataset_id")]
+    assert [(error.location, error.parameter) for error in found.errors] == [("path", "dataset_id")]
     problem(await tested.get("/v1/datasets?cursor=%00"), 422, "invalid_request")
 
 

@@ -29,7 +29,7 @@ from service.usecases.predictions.predict import Answered, Predicted
 class Words:
     """One of some words in each row, by its position; none where that is -1."""
 
-    places: RowArray
+    positions: RowArray
     words: Sequence[str]
 
 
@@ -59,7 +59,7 @@ class Lists:
     """Some of the words in each row: those at `places[starts[row] : starts[row + 1]]`."""
 
     starts: RowArray
-    places: RowArray
+    positions: RowArray
     words: Sequence[str]
 
 
@@ -120,11 +120,11 @@ def answer_columns(
     return columns
 
 
-Places = slice | RowArray
+Positions = slice | RowArray
 ALL = slice(None)
 
 
-def _said(loaded: LoadedModel, step: int, answers: Answers) -> tuple[Answers, Places]:
+def _said(loaded: LoadedModel, step: int, answers: Answers) -> tuple[Answers, Positions]:
     """Answers and the positions of the rows in them; if each is a leaf's own, the cached answers of all nodes.
 
     Those are used only if there are at least as many rows as nodes.
@@ -141,7 +141,7 @@ def _answers_of_nodes(loaded: LoadedModel, step: int) -> Answers:
 
 
 def numbers_by_name(
-    name: str, model: Model | ForestModel, values: FloatArray, at: Places = ALL
+    name: str, model: Model | ForestModel, values: FloatArray, at: Positions = ALL
 ) -> dict[str, AnswerColumn]:
     """A column for each class or target; only one, with the plain name, if there is a single target."""
     names = model.classes if model.task is Task.CLASSIFICATION else model.targets
@@ -154,8 +154,8 @@ def names_in(records: EncodedRecords, state: State) -> Lists:
     n_rows, names = records.table.n_rows, records.table.schema.names
     if records.states is None:
         return Lists(np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), names)
-    rows, places = np.nonzero(records.states == state)
-    return Lists(np.append(0, np.cumsum(np.bincount(rows, minlength=n_rows))), places, names)
+    rows, positions = np.nonzero(records.states == state)
+    return Lists(np.append(0, np.cumsum(np.bincount(rows, minlength=n_rows))), positions, names)
 
 
 def _in_json(loaded: LoadedModel, step: int, answered: Answered, part: Part) -> list[str]:

@@ -28,7 +28,7 @@ from core.records.columns_in_memory import (
 from core.records.records import EncodedRecords
 from core.tables.table import Table
 from service.api.predicting.formats.answer_columns import AnswerColumn, Flags, Lists, Numbers, Words, answer_columns
-from service.api.predicting.formats.arrow_stream import NOT_A_STREAM, array_of, arrow_pieces, look_through
+from service.api.predicting.formats.arrow_stream import NOT_A_STREAM, array_of, arrow_pieces, check_messages
 from service.api.predicting.formats.blocks import ROWS_PER_BLOCK
 from service.api.predicting.tree_json import PredictionWriter
 from service.api.schemas.predictions import PredictionField as Part
@@ -37,10 +37,10 @@ from service.usecases.predictions.predict import Answered, Order
 
 # The parts that are one number or word for each leaf, or the same for every complete record.
 FLAT = frozenset(Part) - {Part.EXPLANATION, Part.LEAVES, Part.PATHS}
-ROOM = 8  # bytes before and after a text that compiled code may read
+MARGIN = 8  # bytes before and after a text that compiled code may read
 
 Read = tuple[NumbersOfAttributes, pa.RecordBatch]  # the records, and what keeps their memory alive
-Places = list[int]  # the index in a batch of each attribute's column
+Positions = list[int]  # the index in a batch of each attribute's column
 
 
 class QuickReader:
@@ -49,7 +49,7 @@ class QuickReader:
     def __init__(self, loaded: LoadedModel) -> None:
         self._attributes = loaded.model.attributes
         self._columns = ColumnsInMemory(self._attributes)
-        self._last: tuple[pa.Schema, Places | None] | None = None
+        self._last: tuple[pa.Schema, Positions | None] | None = None
 
     def read(self, body: bytes) -> Read | None:
         """The records of a body; None if it is not usual, or not complete."""
@@ -59,35 +59,37 @@ class QuickReader:
             return None
 
     def _read(self, body: bytes) -> Read | None:
-        look_through(body)
+        check_messages(body)
         reader = pa.ipc.open_stream(body)
-        places = self._places(reader.schema)
-        batch = None if places is None else next(iter(reader), None)
-        if batch is None or places is None or not FEW_RECORDS < batch.num_rows <= ROWS_PER_BLOCK:
+        positions = self._positions(reader.schema)
+        batch = None if positions is None else next(iter(reader), None)
+        if batch is None or positions is None or not FEW_RECORDS < batch.num_rows <= ROWS_PER_BLOCK:
             return None
         if next(iter(reader), None) is not None:
             return None
         batch.validate()
         begin = int(address_of(np.frombuffer(body, dtype=np.uint8)))
-        columns = [in_memory(batch.column(place), begin + ROOM, begin + len(body) - ROOM) for place in places]
+        columns = [
+            in_memory(batch.column(position), begin + MARGIN, begin + len(body) - MARGIN) for position in positions
+        ]
         known = [column for column in columns if column is not None]
         numbers = self._columns.as_numbers(known, batch.num_rows) if len(known) == len(columns) else None
         return None if numbers is None else (numbers, batch)
 
-    def _places(self, schema: pa.Schema) -> Places | None:
+    def _positions(self, schema: pa.Schema) -> Positions | None:
         """The indices of the attributes' columns; None if there are others, or unusual types. Cached by schema."""
         last = self._last
         if last is None or not last[0].equals(schema):
             self._last = last = schema, self._found(schema)
         return last[1]
 
-    def _found(self, schema: pa.Schema) -> Places | None:
+    def _found(self, schema: pa.Schema) -> Positions | None:
         names = schema.names
         if sorted(names) != sorted(self._attributes.names):
             return None
-        places = [names.index(attribute.name) for attribute in self._attributes]
+        positions = [names.index(attribute.name) for attribute in self._attributes]
         usual = [pa.float64() if attribute.is_numeric else pa.utf8() for attribute in self._attributes]
-        return places if [schema.types[place] for place in places] == usual else None
+        return positions if [schema.types[position] for position in positions] == usual else None
 
 
 def in_memory(array: "pa.Array[Any]", begin: int, end: int) -> InMemory | None:
@@ -165,14 +167,14 @@ class _WrittenStream:
 def _taken(column: AnswerColumn, leaves: RowArray) -> AnswerColumn:
     """The leaves' answers of a column, given those of all nodes; only for the kinds of columns of `FLAT` parts."""
     match column:
-        case Words(places, words):
-            return Words(places[leaves], words)
+        case Words(positions, words):
+            return Words(positions[leaves], words)
         case Numbers(values):
             return Numbers(values[leaves])
         case Flags():
             return Flags(np.ones(len(leaves), dtype=np.bool_))
-        case Lists(starts, places, words):
-            return Lists(np.zeros(len(leaves) + 1, dtype=starts.dtype), places, words)
+        case Lists(starts, positions, words):
+            return Lists(np.zeros(len(leaves) + 1, dtype=starts.dtype), positions, words)
         case _:
             raise AssertionError(f"{type(column).__name__} is not flat")
 

@@ -36,7 +36,7 @@ from service.api.predicting.formats.blocks import ROWS_PER_BLOCK, Wanted
 from service.errors import MalformedBody
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
-FILE_MARK = b"ARROW1"
+FILE_MAGIC = b"ARROW1"
 METADATA_KEY = b"niwaki"
 MOST_SHORT = 128  # words whose codes fit into a byte
 DICTIONARY_BATCH = 2  # the header type of such a message
@@ -47,14 +47,14 @@ ROWS_PER_BYTE = 8  # a truth value takes a bit; only columns of nothing but null
 def read_arrow_stream(body: bytes, wanted: Wanted) -> Iterator[RecordBlock]:
     """The records of a body; MalformedBody, or RecordsDoNotFit with the column and row of every fault."""
     try:
-        look_through(body)
+        check_messages(body)
         yield from _read(body, wanted)
     except NOT_A_STREAM as error:
-        hint = "; this is Arrow's file format, a stream is wanted" if body.startswith(FILE_MARK) else ""
+        hint = "; this is Arrow's file format, a stream is wanted" if body.startswith(FILE_MAGIC) else ""
         raise MalformedBody(f"the body is not a whole Arrow IPC stream: {error}{hint}") from error
 
 
-def look_through(body: bytes) -> None:
+def check_messages(body: bytes) -> None:
     """Refuse what the reader would accept: compressed buffers, which may become any size, and bytes after the end."""
     source = pa.BufferReader(body)
     for message in pa.ipc.MessageReader.open_stream(source):
@@ -89,8 +89,8 @@ def _fields(flatbuffer: bytes, table: int) -> list[int]:
     return [table + offset if offset else 0 for offset in offsets]
 
 
-def _followed(flatbuffer: bytes, place: int) -> int:
-    return place + int(struct.unpack_from("<I", flatbuffer, place)[0])
+def _followed(flatbuffer: bytes, position: int) -> int:
+    return position + int(struct.unpack_from("<I", flatbuffer, position)[0])
 
 
 def _read(body: bytes, wanted: Wanted) -> Iterator[RecordBlock]:
@@ -197,11 +197,11 @@ class _ColumnReader:
     def _texts(self, array: "pa.Array[Any]") -> tuple[Column, list[Wrong]]:
         """Codes of text, which is compared with the categories in place; validated only if some cell is no category."""
         _require_rising_offsets(array)
-        places = pc.index_in(array, value_set=pa.array(self._attribute.categories, array.type))
-        if not places.null_count:
-            return places.to_numpy(), []
+        positions = pc.index_in(array, value_set=pa.array(self._attribute.categories, array.type))
+        if not positions.null_count:
+            return positions.to_numpy(), []
         array.validate(full=True)
-        codes = places.fill_null(UNSEEN_CODE).to_numpy().copy()
+        codes = positions.fill_null(UNSEEN_CODE).to_numpy().copy()
         if array.null_count:
             codes[_is_null(array)] = MISSING_CODE
         return codes, []
@@ -210,15 +210,17 @@ class _ColumnReader:
         """The cells of a dictionary's rows; each of its values is read once, and rows refer to values by index."""
         indices.validate(full=True)
         cells, wrong = self._meaning_of(values)
-        places = indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        positions = indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         if indices.null_count:
-            places[_is_null(indices)] = len(values)
-        if len(places) and not (places.min() >= 0 and places.max() <= len(values)):
+            positions[_is_null(indices)] = len(values)
+        if len(positions) and not (positions.min() >= 0 and positions.max() <= len(values)):
             raise pa.ArrowInvalid(f"column {quoted(self.name)}: an index points outside its dictionary")
         rows = (
-            (row, detail, hint) for place, detail, hint in wrong for row in np.flatnonzero(places == place).tolist()
+            (row, detail, hint)
+            for position, detail, hint in wrong
+            for row in np.flatnonzero(positions == position).tolist()
         )
-        return cells[places], sorted(islice(rows, MOST_FAULTS))
+        return cells[positions], sorted(islice(rows, MOST_FAULTS))
 
     def _meaning_of(self, values: "pa.Array[Any]") -> "Meaning":
         """The cell of each value, then a missing one, and the values that do not fit; cached for the next batch."""
@@ -271,8 +273,8 @@ def _require_rising_offsets(texts: "pa.Array[Any]") -> None:
 
 def _is_same(one: "pa.Array[Any]", other: "pa.Array[Any]") -> bool:
     """Whether two arrays are the same memory: a stream sends a dictionary once for many batches."""
-    places = [[None if b is None else (b.address, b.size) for b in array.buffers()] for array in (one, other)]
-    return len(one) == len(other) and one.offset == other.offset and places[0] == places[1]
+    positions = [[None if b is None else (b.address, b.size) for b in array.buffers()] for array in (one, other)]
+    return len(one) == len(other) and one.offset == other.offset and positions[0] == positions[1]
 
 
 def _is_null(array: "pa.Array[Any]") -> BoolArray:
@@ -297,14 +299,14 @@ def arrow_pieces(blocks: Iterable[Mapping[str, AnswerColumn]], about: bytes) -> 
 def array_of(column: AnswerColumn) -> "pa.Array[Any]":
     """A column of answers as an array: words as a dictionary, the others as they are."""
     match column:
-        case Words(places, words):
+        case Words(positions, words):
             short: type[np.signedinteger[Any]] = np.int8 if len(words) <= MOST_SHORT else np.int32
-            taken: pa.Array[Any] = pa.array(places.astype(short), mask=places < 0)
+            taken: pa.Array[Any] = pa.array(positions.astype(short), mask=positions < 0)
             return pa.DictionaryArray.from_arrays(taken, pa.array(words, pa.utf8()), safe=False)
         case Numbers(values) | Counts(values) | Flags(values):
             return pa.array(values)
-        case Lists(starts, places, words):
-            return _list_array(starts, pa.array(words, pa.utf8()).take(places))
+        case Lists(starts, positions, words):
+            return _list_array(starts, pa.array(words, pa.utf8()).take(positions))
         case Texts(texts):
             return pa.array(texts, pa.utf8())
         case Leaves(ends):

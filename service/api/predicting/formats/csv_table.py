@@ -65,9 +65,9 @@ def _read(rows: CsvRows, wanted: Wanted, tokens: Collection[str]) -> Iterator[Re
         columns: dict[str, RecordColumn] = {}
         if not found:
             cells = list(zip(*block, strict=True))
-            for place, reader in readers.items():
-                columns[reader.attribute.name], wrong = reader.read(cells[place])
-                found.extend(_in_cell(reader.attribute, cells[place][row], lines[row]) for row in wrong)
+            for position, reader in readers.items():
+                columns[reader.attribute.name], wrong = reader.read(cells[position])
+                found.extend(_in_cell(reader.attribute, cells[position][row], lines[row]) for row in wrong)
         faults.extend(sorted(found, key=lambda fault: fault.line or 0))
         if len(faults) >= MOST_FAULTS:
             break
@@ -122,18 +122,18 @@ def _lines(columns: Sequence[Sequence[str]]) -> bytes:
 def cells_of(column: AnswerColumn) -> Sequence[str]:
     """A column's cells: numbers in their shortest form, true and false, lists as JSON."""
     match column:
-        case Words(places, words):
-            return _taken([*(quoted_cell(word) for word in words), ""], places)  # -1 is the last
+        case Words(positions, words):
+            return _taken([*(quoted_cell(word) for word in words), ""], positions)  # -1 is the last
         case Numbers(values):
             # Leaves give the same few numbers many times, so each is written once.
-            bits, places = np.unique(np.ascontiguousarray(values).view(np.int64), return_inverse=True)
-            return _taken([repr(value) for value in bits.view(np.float64).tolist()], places)
+            bits, positions = np.unique(np.ascontiguousarray(values).view(np.int64), return_inverse=True)
+            return _taken([repr(value) for value in bits.view(np.float64).tolist()], positions)
         case Counts(values):
             return [str(value) for value in values.tolist()]
         case Flags(values):
             return _taken(["false", "true"], values.astype(np.int64))
-        case Lists(starts, places, words):
-            return _list_cells(starts, places, words)
+        case Lists(starts, positions, words):
+            return _list_cells(starts, positions, words)
         case Texts(texts):
             return [quoted_cell(text) for text in texts]
         case Leaves(ends):
@@ -143,18 +143,18 @@ def cells_of(column: AnswerColumn) -> Sequence[str]:
             assert_never(other)
 
 
-def _taken(texts: Sequence[str], places: RowArray) -> list[str]:
-    taken: list[str] = np.array(texts, dtype=object)[places].tolist()
+def _taken(texts: Sequence[str], positions: RowArray) -> list[str]:
+    taken: list[str] = np.array(texts, dtype=object)[positions].tolist()
     return taken
 
 
-def _list_cells(starts: RowArray, places: RowArray, words: Sequence[str]) -> list[str]:
+def _list_cells(starts: RowArray, positions: RowArray, words: Sequence[str]) -> list[str]:
     written: dict[tuple[int, ...], str] = {}
     cells = []
     for start, end in pairwise(starts.tolist()):
-        key = tuple(places[start:end].tolist())
+        key = tuple(positions[start:end].tolist())
         if key not in written:
-            written[key] = _json_cell([words[place] for place in key])
+            written[key] = _json_cell([words[position] for position in key])
         cells.append(written[key])
     return cells
 

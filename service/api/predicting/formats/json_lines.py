@@ -102,8 +102,8 @@ def block_of(encoded: EncodedRecords) -> RecordBlock:
     return RecordBlock(
         table.n_rows,
         {
-            name: RecordColumn(cells, None if states is None else states[:, place])
-            for place, (name, cells) in enumerate(columns)
+            name: RecordColumn(cells, None if states is None else states[:, position])
+            for position, (name, cells) in enumerate(columns)
         },
     )
 

@@ -164,7 +164,7 @@ async def test_refused_tables_leave_nothing_behind(service, settings):
 )
 async def test_bad_csv(edge, body, word, line):
     found = problem(await edge.post("/v1/datasets", content=body, headers=CSV), 422, word)
-    assert [(error.place, error.line, error.pointer) for error in found.errors] == [("file", line, None)]
+    assert [(error.location, error.line, error.pointer) for error in found.errors] == [("file", line, None)]
     assert found.detail.startswith(f"line {line}: ")
     assert (await edge.post("/v1/datasets", content=b"a\n1\n", headers=CSV)).status_code == 201
 
@@ -191,7 +191,7 @@ async def test_bad_csv(edge, body, word, line):
 )
 async def test_bad_json_tables(edge, body, status, word, pointers):
     found = problem(await edge.post("/v1/datasets", json=body), status, word)
-    assert [(error.place, error.pointer) for error in found.errors] == [("body", pointer) for pointer in pointers]
+    assert [(error.location, error.pointer) for error in found.errors] == [("body", pointer) for pointer in pointers]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ async def test_names_in_every_script(service):
 async def test_forms_with_the_wrong_parts(edge, files, data, parameter):
     answer = await edge.post("/v1/datasets", files=files or {"options": (None, "{}")}, data=data if files else {})
     found = problem(answer, 422, "invalid_request")
-    assert [(error.place, error.parameter) for error in found.errors] == [("body", parameter)]
+    assert [(error.location, error.parameter) for error in found.errors] == [("body", parameter)]
 
 
 async def test_options_of_a_form_are_strict_json_too(edge):
@@ -281,4 +281,4 @@ async def test_other_kinds_of_bodies(edge, header):
 
 async def test_a_name_in_the_address_must_be_a_name(edge):
     found = problem(await edge.post("/v1/datasets?name=", content=b"a\n1\n", headers=CSV), 422, "invalid_request")
-    assert [(error.place, error.parameter) for error in found.errors] == [("query", "name")]
+    assert [(error.location, error.parameter) for error in found.errors] == [("query", "name")]
