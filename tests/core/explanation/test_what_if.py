@@ -51,7 +51,7 @@ NUMBERS = telling_values(
 
 
 @pytest.mark.parametrize(
-    ("is_like", "place", "condition"),
+    ("is_like", "position", "condition"),
     [
         ([True, False, False], 0, AtMost(3, 1.0)),
         ([True, True, False], 1, AtMost(3, 2.0)),
