@@ -38,14 +38,14 @@ class GainFilter(StrEnum):
 
 
 class NumericCorrection(StrEnum):
-    """Whether the gain of a threshold pays for having been chosen among many."""
+    """Whether the gain of a threshold is corrected for the number of thresholds tried."""
 
     NONE = "none"
     RELEASE8 = "release8"
 
 
 class Dialect(StrEnum):
-    """C4.5 as the books describe it, or as its release 8 and Weka's J48 were programmed."""
+    """C4.5 as in the textbooks, or as implemented in its release 8 and in Weka's J48."""
 
     TEXTBOOK = "textbook"
     RELEASE8 = "release8"
@@ -63,14 +63,14 @@ class NumericKind(StrEnum):
 
 
 class BinsAs(StrEnum):
-    """What bins are for: candidate thresholds of a binary split, or one branch for each interval."""
+    """How bins are used: as candidate thresholds of binary splits, or as intervals with a branch each."""
 
     THRESHOLDS = "thresholds"
     INTERVALS = "intervals"
 
 
 class MissingStrategy(StrEnum):
-    """How training rows are treated whose value for a split is missing."""
+    """How training rows are treated if the value for a split is missing."""
 
     WEIGHTED = "weighted"
     MAJORITY = "majority"
@@ -93,21 +93,21 @@ class LinearFit(StrEnum):
 
 
 class OnTie(StrEnum):
-    """What reduced-error pruning does when accuracy stays the same."""
+    """What reduced-error pruning does if accuracy stays the same."""
 
     KEEP = "keep"
     CUT = "cut"
 
 
 class Bound(StrEnum):
-    """How the upper limit of an error rate is found: exactly, or approximately as the programs do."""
+    """How the upper limit of an error rate is computed: exactly, or approximately as in C4.5's programs."""
 
     BINOMIAL = "binomial"
     NORMAL = "normal"
 
 
 class Cost(StrEnum):
-    """What cost-complexity pruning weighs against the number of leaves."""
+    """The cost that cost-complexity pruning weighs against the number of leaves."""
 
     GINI = "gini"
     ENTROPY = "entropy"
@@ -116,42 +116,42 @@ class Cost(StrEnum):
 
 
 class Choose(StrEnum):
-    """The rows by which alpha is chosen."""
+    """How alpha is chosen: by validation rows, or by cross-validation."""
 
     VALIDATION = "validation"
     CROSS_VALIDATION = "cross_validation"
 
 
 class AlphaRule(StrEnum):
-    """Which tree a cross-validation takes: that of least error, or the smallest that is hardly worse."""
+    """Which tree is chosen by cross-validation: the one with the least error, or the smallest that is hardly worse."""
 
     MINIMUM = "minimum"
     ONE_STANDARD_ERROR = "one_standard_error"
 
 
 class WhenInsignificant(StrEnum):
-    """What QUEST does where no test is significant: as in its paper, or as IBM's programs do."""
+    """What QUEST does if no test is significant: split as in the original paper, or stop as in IBM's programs."""
 
     SMALLEST_P = "smallest_p"
     STOP = "stop"
 
 
 class Binning(StrEnum):
-    """How CHAID makes categories of numbers: bins of equal weight, or of equal width."""
+    """How CHAID cuts numbers into intervals: of equal weight, or of equal width."""
 
     EQUAL_COUNT = "equal_count"
     EQUAL_WIDTH = "equal_width"
 
 
 class TableStatistic(StrEnum):
-    """By which chi-squared statistic CHAID judges a table."""
+    """The chi-squared statistic that CHAID uses for a table."""
 
     PEARSON = "pearson"
     LIKELIHOOD_RATIO = "likelihood_ratio"
 
 
 class ChaidMissing(StrEnum):
-    """How CHAID treats missing values: as one more category, or down every branch by weight."""
+    """How CHAID treats missing values: as one more category, or by sending rows down every branch by weight."""
 
     OWN_CATEGORY = "own_category"
     WEIGHTED = "weighted"
@@ -301,7 +301,7 @@ class Algorithm:
 
 
 class FeatureShare(StrEnum):
-    """How many of d attributes are drawn, in words."""
+    """How many of d attributes are drawn: the square root of d, log2 of d, or all."""
 
     SQRT = "sqrt"
     LOG2 = "log2"

@@ -20,7 +20,7 @@ from core.tree.tree import Tree, TreeView
 
 
 class MissingPolicy(StrEnum):
-    """How a record is routed whose tested attribute is missing."""
+    """How a record is routed if the tested attribute is missing."""
 
     WEIGHTED = "weighted"  # every branch, with weight r_v
     LAST_NODE = "last_node"  # the record stops, and this node answers

@@ -10,7 +10,7 @@ from functools import cached_property
 
 
 class Kind(StrEnum):
-    """How the values of a column are to be read."""
+    """How the values of a column are read."""
 
     NUMERIC = "numeric"
     ORDINAL = "ordinal"

@@ -8,8 +8,10 @@ from service.api.openapi import answers_with
 
 # For `responses=` of routes that answer with an ETag.
 WITH_ETAG: dict[int | str, dict[str, Any]] = {
-    **answers_with(200, ETag="Names the content; send it as If-None-Match to ask whether it changed."),
-    304: {"description": "The copy named in If-None-Match is up to date."},
+    **answers_with(
+        200, ETag="Identifies the content. Send it as `If-None-Match` to check whether the content has changed."
+    ),
+    304: {"description": "The copy identified by `If-None-Match` is up to date."},
 }
 
 

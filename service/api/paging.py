@@ -20,9 +20,9 @@ class PageRequest:
 
     def __init__(
         self,
-        limit: Annotated[int, Query(ge=1, le=1000, description="How many items at most.")] = 50,
+        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of items.")] = 50,
         cursor: Annotated[
-            str | None, Query(description="`next_cursor` of the page before; left out for the first page.")
+            str | None, Query(description="`next_cursor` of the previous page. Omit it for the first page.")
         ] = None,
     ) -> None:
         self.limit = limit

@@ -36,7 +36,7 @@ STAGES: Mapping[str, tuple[float, float]] = {"growing": (0.0, 0.7), "pruning": (
 
 
 class UnseenRows(StrEnum):
-    """Which rows measure: those kept aside, else training rows, each answered by a model trained without it."""
+    """Rows used to measure: test rows, or else training rows, each predicted by a model or trees trained without it."""
 
     TEST = "test"
     OUT_OF_BAG = "out_of_bag"

@@ -40,13 +40,13 @@ QUICK_ROUTES = (predictions.QUICK_ROUTE,)
 
 TAGS = [
     {"name": "datasets", "description": "Tables to learn from. A dataset never changes."},
-    {"name": "trainings", "description": "Work that makes a model out of a dataset, in the background."},
+    {"name": "trainings", "description": "Background jobs that train models on datasets."},
     {
         "name": "models",
         "description": "One tree or many: nodes, rules, pruning, figures. A model never changes.",
     },
     {"name": "predictions", "description": "Records in, answers and reasons out."},
-    {"name": "operation", "description": "Whether the service is well, its metrics, and what its problems mean."},
+    {"name": "operation", "description": "Health of the service, its metrics, and explanations of its problems."},
 ]
 
 # Bodies that routes read by themselves, so that FastAPI does not see them.

@@ -24,7 +24,7 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predicti
 async def compare(
     model: ModelRef, body: ComparisonRequest, loaded_models: Models, settings: AppSettings
 ) -> AnyComparison:
-    """Answer records in several ways, side by side, and say where and why the answers differ."""
+    """Predict the same records in several ways, side by side, and show where and why the answers differ."""
     wishes = [variant.to_wish() for variant in body.variants]
     variants = await comparing.find_variants(loaded_models, model, wishes)
     kernels = compiled_code_is_ready(settings)

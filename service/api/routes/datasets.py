@@ -29,8 +29,7 @@ router = APIRouter(prefix="/v1/datasets", route_class=StrictRoute, tags=["datase
     "",
     status_code=201,
     openapi_extra=DOCUMENTED_BODIES,
-    responses=documented(InvalidTable, EmptyTable, InvalidFile)
-    | answers_with(201, Location="The address of the dataset."),
+    responses=documented(InvalidTable, EmptyTable, InvalidFile) | answers_with(201, Location="URL of the dataset."),
 )
 async def create_dataset(
     request: Request,
@@ -38,15 +37,19 @@ async def create_dataset(
     database: AppDatabase,
     files: Files,
     settings: AppSettings,
-    name: Annotated[DatasetName | None, Query(description="For a raw CSV body, which has no options.")] = None,
+    name: Annotated[
+        DatasetName | None,
+        Query(description="For a raw CSV body, which has no `options`: the name of the dataset. Default: `dataset`."),
+    ] = None,
 ) -> Dataset:
     """Store a table.
 
-    Send JSON (`columns` or `records`), a CSV file as the raw body, or a form with a CSV `file` and its `options`.
+    Send JSON (`columns` or `records`), a raw CSV body, or a form with a CSV `file` and its `options`.
 
-    Kinds are inferred unless declared in `schema`. In JSON a column of numbers is numeric, a column of text or of
-    truth values is categorical, and a mixture has to be declared. In CSV a column is numeric when all its known cells
-    are finite decimal numbers. CSV is UTF-8 with commas, RFC 4180 quotes, and the columns' names in the first line.
+    The kind of a column is inferred unless it is declared in `schema`. In JSON, a column of numbers is numeric, a
+    column of strings or of booleans is categorical, and a column of mixed types must be declared. In CSV, a column is
+    numeric if all its non-missing cells are finite decimal numbers. CSV is UTF-8 and comma-separated, with RFC 4180
+    quoting and the column names in the first line.
 
     The same table has the same digest, however it was sent.
     """
@@ -67,7 +70,7 @@ async def list_datasets(session: ReadSession, paging: Paging) -> DatasetPage:
 async def get_dataset(
     dataset_id: DatasetId, request: Request, response: Response, session: ReadSession
 ) -> Dataset | Response:
-    """Show a dataset with its columns. It never changes: its ETag is the table's digest."""
+    """Show a dataset with its columns. A dataset never changes: its ETag is the table's digest."""
     dataset = await datasets.get(session, dataset_id)
     if is_unchanged(request, response, dataset.digest):
         return not_modified(response)
@@ -76,5 +79,5 @@ async def get_dataset(
 
 @router.delete("/{dataset_id}", status_code=204, responses=documented(DatasetNotFound, DatasetInUse))
 async def delete_dataset(dataset_id: DatasetId, database: AppDatabase, files: Files) -> None:
-    """Delete a dataset. It leaves the list at once; models trained on it go on to work."""
+    """Delete a dataset. It disappears from the list at once; models trained on it keep working."""
     await deletion.delete_dataset(database, files, dataset_id)

@@ -22,13 +22,13 @@ router = APIRouter(route_class=StrictRoute, tags=["operation"])
 
 @router.get("/livez")
 async def get_livez() -> Health:
-    """Answer as long as the process runs, whatever the database does."""
+    """Respond as long as the process is running, whatever the state of the database."""
     return Health(status="alive")
 
 
 @router.get("/readyz", responses=documented(StoreUnavailable, MigrationsPending))
 async def get_readyz(database: AppDatabase) -> Health:
-    """Answer 200 when requests can be served: the database answers and its tables are those of this version."""
+    """Respond with 200 if requests can be served: the database answers and its tables are those of this version."""
     if not await _is_migrated(database):
         raise MigrationsPending(
             "the database answers, but its tables are not those of this version; run niwaki migrate"
@@ -38,7 +38,7 @@ async def get_readyz(database: AppDatabase) -> Health:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def get_metrics(database: AppDatabase, metrics: AppMetrics) -> PlainTextResponse:
-    """Tell Prometheus about requests, predictions and the queue of trainings."""
+    """Show metrics for Prometheus: requests, predictions and the queue of trainings."""
     answers, queue = await _queue(database)
     return PlainTextResponse(metrics.text(queue, database_answers=answers), media_type=METRICS_TYPE)
 

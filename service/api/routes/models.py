@@ -48,23 +48,28 @@ from service.usecases.trainings.evaluation_json import curve_from_json
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"])
 
-MODEL_REF, MODEL_REFS = "An id, a name (its newest version) or `name@3`.", ["melon", "melon@3"]
+MODEL_REF, MODEL_REFS = "Model id, name (newest version) or `name@3` (version 3).", ["melon", "melon@3"]
 ModelRef = Annotated[str, Path(description=MODEL_REF, examples=MODEL_REFS)]
 StepQuery = Annotated[
     str,
-    Query(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01."),
+    Query(
+        description="Step of the pruning history: a number, `selected` (the step served by default), `full` (step 0, "
+        "before pruning), `leaves:7` (the largest tree with at most 7 leaves) or `alpha:0.01` (the tree after all cuts "
+        "up to that alpha)."
+    ),
 ]
 ThresholdsQuery = Annotated[
     Thresholds,
     Query(
-        description="Which number stands for a threshold. `midpoint`: where the tree divides records, half way between "
-        "two values. `data`: what C4.5 release 8 and Weka's J48 print, the largest value of the training data that is "
-        "not above it; training rows go the same way by either. For models trained in the dialect release8."
+        description="Which number to show for a threshold. `midpoint`: the one that splits records, halfway between "
+        "two values. `data`: the one that C4.5 release 8 and Weka's J48 print, the largest value in the training data "
+        "that is not above the midpoint; training rows go the same way with either. `data` is only for models trained "
+        "with the dialect `release8`."
     ),
 ]
 IndexQuery = Annotated[
     int | None,
-    Query(description="Which of a model's many trees: 0 is the first. Left out for a model that has a single tree."),
+    Query(description="Index of a tree of a forest, from 0. Omit it for a model with a single tree."),
 ]
 SHOW_ONE = "GET …/tree?index=0 shows one of them"
 READ = documented(ModelNotFound, ModelNotReady) | WITH_ETAG
@@ -123,7 +128,7 @@ def etag_of(loaded: Loaded) -> str:
 async def list_models(
     session: ReadSession,
     paging: Paging,
-    name: Annotated[str | None, Query(description="Only the versions of this name.")] = None,
+    name: Annotated[str | None, Query(description="Only list versions of the model with this name.")] = None,
 ) -> ModelPage:
     """List the models that are ready, newest first."""
     page = await models.page(session, paging.limit, paging.after, name=name)
@@ -141,7 +146,7 @@ async def get_model(model: ModelRef, loaded_models: Models, request: Request, re
 
 @router.delete("/{model}", status_code=204, responses=documented(ModelNotFound, ModelNotReady))
 async def delete_model(model: ModelRef, database: AppDatabase, files: Files, loaded_models: Models) -> None:
-    """Delete a model, and with it the dataset file that only it still needed. Its version number is not used again."""
+    """Delete a model, and dataset files that only this model still needed. Its version number is not reused."""
     await deletion.delete_model(database, files, loaded_models, model)
 
 
@@ -152,10 +157,14 @@ async def get_schema(
     request: Request,
     response: Response,
     format: Annotated[
-        SchemaFormat, Query(description="With words for people, or only the JSON Schema of a record.")
+        SchemaFormat,
+        Query(
+            description="`json`: attributes, an example and the JSON Schema of a record. `json_schema`: only the JSON "
+            "Schema."
+        ),
     ] = SchemaFormat.JSON,
 ) -> ModelSchema | Response:
-    """Show what a record for this model looks like, with an example that can be sent as it is."""
+    """Show what a record for this model looks like, with an example that can be sent as is."""
     loaded = await loaded_models.get(model)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
@@ -179,11 +188,13 @@ async def get_tree(
     response: Response,
     step: StepQuery = "selected",
     index: IndexQuery = None,
-    format: Annotated[TreeFormat, Query(description="JSON, indented text, Graphviz, or a picture.")] = TreeFormat.JSON,
-    candidates: Annotated[bool, Query(description="Also show what else each node could have been split on.")] = False,
+    format: Annotated[
+        TreeFormat, Query(description="JSON, indented text, Graphviz DOT or an SVG drawing.")
+    ] = TreeFormat.JSON,
+    candidates: Annotated[bool, Query(description="Also list the candidate splits of each node.")] = False,
     thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> Tree | Response:
-    """Show the tree, or one of many: every node with its counts, its split and the shares of its branches."""
+    """Show the tree, or one tree of a forest: every node with its counts, its split and the shares of its branches."""
     whole = await loaded_models.get(model)
     loaded = await to_thread.run_sync(one_tree, whole, index)
     number, shown = whole.number(step), as_reported(loaded, thresholds)
@@ -204,7 +215,7 @@ async def get_tree(
 async def list_pruning_steps(
     model: ModelRef, loaded_models: Models, paging: Paging, request: Request, response: Response
 ) -> PruningPage | Response:
-    """List every decision about cutting, in order, with what it was based on; many trees together have none."""
+    """List every pruning decision, in order, with its evidence. Models of many trees have none."""
     loaded = await loaded_models.get(model)
     if is_unchanged(request, response, etag_of(loaded)):
         return not_modified(response)
@@ -217,13 +228,15 @@ async def list_pruning_steps(
 @router.get("/{model}/pruning/{step}", responses=READ_STEP | OF_ONE_TREE, response_model=Tree)
 async def get_pruned_tree(
     model: ModelRef,
-    step: Annotated[str, Path(description="As in `step=`: a number, selected, full, leaves:7 or alpha:0.01.")],
+    step: Annotated[
+        str, Path(description="Step of the pruning history: a number, `selected`, `full`, `leaves:7` or `alpha:0.01`.")
+    ],
     loaded_models: Models,
     request: Request,
     response: Response,
     thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> Tree | Response:
-    """Show the tree as of a step of its pruning."""
+    """Show the tree at a step of its pruning history."""
     loaded = await loaded_models.tree(model, instead=SHOW_ONE)
     number, shown = loaded.number(step, location="path"), as_reported(loaded, thresholds)
     if is_unchanged(request, response, etag_of(loaded)):
@@ -234,8 +247,19 @@ async def get_pruned_tree(
 @router.get("/{model}/pruning/{a}/diff/{b}", responses=READ_DATA | OF_ONE_TREE, response_model=PruningDifference)
 async def compare_pruning_steps(
     model: ModelRef,
-    a: Annotated[str, Path(description="The first step, as in `step=`.", examples=["full"])],
-    b: Annotated[str, Path(description="The second step, as in `step=`.", examples=["selected"])],
+    a: Annotated[
+        str,
+        Path(
+            description="The first step: a number, `selected`, `full`, `leaves:7` or `alpha:0.01`.", examples=["full"]
+        ),
+    ],
+    b: Annotated[
+        str,
+        Path(
+            description="The second step: a number, `selected`, `full`, `leaves:7` or `alpha:0.01`.",
+            examples=["selected"],
+        ),
+    ],
     loaded_models: Models,
     database: AppDatabase,
     files: Files,
@@ -243,7 +267,7 @@ async def compare_pruning_steps(
     request: Request,
     response: Response,
 ) -> AnyDifference | Response:
-    """Show what changes from one step to another: rules gone and new, the rows moved, the error on each part."""
+    """Show what changes between two steps: rules removed and added, training weight moved, the error on each part."""
     loaded = await loaded_models.tree(model, instead="they are not pruned, so no steps differ")
     before, after = (loaded.number(step, location="path", parameter=name) for name, step in (("a", a), ("b", b)))
     if is_unchanged(request, response, etag_of(loaded)):
@@ -264,14 +288,14 @@ async def get_evaluation(
     format: Annotated[
         EvaluationFormat,
         Query(
-            description="JSON, or a picture: of a tree the error by its size, with the step marked, of a committee the "
-            "error out of the bag by the number of trees."
+            description="JSON, or an SVG chart. For a tree: the error by tree size, with the step marked. For a "
+            "committee: the out-of-bag error by number of trees."
         ),
     ] = EvaluationFormat.JSON,
 ) -> Any:
-    """Show how good the model is on each part of the data, against the simplest answer, and along its pruning.
+    """Show how well the model predicts each part of the data, against a simple baseline, and along its pruning history.
 
-    Of a committee also on the rows out of the bag: each training row is answered by the trees it was not drawn for.
+    For a committee, also on the out-of-bag rows: each training row is predicted by the trees it was not drawn for.
     """
     loaded = await loaded_models.get(model)
     number = loaded.number(step)
@@ -303,14 +327,15 @@ async def get_importance(
     part: Annotated[
         AskedRows | None,
         Query(
-            description="Also shuffle the values of each attribute among the rows of this part, and show how much "
-            "worse the answers become. Rows that the model did not learn from say most: `test`, or of a committee "
-            "`out_of_bag`, where each row is answered by the trees that it was not drawn for."
+            description="Also compute the permutation importance: shuffle the values of each attribute among the rows "
+            "of this part, and show how much worse the predictions become. Rows that the model was not trained on say "
+            "most: `test`, or for a committee `out_of_bag`, where each row is predicted by the trees it was not drawn "
+            "for."
         ),
     ] = None,
-    repeats: Annotated[int, Query(ge=1, le=100, description="How often each attribute is shuffled.")] = 5,
+    repeats: Annotated[int, Query(ge=1, le=100, description="How many times each attribute is shuffled.")] = 5,
 ) -> Importance | Response:
-    """Show which attributes the model relies on: how often it asks each, and how much each tells apart."""
+    """Show which attributes the model relies on: how often each is tested, and how much it decreases impurity."""
     loaded = await loaded_models.get(model)
     if isinstance(loaded, LoadedIsolation):
         detail = f"{loaded.record.name} draws its attributes at random, and relies on none"
@@ -337,22 +362,23 @@ async def draw_boundary(
     files: Files,
     request: Request,
     response: Response,
-    x: Annotated[str, Query(description="The numeric attribute to draw from left to right.", examples=["密度"])],
-    y: Annotated[str, Query(description="The numeric attribute to draw from bottom to top.", examples=["含糖率"])],
+    x: Annotated[str, Query(description="Numeric attribute on the horizontal axis.", examples=["密度"])],
+    y: Annotated[str, Query(description="Numeric attribute on the vertical axis.", examples=["含糖率"])],
     given: Annotated[
         str | None,
         Query(
-            description="The other attributes, as a JSON object; one that is not given is missing, and treated as in a "
-            "prediction by weights: the answer is then a mean over branches.",
+            description="Values of the other attributes, as a JSON object. An attribute that is not given is missing "
+            "and treated as in a weighted prediction: the answer is then a mean over branches.",
             examples=['{"纹理": "清晰"}'],
         ),
     ] = None,
     step: StepQuery = "selected",
     index: IndexQuery = None,
 ) -> Response:
-    """Draw what the tree, or one of many, answers by two numbers: its exact regions, and up to 1,000 training rows.
+    """Draw the predictions of the tree, or of one tree of a forest, over two numeric attributes.
 
-    Many trees together have too many regions to be drawn exactly.
+    The drawing shows the exact regions and up to 1,000 training rows. A forest as a whole has too many regions to be
+    drawn exactly.
     """
     whole = await loaded_models.get(model)
     loaded = await to_thread.run_sync(one_tree, whole, index)
@@ -371,10 +397,10 @@ async def export_model(
     response: Response,
     step: StepQuery = "selected",
     index: IndexQuery = None,
-    format: Annotated[Literal["json"], Query(description="The model's own form.")] = "json",  # noqa: ARG001
+    format: Annotated[Literal["json"], Query(description="The only format.")] = "json",  # noqa: ARG001
     thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
 ) -> ModelExport | Response:
-    """Export a model, or one of its many trees, as one document: attributes, configuration, tree, pruning history."""
+    """Export a model, or one tree of a forest, as one document: attributes, configuration, tree, pruning history."""
     whole = await loaded_models.get(model)
     loaded = await to_thread.run_sync(one_tree, whole, index)
     number, shown = whole.number(step), as_reported(loaded, thresholds)

@@ -62,10 +62,10 @@ OTHER_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {
         **answers_with(
             200,
-            Niwaki_Model="The id of the model that answered; not with JSON, which says it in its body.",
-            Niwaki_Version="Its version.",
-            Niwaki_Step="The step of its pruning history.",
-            Niwaki_Digest="Names the model by what it says.",
+            Niwaki_Model="Id of the model that answered. Not sent with JSON, where it is in the body.",
+            Niwaki_Version="Version of the model.",
+            Niwaki_Step="Step of the model's pruning history.",
+            Niwaki_Digest="SHA-256 digest of the model's content.",
         )[200],
         "content": {
             Format.JSON_LINES: schema_named(PredictionLines),
@@ -85,11 +85,12 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["predicti
     response_model=Predictions,
 )
 async def predict(request: Request) -> Response:
-    """Answer each record; one with missing values goes down every branch with part of its weight.
+    """Predict each record. By default, a record with missing values goes down every branch with part of its weight.
 
-    Send JSON, NDJSON, CSV or an Arrow stream; `Accept` says in which of them the answer comes, which is the same unless
-    told. With JSON the options stand in the body, with the others in the query. All that is wrong with a batch is told
-    at once, and nothing is half answered. Bodies may be compressed by gzip or zstd, and so are answers.
+    Send JSON, NDJSON, CSV or an Arrow stream. `Accept` selects one of these formats for the response; by default it is
+    that of the request. With JSON, options go in the body; with the other formats, in the query. All errors in a batch
+    are reported together, and a batch with errors is not answered in part. Request bodies may be compressed with gzip
+    or zstd, and so are responses to clients that accept it.
     """
     app = request.app.state
     body = await request.body()

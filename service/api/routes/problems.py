@@ -16,7 +16,7 @@ router = APIRouter(route_class=StrictRoute, tags=["operation"])
 async def get_problem(
     word: Annotated[str, Path(description="The last part of the problem's `type`.", examples=["model_not_found"])],
 ) -> ProblemExplanation:
-    """Explain one kind of problem: the address is the problem's `type`."""
+    """Explain one kind of problem. Its URL is the `type` of such a problem."""
     if word not in KINDS:
         raise HTTPException(NOT_FOUND.status)
     kind = KINDS[word]

@@ -36,12 +36,15 @@ async def get_proximity(
     paging: Paging,
     request: Request,
     response: Response,
-    part: Annotated[Part, Query(description="The rows that are compared.")] = Part.TRAIN,
+    part: Annotated[Part, Query(description="The part whose rows are compared.")] = Part.TRAIN,
     outliers: Annotated[
-        bool, Query(description="Also tell how little each row is like the others of its class.")
+        bool, Query(description="Also show how little each row resembles the others of its class.")
     ] = False,
 ) -> ProximityPage | Response:
-    """Show how alike the rows of a page are to a committee: the share of its trees in which two end in one leaf."""
+    """Show the pairwise proximities of the rows of a page, for a committee.
+
+    The proximity of two rows is the share of trees in which they end in the same leaf.
+    """
     loaded = await loaded_models.forest(model, what="proximities")
     if paging.limit > LARGEST_PAGE:
         detail = f"every row has a proximity to each, so a page has at most {LARGEST_PAGE} rows"
@@ -79,7 +82,7 @@ async def find_neighbours(
     files: Files,
     settings: AppSettings,
 ) -> Neighbours:
-    """Show the training rows that are nearest to each record: most trees send them to the same leaf."""
+    """Show the training rows nearest to each record: those that end in the same leaf in the most trees."""
     loaded = await loaded_models.forest(model, what="neighbours")
     order = forest_order_of(loaded, step="selected", policy=body.missing, voting=None)
     kernels = compiled_code_is_ready(settings)

@@ -20,8 +20,8 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/models", tags=["models"]
 MADE_AT_ONCE = {
     201: {
         "model": Model,
-        "description": "The new version, where `step` was sent.",
-        "headers": {"Location": {"description": "The address of the new version.", "schema": {"type": "string"}}},
+        "description": "The new version, if `step` was sent.",
+        "headers": {"Location": {"description": "URL of the new version.", "schema": {"type": "string"}}},
     }
 }
 
@@ -31,16 +31,16 @@ MADE_AT_ONCE = {
     status_code=202,
     responses=documented(ModelNotFound, ModelNotReady, StepNotFound, DatasetNotFound, InvalidConfig, NotForThisModel)
     | MADE_AT_ONCE
-    | answers_with(202, Location="The address of the training.", Retry_After="Seconds until it is worth asking."),
+    | answers_with(202, Location="URL of the training.", Retry_After="Seconds to wait before polling."),
     response_model=Training,
 )
 async def prune_model(
     model: ModelRef, body: PruningRequest, database: AppDatabase, loaded_models: Models, response: Response
 ) -> Training | Response:
-    """Make the next version of a model out of its full tree; the model itself stays as it is.
+    """Create the next version of a model from its full tree; the model itself does not change.
 
-    `pruning` runs in the background like a training, which `Location` names: the answer is 202. `step` makes the new
-    version at once: the answer is 201, with the model.
+    With `pruning`, this runs in the background as a training: the response is 202, and `Location` is the URL of the
+    training. With `step`, the new version is created at once: the response is 201, with the model.
     """
     step = body.chosen_step()
     if step is not None:

@@ -77,10 +77,10 @@ async def get_rules(
     style: Annotated[
         RulesStyle | None,
         Query(
-            description="`paths` (of a tree unless told): one rule per leaf, of which each complete record satisfies "
-            "exactly one. `simplified`: fewer and shorter rules in an order, with a default, as C4.5rules has them; "
-            "for classes. `strongest` (of many trees unless told): rules that trees share, judged by rows that these "
-            "trees have not seen; JSON or text."
+            description="`paths` (default for a single tree): one rule per leaf, of which each complete record "
+            "satisfies exactly one. `simplified`: fewer and shorter rules, applied in order and with a default, as in "
+            "C4.5rules; for classification. `strongest` (default for a committee): rules that trees share, judged by "
+            "rows that these trees have not seen; JSON or text only."
         ),
     ] = None,
     format: Annotated[
@@ -88,19 +88,19 @@ async def get_rules(
         Query(
             description="JSON in pages, or all rules as text, as a Markdown table, as a Python function, or as a CASE "
             "expression for SQLite and Postgres. `sql_weighted` gives the probability of each class, or each mean, as "
-            "an expression that also answers rows with NULLs."
+            "an expression that also handles rows with NULLs."
         ),
     ] = RulesFormat.JSON,
     thresholds: ThresholdsQuery = Thresholds.MIDPOINT,
     matching: Annotated[
         str | None,
         Query(
-            description="A record as JSON: each rule then tells whether it holds for the record.",
+            description="A record as JSON. Each rule then says whether it holds for this record.",
             examples=['{"纹理": null, "触感": "硬滑"}'],
         ),
     ] = None,
 ) -> AnyRules | Response:
-    """Show the tree, or one of many, as if-then rules; of many together, the strongest ones that they share."""
+    """Show the tree, or one tree of a forest, as if-then rules; for a committee, the strongest shared rules."""
     whole = await loaded_models.get(model)
     if isinstance(whole, LoadedForest) and index is None and style in (None, RulesStyle.STRONGEST):
         whole.number(step)

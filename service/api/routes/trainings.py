@@ -20,17 +20,17 @@ POLL_SECONDS = 1
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/trainings", tags=["trainings"])
 
-TrainingId = Annotated[str, Path(description="A training's id.", examples=["trn_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
+TrainingId = Annotated[str, Path(description="The training's id.", examples=["trn_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
 
 
 @router.post(
     "",
     status_code=202,
     responses=documented(DatasetNotFound, InvalidConfig)
-    | answers_with(202, Location="The address of the training.", Retry_After="Seconds until it is worth asking."),
+    | answers_with(202, Location="URL of the training.", Retry_After="Seconds to wait before polling."),
 )
 async def create_training(body: TrainingRequest, session: WriteSession, response: Response) -> Training:
-    """Order a training; it runs in the background, and `Location` is where to follow it."""
+    """Start a training. It runs in the background; follow it at `Location`."""
     training = await start_training(session, body.order())
     response.headers["Location"] = f"/v1/trainings/{training.id}"
     response.headers["Retry-After"] = str(POLL_SECONDS)
@@ -48,15 +48,18 @@ async def list_trainings(session: ReadSession, paging: Paging) -> TrainingPage:
 async def get_training(
     training_id: TrainingId,
     database: AppDatabase,
-    wait: Annotated[float, Query(ge=0, le=60, description="Answer when it has ended, or after so many seconds.")] = 0,
+    wait: Annotated[
+        float,
+        Query(ge=0, le=60, description="Wait up to this many seconds for the training to end. Default: do not wait."),
+    ] = 0,
 ) -> Training:
-    """Tell how far a training is."""
+    """Show the status and progress of a training."""
     return Training.of(await watch_training(database, training_id, wait_seconds=wait))
 
 
 @router.post("/{training_id}/cancel", responses=documented(TrainingNotFound, TrainingAlreadyEnded))
 async def cancel_training(training_id: TrainingId, session: WriteSession) -> Training:
-    """Cancel a training: at once when it is queued, within seconds when it runs. It leaves no model."""
+    """Cancel a training: at once if it is queued, within seconds if it is running. No model is created."""
     return Training.of(await trainings.cancel(session, training_id))
 
 

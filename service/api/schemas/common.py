@@ -47,33 +47,34 @@ class Page(Answer, Generic[Item]):
     """
 
     items: list[Item]
-    next_cursor: Annotated[str | None, Field(description="Null on the last page.", examples=["eyJhIjoiZHNfMDFrOSJ9"])]
+    next_cursor: Annotated[str | None, Field(description="`null` on the last page.", examples=["eyJhIjoiZHNfMDFrOSJ9"])]
 
 
 Location = Literal["body", "query", "path", "header", "file"]
 
 
 class ProblemError(Answer):
-    """One thing that is wrong, where it is, and the way out."""
+    """One error: what is wrong, where it is, and how to fix it."""
 
-    location: Annotated[Location, Field(alias="in", description="Which part of the request is meant.")]
+    location: Annotated[Location, Field(alias="in", description="Part of the request that is wrong.")]
     pointer: Annotated[
         str | None,
         Field(
-            description="For a body, or JSON in a parameter: `#` and an RFC 6901 JSON Pointer in plain Unicode.",
+            description="For a body, or JSON in a parameter: `#` followed by an RFC 6901 JSON Pointer in plain "
+            "Unicode.",
             examples=["#/schema/纹理/kind"],
         ),
     ]
     parameter: Annotated[
         str | None, Field(description="For a query, path or header parameter, or a part of a form: its name.")
     ]
-    line: Annotated[int | None, Field(description="For a file, or a body of lines: the line, counted from 1.")]
+    line: Annotated[int | None, Field(description="For a file, or a body of lines: the line number, counted from 1.")]
     detail: Annotated[str, Field(description="What is wrong.", examples=["not a known key here"])]
-    hint: Annotated[str | None, Field(description="The way out, where there is one.", examples=["did you mean kind?"])]
+    hint: Annotated[str | None, Field(description="How to fix it, if known.", examples=["did you mean kind?"])]
 
 
 class Problem(Answer):
-    """Why a request was not done (RFC 9457, `application/problem+json`)."""
+    """Why a request failed (RFC 9457, `application/problem+json`)."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -91,10 +92,10 @@ class Problem(Answer):
         }
     )
 
-    type: Annotated[str, Field(description="`/problems/<word>`; a GET there explains the word.")]
+    type: Annotated[str, Field(description="`/problems/<word>`; a GET there explains the kind of problem.")]
     title: Annotated[str, Field(description="The kind of problem, in a few words.")]
     status: Annotated[int, Field(description="The HTTP status code.")]
-    detail: Annotated[str, Field(description="What happened this time.")]
-    instance: Annotated[str, Field(description="The path that was asked for.")]
-    request_id: Annotated[str, Field(description="Names this request in the service's logs.")]
-    errors: Annotated[list[ProblemError], Field(description="Each thing that is wrong, at most 100 of them.")]
+    detail: Annotated[str, Field(description="What went wrong in this case.")]
+    instance: Annotated[str, Field(description="The path of the request.")]
+    request_id: Annotated[str, Field(description="Identifies this request in the service's logs.")]
+    errors: Annotated[list[ProblemError], Field(description="The individual errors, at most 100.")]

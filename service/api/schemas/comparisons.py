@@ -21,20 +21,26 @@ Shown = TypeVar("Shown")
 
 
 class ComparisonVariant(Body):
-    """A way to answer the records."""
+    """A model, step and treatment of missing values to predict the records with."""
 
     name: Annotated[
-        str | None, Field(min_length=1, max_length=200, description="What to call it; made up where it is left out.")
+        str | None, Field(min_length=1, max_length=200, description="Name of the variant. Default: a generated name.")
     ] = None
     model: Annotated[
         str | None,
-        Field(description="An id, a name or `name@3`. Left out: the model in the path.", examples=["melon@2"]),
+        Field(description="Model id, name or `name@3`. Default: the model in the path.", examples=["melon@2"]),
     ] = None
     step: Annotated[
-        Step, Field(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01.")
+        Step,
+        Field(
+            description="Step of the pruning history: a number, `selected` (the step served by default), `full` (step "
+            "0, before pruning), `leaves:7` (the largest tree with at most 7 leaves) or `alpha:0.01` (the tree after "
+            "all cuts up to that alpha)."
+        ),
     ] = "selected"
     missing: Annotated[
-        MissingPolicy | None, Field(description="As in a prediction. Left out: as the model was trained.")
+        MissingPolicy | None,
+        Field(description="How to treat missing values, as in a prediction. Default: as the model was trained."),
     ] = None
 
     def to_wish(self) -> Wish:
@@ -43,7 +49,7 @@ class ComparisonVariant(Body):
 
 
 class ComparisonRequest(Body):
-    """Records, as `records` or as `columns`, and the ways to answer them."""
+    """Records, as `records` or as `columns`, and the variants to predict them with."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -57,12 +63,16 @@ class ComparisonRequest(Body):
     )
 
     records: list[Record] | None = None
-    columns: Annotated[RecordColumns | None, Field(description="Each attribute's values, all of one length.")] = None
+    columns: Annotated[
+        RecordColumns | None, Field(description="Values of each attribute; all lists have the same length.")
+    ] = None
     variants: Annotated[
         list[ComparisonVariant],
-        Field(min_length=2, max_length=MOST_VARIANTS, description="The others are compared with the first."),
+        Field(
+            min_length=2, max_length=MOST_VARIANTS, description="The variants; the others are compared with the first."
+        ),
     ]
-    ignore_unknown: Annotated[Flag, Field(description="Drop attributes that a model does not know.")] = False
+    ignore_unknown: Annotated[Flag, Field(description="Ignore attributes that a model does not know.")] = False
 
     @model_validator(mode="after")
     def _has_one_table(self) -> "ComparisonRequest":
@@ -72,26 +82,28 @@ class ComparisonRequest(Body):
 
 
 class ComparedVariant(Answer):
-    """A way in which the records were answered."""
+    """A variant that the records were predicted with."""
 
     name: Annotated[str, Field(examples=["melon@3, step 5"])]
     model: ModelStep
-    missing: Annotated[MissingPolicy, Field(description="What became of missing values.")]
-    fills: Annotated[bool, Field(description="Whether missing values were filled in first, as in the training.")]
+    missing: Annotated[MissingPolicy, Field(description="How missing values were treated.")]
+    fills: Annotated[bool, Field(description="Whether missing values were filled in first, as in training.")]
 
 
 class ComparedPair(Answer):
-    """How often two variants disagree; variants are counted from 0."""
+    """How often two variants disagree. Variants are counted from 0."""
 
     first: int
     second: int
-    n_different: Annotated[int, Field(description="Records with another label; of numbers, with other means.")]
+    n_different: Annotated[
+        int, Field(description="Number of records with different labels; for regression, with different means.")
+    ]
 
 
 class DifferenceReason(Answer):
     """Where a variant's path down the tree parts from that of the first variant."""
 
-    variant: Annotated[int, Field(description="Which variant, counted from 0.")]
+    variant: Annotated[int, Field(description="Index of the variant, counted from 0.")]
     text: Annotated[
         str,
         Field(
@@ -100,29 +112,31 @@ class DifferenceReason(Answer):
             ]
         ),
     ]
-    weight: Annotated[float, Field(description="How much of the record comes there; it may part in other places too.")]
-    conditions: Annotated[list[Condition], Field(description="What both passed until there.")]
+    weight: Annotated[
+        float, Field(description="Share of the record that comes to this point; the paths may also part elsewhere.")
+    ]
+    conditions: Annotated[list[Condition], Field(description="Conditions that both passed up to this point.")]
     first_node: Annotated[int, Field(description="The node in the first variant's tree.")]
     second_node: Annotated[int, Field(description="The node in this variant's tree.")]
 
 
 class CutReason(DifferenceReason):
-    """Pruning cut one of the trees where the other asks on."""
+    """Pruning cut one of the trees where the other goes on."""
 
     kind: Literal["cut"]
-    attribute: Annotated[str, Field(description="What the other asks for.")]
-    cut_variant: Annotated[int, Field(description="The variant that was cut.")]
-    step: Annotated[int, Field(description="The step of its pruning that cut the node.")]
+    attribute: Annotated[str, Field(description="Attribute that the other variant tests.")]
+    cut_variant: Annotated[int, Field(description="Index of the variant whose tree was cut.")]
+    step: Annotated[int, Field(description="The pruning step that cut the node.")]
 
 
 class OtherTestReason(DifferenceReason):
-    """The trees ask different things, or one was never grown further."""
+    """The trees test different things, or one was never grown further."""
 
     kind: Literal["test"]
     first_test: Annotated[
-        Condition | None, Field(description="What the record passed next; null where it is answered.")
+        Condition | None, Field(description="Condition that the record passed next; `null` if this node answers.")
     ]
-    second_test: Annotated[Condition | None, Field(description="The same in this variant.")]
+    second_test: Annotated[Condition | None, Field(description="The same for this variant.")]
 
 
 class MissingReason(DifferenceReason):
@@ -133,20 +147,20 @@ class MissingReason(DifferenceReason):
 
 
 class SharesReason(DifferenceReason):
-    """A missing value is treated alike, but the training data divides otherwise among the branches."""
+    """A missing value is treated alike, but the training data is distributed differently among the branches."""
 
     kind: Literal["shares"]
     attribute: str
 
 
 class FiguresReason(DifferenceReason):
-    """All tests are the same, but the training samples behind the answers are others."""
+    """All tests are the same, but the training rows behind the answers differ."""
 
     kind: Literal["figures"]
 
 
 class CostsReason(DifferenceReason):
-    """All figures are the same, but wrong answers have other costs."""
+    """All figures are the same, but the costs of wrong answers differ."""
 
     kind: Literal["costs"]
 
@@ -154,10 +168,10 @@ class CostsReason(DifferenceReason):
 AnyReason = CutReason | OtherTestReason | MissingReason | SharesReason | FiguresReason | CostsReason
 ComparisonReason = TypeAliasType("ComparisonReason", Annotated[AnyReason, Field(discriminator="kind")])
 
-Same = Annotated[bool, Field(description="Whether all variants give the same label; of numbers, the same means.")]
+Same = Annotated[bool, Field(description="Whether all variants give the same label; for regression, the same means.")]
 Reasons = Annotated[
     list[ComparisonReason],
-    Field(description="Why variants answer otherwise than the first, be it with other figures for the same label."),
+    Field(description="Why variants differ from the first, even if only in the figures behind the same label."),
 ]
 
 
@@ -184,7 +198,7 @@ class ComparedNumbers(Answer):
 
 
 class ComparedClassRecord(Answer):
-    """The classes that a record gets, one from each variant."""
+    """The classes predicted for a record, one by each variant."""
 
     same: Same
     answers: list[ComparedClass]
@@ -192,7 +206,7 @@ class ComparedClassRecord(Answer):
 
 
 class ComparedNumberRecord(Answer):
-    """The numbers that a record gets, one from each variant."""
+    """The numbers predicted for a record, one by each variant."""
 
     same: Same
     answers: list[ComparedNumber]
@@ -200,7 +214,7 @@ class ComparedNumberRecord(Answer):
 
 
 class ComparedNumbersRecord(Answer):
-    """The numbers that a record gets for each target, from each variant."""
+    """The numbers predicted for each target of a record, by each variant."""
 
     same: Same
     answers: list[ComparedNumbers]
@@ -212,26 +226,26 @@ class ComparisonSummary(Answer):
 
     variants: list[ComparedVariant]
     n_records: int
-    n_same: Annotated[int, Field(description="Records for which all variants agree.")]
-    pairs: Annotated[list[ComparedPair], Field(description="Every two variants.")]
+    n_same: Annotated[int, Field(description="Number of records for which all variants agree.")]
+    pairs: Annotated[list[ComparedPair], Field(description="Every pair of variants.")]
 
 
 class ClassComparison(ComparisonSummary):
-    """Classification models compared."""
+    """A comparison of classification models."""
 
     task: Literal["classification"]
     records: list[ComparedClassRecord]
 
 
 class NumberComparison(ComparisonSummary):
-    """Regression models compared."""
+    """A comparison of regression models."""
 
     task: Literal["regression"]
     records: list[ComparedNumberRecord]
 
 
 class MultiOutputComparison(ComparisonSummary):
-    """Models for several targets compared."""
+    """A comparison of models for several targets."""
 
     task: Literal["multi_output_regression"]
     records: list[ComparedNumbersRecord]

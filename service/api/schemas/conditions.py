@@ -11,14 +11,14 @@ from core.tables.schema import Schema
 from core.tree import conditions as core
 from service.api.schemas.common import Answer
 
-OrMissing = Annotated[bool, Field(description="Whether a missing value satisfies it too.")]
+OrMissing = Annotated[bool, Field(description="Whether a missing value also satisfies the condition.")]
 Weights = TypeAliasType(
     "Weights",
     Annotated[
         dict[str, float],
         Field(
-            description="The weight of each number by the attribute's name, and of each category by `name=category`: "
-            "it is added where the attribute has that category.",
+            description="Weight of each numeric attribute by its name, and of each category by `name=category`. The "
+            "weight of a category is added if the attribute has that category.",
             examples=[{"密度": 0.82, "纹理=清晰": 0.57}],
         ),
     ],
@@ -26,7 +26,7 @@ Weights = TypeAliasType(
 
 
 class IsIn(Answer):
-    """The value is one of these; null stands for a missing value, by itself where an attribute is numeric."""
+    """The value is one of these. `null` stands for a missing value; for a numeric attribute it is the only entry."""
 
     model_config = ConfigDict(title="IsIn")
 
@@ -64,7 +64,7 @@ class Between(Answer):
 
 
 class IsKnown(Answer):
-    """The value is any number, but not missing."""
+    """The value is any number; it is not missing."""
 
     model_config = ConfigDict(title="IsKnown")
 

@@ -42,12 +42,16 @@ class NumericColumn(Body):
 
 
 class CategoricalColumn(Body):
-    """Words without an order; numbers and truth values are read as their text."""
+    """Categories without an order. Numbers and booleans are read as text."""
 
     kind: Literal["categorical"]
     categories: Annotated[
         list[str] | None,
-        Field(min_length=1, description="All that can occur, in this order; else those in the data, as they appear."),
+        Field(
+            min_length=1,
+            description="All categories that can occur, in this order. Default: those in the data, in order of "
+            "appearance.",
+        ),
     ] = None
 
     def declaration(self) -> Declaration:
@@ -55,17 +59,17 @@ class CategoricalColumn(Body):
 
 
 class OrdinalColumn(Body):
-    """Words with an order."""
+    """Categories with an order."""
 
     kind: Literal["ordinal"]
-    order: Annotated[list[str], Field(min_length=1, description="All that can occur, from low to high.")]
+    order: Annotated[list[str], Field(min_length=1, description="All categories that can occur, from low to high.")]
 
     def declaration(self) -> Declaration:
         return Declaration(Kind.ORDINAL, tuple(self.order))
 
 
 class IgnoredColumn(Body):
-    """Kept with the table, but never learnt from: an id, a comment."""
+    """Kept with the table, but never learnt from, such as an id or a comment."""
 
     kind: Literal["ignore"]
 
@@ -81,7 +85,7 @@ ColumnDeclarations = TypeAliasType("ColumnDeclarations", dict[str, ColumnDeclara
 
 
 class DatasetOptions(Body):
-    """How to read a table; everything may be left out."""
+    """How to read a table. All options may be omitted."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -90,15 +94,16 @@ class DatasetOptions(Body):
     )
 
     name: Annotated[
-        DatasetName | None, Field(description="Need not be unique; else the file's name, or `dataset`.")
+        DatasetName | None,
+        Field(description="Name of the dataset; it need not be unique. Default: the name of the file, or `dataset`."),
     ] = None
     declared: Annotated[
         ColumnDeclarations,
-        Field(alias="schema", description="The kinds of columns by name; what is not declared is inferred."),
+        Field(alias="schema", description="Kinds of columns, by name. What is not declared is inferred."),
     ] = {}
     missing_tokens: Annotated[
         list[str] | None,
-        Field(description='Cells that mean "missing": `["", "?", "NA"]` in files unless told, only null in JSON.'),
+        Field(description='Cells that mean "missing". Default: `["", "?", "NA"]` in files; only `null` in JSON.'),
     ] = None
 
     def declarations(self) -> dict[str, Declaration]:
@@ -127,11 +132,11 @@ class DatasetUpload(DatasetOptions):
     )
 
     columns: Annotated[
-        TableColumns | None, Field(description="Each column's cells; all columns have the same length.")
+        TableColumns | None, Field(description="Cells of each column; all columns have the same length.")
     ] = None
     records: Annotated[
         TableRecords | None,
-        Field(description="One object a row; a key left out is missing, like null."),
+        Field(description="One object per row. An omitted key means missing, like `null`."),
     ] = None
 
     @model_validator(mode="after")
@@ -142,13 +147,13 @@ class DatasetUpload(DatasetOptions):
 
 
 class CsvText(RootModel[str]):
-    """A CSV file in UTF-8: commas, RFC 4180 quotes, the columns' names in the first line."""
+    """A CSV file: UTF-8, comma-separated, RFC 4180 quoting, column names in the first line."""
 
     model_config = ConfigDict(json_schema_extra={"examples": ["纹理,密度,好瓜\n清晰,0.697,是\n模糊,0.243,否\n"]})
 
 
 class DatasetForm(Body):
-    """A table as a file in a form."""
+    """A table as a file in a multipart form."""
 
     file: Annotated[Any, WithJsonSchema({"type": "string", "format": "binary", "description": "CSV in UTF-8."})]
     options: DatasetOptions = DatasetOptions()
@@ -161,12 +166,18 @@ class DatasetColumn(Answer):
     kind: Annotated[Kind, Field(examples=["categorical"])]
     categories: Annotated[
         list[str] | None,
-        Field(description="The first 1,000, in order; null for numbers.", examples=[["清晰", "稍糊", "模糊"]]),
+        Field(
+            description="The first 1,000 categories, in order; `null` for numbers.", examples=[["清晰", "稍糊", "模糊"]]
+        ),
     ]
-    n_categories: Annotated[int | None, Field(description="How many there are; null for numbers.", examples=[3])]
+    n_categories: Annotated[int | None, Field(description="Number of categories; `null` for numbers.", examples=[3])]
     n_missing: Annotated[int, Field(examples=[0])]
-    minimum: Annotated[float | None, Field(description="Of the known numbers; null for other kinds.", examples=[None])]
-    maximum: Annotated[float | None, Field(description="Of the known numbers; null for other kinds.", examples=[None])]
+    minimum: Annotated[
+        float | None, Field(description="Smallest known number; `null` for other kinds.", examples=[None])
+    ]
+    maximum: Annotated[
+        float | None, Field(description="Largest known number; `null` for other kinds.", examples=[None])
+    ]
 
     @classmethod
     def of(cls, column: ColumnSummary) -> "DatasetColumn":
@@ -187,10 +198,10 @@ class DatasetListed(Answer):
 
     id: Annotated[str, Field(examples=["ds_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
     name: Annotated[str, Field(examples=["melons"])]
-    digest: Annotated[str, Field(description="Names the table by what it says.", examples=["sha256:9f2c…"])]
+    digest: Annotated[str, Field(description="SHA-256 digest of the table's content.", examples=["sha256:9f2c…"])]
     n_rows: Annotated[int, Field(examples=[17])]
     n_columns: Annotated[int, Field(examples=[8])]
-    n_missing: Annotated[int, Field(description="Missing cells in the whole table.", examples=[11])]
+    n_missing: Annotated[int, Field(description="Number of missing cells in the whole table.", examples=[11])]
     created_at: Annotated[datetime, Field(examples=["2026-11-16T09:30:00Z"])]
 
     @classmethod
@@ -214,7 +225,7 @@ class Dataset(DatasetListed):
     """A dataset with its columns."""
 
     columns_: Annotated[list[DatasetColumn], Field(alias="schema", description="The columns, in the table's order.")]
-    warnings: Annotated[list[str], Field(description="What looks odd about the table.")]
+    warnings: Annotated[list[str], Field(description="Warnings about what is allowed but probably not intended.")]
 
     @classmethod
     def whole(cls, dataset: DatasetRecord) -> "Dataset":

@@ -25,7 +25,7 @@ from service.usecases.models.read_model import Difference
 
 
 class ComparedTree(ModelStep):
-    """One of two trees that are compared."""
+    """One of the two trees that are compared."""
 
     n_leaves: int
     depth: int
@@ -41,11 +41,11 @@ class ErrorChange(Answer):
 
     before: float
     after: float
-    change: Annotated[float, Field(description="`after` less `before`: negative where the second tree is better.")]
+    change: Annotated[float, Field(description="`after` minus `before`; negative if the second tree is better.")]
 
 
 class ErrorChanges(Answer):
-    """By part; null where a part has no rows."""
+    """By part; `null` if a part has no rows."""
 
     train: ErrorChange | None
     validation: ErrorChange | None
@@ -53,26 +53,27 @@ class ErrorChanges(Answer):
 
 
 Kind = Annotated[
-    Literal["gone", "new"], Field(description="`gone`: only the first tree has the rule; `new`: only the second has.")
+    Literal["gone", "new"],
+    Field(description="`gone`: only the first tree has the rule. `new`: only the second tree has it."),
 ]
 
 
 class ClassRuleChange(Answer):
-    """A rule of a classification tree that came or went."""
+    """A rule of a classification tree that is gone or new."""
 
     change: Kind
     rule: ClassRule
 
 
 class NumberRuleChange(Answer):
-    """A rule of a regression tree that came or went."""
+    """A rule of a regression tree that is gone or new."""
 
     change: Kind
     rule: NumberRule
 
 
 class MultiOutputRuleChange(Answer):
-    """A rule of a tree for several targets that came or went."""
+    """A rule of a tree for several targets that is gone or new."""
 
     change: Kind
     rule: MultiOutputRule
@@ -83,38 +84,38 @@ class StepDifference(Answer):
 
     before: ComparedTree
     after: ComparedTree
-    n_gone: Annotated[int, Field(description="Rules that only the first tree has.")]
-    n_new: Annotated[int, Field(description="Rules that only the second tree has.")]
-    n_same: Annotated[int, Field(description="Rules that both have.")]
+    n_gone: Annotated[int, Field(description="Number of rules that only the first tree has.")]
+    n_new: Annotated[int, Field(description="Number of rules that only the second tree has.")]
+    n_same: Annotated[int, Field(description="Number of rules that both trees have.")]
     moved: Annotated[
-        float, Field(ge=0, le=1, description="The share of the training weight that comes under another rule.")
+        float, Field(ge=0, le=1, description="Share of the training weight that falls under another rule.")
     ]
     errors: Annotated[
         ErrorChanges,
         Field(
-            description="The share answered wrongly, the mean cost where wrong answers have costs, or the mean squared "
-            "error, summed over the targets."
+            description="Error rate, mean cost (if wrong answers have costs), or mean squared error summed over the "
+            "targets."
         ),
     ]
     next_cursor: str | None
 
 
 class ClassDifference(StepDifference):
-    """How two classification trees differ; `items` are the rules gone, then those new, in pages."""
+    """How two classification trees differ. `items` are the rules that are gone, then the new ones, in pages."""
 
     task: Literal["classification"]
     items: list[ClassRuleChange]
 
 
 class NumberDifference(StepDifference):
-    """How two regression trees differ; `items` are the rules gone, then those new, in pages."""
+    """How two regression trees differ. `items` are the rules that are gone, then the new ones, in pages."""
 
     task: Literal["regression"]
     items: list[NumberRuleChange]
 
 
 class MultiOutputDifference(StepDifference):
-    """How two trees for several targets differ; `items` are the rules gone, then those new, in pages."""
+    """How two trees for several targets differ. `items` are the rules that are gone, then the new ones, in pages."""
 
     task: Literal["multi_output_regression"]
     items: list[MultiOutputRuleChange]

@@ -10,7 +10,7 @@ from service.api.schemas.models import ModelStep
 
 
 class ClassScores(Answer):
-    """How well one class is found."""
+    """Measures of one class."""
 
     label: str
     precision: float
@@ -20,14 +20,14 @@ class ClassScores(Answer):
 
 
 class Confusion(Answer):
-    """`matrix[actual][predicted]`, in the order of the classes; weights."""
+    """`matrix[actual][predicted]`: weights, in the order of `classes`."""
 
     classes: list[str]
     matrix: list[list[float]]
 
 
 class ClassMeasures(Answer):
-    """Measures of class answers on one part of the data."""
+    """Measures of a classification model on one part of the data."""
 
     @model_validator(mode="before")
     @classmethod
@@ -38,21 +38,25 @@ class ClassMeasures(Answer):
     rows: int
     weight: float
     accuracy: float
-    log_loss: Annotated[float, Field(description="Natural logarithm; a class given no chance counts as 2.2e-16.")]
-    auc: Annotated[float | None, Field(description="One class against the rest, averaged; null with one class only.")]
-    mean_cost: Annotated[float | None, Field(description="Of answers, where wrong ones have costs; else null.")]
+    log_loss: Annotated[float, Field(description="With the natural logarithm; a probability of 0 counts as 2.2e-16.")]
+    auc: Annotated[
+        float | None, Field(description="One class against the rest, averaged; `null` if only one class occurs.")
+    ]
+    mean_cost: Annotated[
+        float | None, Field(description="Mean cost of the answers, if wrong ones have costs; otherwise `null`.")
+    ]
     confusion: Confusion
     per_class: list[ClassScores]
 
 
 class NumberMeasures(Answer):
-    """Measures of numeric answers on one part of the data."""
+    """Measures of a regression model on one part of the data."""
 
     rows: int
     weight: float
     mae: float
     rmse: float
-    r2: Annotated[float | None, Field(description="Null when the target does not vary.")]
+    r2: Annotated[float | None, Field(description="`null` if the target does not vary.")]
 
 
 class TargetMeasures(Answer):
@@ -61,22 +65,22 @@ class TargetMeasures(Answer):
     target: str
     mae: float
     rmse: float
-    r2: Annotated[float | None, Field(description="Null when the target does not vary.")]
+    r2: Annotated[float | None, Field(description="`null` if the target does not vary.")]
 
 
 class MultiOutputMeasures(Answer):
-    """Measures of answers for several targets on one part of the data."""
+    """Measures of a model for several targets on one part of the data."""
 
     rows: int
     weight: float
     mae: Annotated[float, Field(description="The average over the targets.")]
     rmse: Annotated[float, Field(description="The average over the targets.")]
-    r2: Annotated[float | None, Field(description="The average over the targets that vary; null when none does.")]
+    r2: Annotated[float | None, Field(description="The average over the targets that vary; `null` if none does.")]
     per_target: list[TargetMeasures]
 
 
 class ClassParts(Answer):
-    """Measures by part; null where a part has no rows."""
+    """Measures by part; `null` if a part has no rows."""
 
     train: ClassMeasures | None
     validation: ClassMeasures | None
@@ -85,7 +89,7 @@ class ClassParts(Answer):
 
 
 class NumberParts(Answer):
-    """Measures by part; null where a part has no rows."""
+    """Measures by part; `null` if a part has no rows."""
 
     train: NumberMeasures | None
     validation: NumberMeasures | None
@@ -94,7 +98,7 @@ class NumberParts(Answer):
 
 
 class MultiOutputParts(Answer):
-    """Measures by part; null where a part has no rows."""
+    """Measures by part; `null` if a part has no rows."""
 
     train: MultiOutputMeasures | None
     validation: MultiOutputMeasures | None
@@ -103,9 +107,9 @@ class MultiOutputParts(Answer):
 
 
 class CurvePoint(Answer):
-    """Size and error of the tree as of a step; null for a part without rows.
+    """Size and error of the tree at a step; the error is `null` for a part without rows.
 
-    The error is the share answered wrongly, the mean cost, or the mean squared error, summed over the targets.
+    The error is the error rate, the mean cost, or the mean squared error summed over the targets.
     """
 
     step: int
@@ -115,7 +119,11 @@ class CurvePoint(Answer):
     validation: float | None
     test: float | None
     cross_validation: Annotated[
-        float | None, Field(description="On rows left out, where alpha was chosen by it and for this step; else null.")
+        float | None,
+        Field(
+            description="Error on held-out rows, if alpha was chosen by cross-validation and this step is part of it; "
+            "otherwise `null`."
+        ),
     ]
     spread: Annotated[float | None, Field(description="The standard error of `cross_validation`.")]
 
@@ -123,78 +131,80 @@ class CurvePoint(Answer):
 Curve = Annotated[
     list[CurvePoint],
     Field(
-        description="From the full tree on, every step that changed the tree and the one asked for. Of more than about "
-        "200 steps some are left out, most of them of large trees, but never the first, the last, the selected one or "
-        "those of least error; where branches were raised, least of the steps shown, which may be as few as 20."
+        description="From the full tree on, every step that changed the tree, and the requested step. Of more than "
+        "about 200 steps some are omitted, most of them of large trees, but never the first, the last, the selected "
+        "one or those with the least error. If branches were raised, fewer steps may be evaluated, as few as 20, and "
+        "the least error is that of these steps."
     ),
 ]
 
 
 class TreesPoint(Answer):
-    """The error of the first trees of a committee, on the training rows that some of them were not grown from.
+    """The out-of-bag error of the first trees of a committee.
 
-    Each row is answered by those trees only. The error is what it is in `curve`.
+    It is measured on the training rows that some of these trees were not grown from; each row is predicted by those
+    trees only. The error is the same measure as in `curve`.
     """
 
-    trees: Annotated[int, Field(description="How many trees, from the first on.")]
-    rows: Annotated[int, Field(description="How many rows at least one of them was not grown from.")]
-    out_of_bag: Annotated[float | None, Field(description="Null where there is no such row.")]
+    trees: Annotated[int, Field(description="Number of trees, counted from the first.")]
+    rows: Annotated[int, Field(description="Number of rows that at least one of them was not grown from.")]
+    out_of_bag: Annotated[float | None, Field(description="Error on these rows; `null` if there are none.")]
 
 
 TreesCurve = Annotated[
     list[TreesPoint],
     Field(
-        description="Of a committee, from one tree to all; of more than 200 some are left out. Empty for a single "
-        "tree, and where every tree is grown from all rows."
+        description="For a committee, from one tree to all; of more than 200, some are omitted. Empty for a single "
+        "tree, and if every tree is grown from all rows."
     ),
 ]
 
 
 class ClassEvaluation(Answer):
-    """How good a classification model is."""
+    """Evaluation of a classification model."""
 
     model: ModelStep
     task: Literal["classification"]
     parts: ClassParts
-    baseline: Annotated[ClassParts, Field(description="The same for always answering the majority class.")]
+    baseline: Annotated[ClassParts, Field(description="The same measures if the answer is always the majority class.")]
     curve: Curve
     trees: TreesCurve
 
 
 class NumberEvaluation(Answer):
-    """How good a regression model is."""
+    """Evaluation of a regression model."""
 
     model: ModelStep
     task: Literal["regression"]
     parts: NumberParts
-    baseline: Annotated[NumberParts, Field(description="The same for always answering the mean.")]
+    baseline: Annotated[NumberParts, Field(description="The same measures if the answer is always the mean.")]
     curve: Curve
     trees: TreesCurve
 
 
 class MultiOutputEvaluation(Answer):
-    """How good a model with several targets is."""
+    """Evaluation of a model for several targets."""
 
     model: ModelStep
     task: Literal["multi_output_regression"]
     parts: MultiOutputParts
-    baseline: Annotated[MultiOutputParts, Field(description="The same for always answering the means.")]
+    baseline: Annotated[MultiOutputParts, Field(description="The same measures if the answer is always the means.")]
     curve: Curve
     trees: TreesCurve
 
 
 class ScoreMeasures(Answer):
-    """What an isolation forest says of the rows of one part; there is no truth to compare it with."""
+    """Scores of the rows of one part by an isolation forest; there is no ground truth to compare them with."""
 
     rows: int
-    anomalies: Annotated[int, Field(description="How many rows have a score above the threshold.")]
+    anomalies: Annotated[int, Field(description="Number of rows with a score above the threshold.")]
     mean_score: float
     lowest_score: float
     highest_score: float
 
 
 class ScoreParts(Answer):
-    """Scores by part; null where a part has no rows."""
+    """Scores by part; `null` if a part has no rows."""
 
     train: ScoreMeasures | None
     validation: ScoreMeasures | None
@@ -202,7 +212,7 @@ class ScoreParts(Answer):
 
 
 class AnomalyEvaluation(Answer):
-    """What an isolation forest says of its data."""
+    """Scores of a dataset's rows by an isolation forest."""
 
     model: ModelStep
     task: Literal["anomaly_detection"]

@@ -13,19 +13,19 @@ from service.serving.loaded_models import LoadedModel
 
 
 class ModelExport(Answer):
-    """Everything there is to know about a model, to keep or to read elsewhere."""
+    """A complete model, to keep or to read elsewhere."""
 
     format: Literal["niwaki-tree"]
-    format_version: Annotated[Literal[1], Field(description="Grows when this shape changes.")]
+    format_version: Annotated[Literal[1], Field(description="Increases when this format changes.")]
     model: ModelStep
     target: ShownTarget
     attributes: list[ModelAttribute]
     configuration: Configuration
-    tree: Annotated[Tree, Field(description="As of the step asked for; `step=full` has every node ever grown.")]
-    pruning: Annotated[list[PruningEntry], Field(description="Every decision, in order.")]
+    tree: Annotated[Tree, Field(description="The tree at the requested step; `step=full` has every node ever grown.")]
+    pruning: Annotated[list[PruningEntry], Field(description="Every pruning decision, in order.")]
     cross_validation: Annotated[
         CrossValidationTable | None,
-        Field(description="Every alpha, where it was chosen by cross-validation; else null."),
+        Field(description="Every alpha, if it was chosen by cross-validation; otherwise `null`."),
     ]
 
     @classmethod

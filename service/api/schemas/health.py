@@ -8,7 +8,7 @@ from service.api.schemas.common import Answer
 
 
 class Health(Answer):
-    """The service is well; otherwise the answer is a problem."""
+    """The service is healthy; otherwise the response is a problem."""
 
     status: Literal["alive", "ready"]
 

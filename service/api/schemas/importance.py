@@ -15,26 +15,29 @@ from service.usecases.trainings.evaluation_json import retrained_from_json
 
 
 class PermutationImportance(Answer):
-    """How much worse the answers become when the attribute's values are handed out to the rows at random."""
+    """How much worse predictions become if the attribute's values are shuffled among the rows."""
 
-    mean: Annotated[float, Field(description="Over the repeats; near 0 where the attribute does not matter.")]
-    spread: Annotated[float, Field(description="The standard deviation of the repeats.")]
-    part: Annotated[AskedRows, Field(description="The rows that were asked.")]
+    mean: Annotated[float, Field(description="Mean over the repeats; near 0 if the attribute does not matter.")]
+    spread: Annotated[float, Field(description="Standard deviation over the repeats.")]
+    part: Annotated[AskedRows, Field(description="The rows used for measuring.")]
 
 
 class RetrainingImportance(Answer):
-    """How much worse the answers are of models trained with the attribute's values handed out at random.
+    """How much worse predictions become if the model is trained again with the attribute's values shuffled.
 
-    It is of the training as it was ordered, whatever step is asked for.
+    It refers to the training as it was configured, whatever step is requested.
     """
 
-    mean: Annotated[float, Field(description="Over the repeats; near 0 where others tell as much.")]
-    spread: Annotated[float, Field(description="The standard deviation of the repeats.")]
+    mean: Annotated[
+        float, Field(description="Mean over the repeats; near 0 if other attributes carry the same information.")
+    ]
+    spread: Annotated[float, Field(description="Standard deviation over the repeats.")]
     part: Annotated[
         UnseenRows,
         Field(
-            description="The rows that were asked: `test`, else `out_of_bag`, each training row by the trees it was "
-            "not drawn for, else `cross_validation`, each by a model trained without a fifth of the rows."
+            description="The rows used for measuring: `test`; if there are none, `out_of_bag`, each training row "
+            "predicted by the trees it was not drawn for; or else `cross_validation`, each training row predicted by a "
+            "model trained without its fifth of the rows."
         ),
     ]
 
@@ -43,29 +46,29 @@ class AttributeImportance(Answer):
     """How much a model relies on an attribute."""
 
     attribute: str
-    times_selected: Annotated[int, Field(description="How many nodes, of all trees, ask the attribute.")]
+    times_selected: Annotated[int, Field(description="Number of nodes, in all trees, that test the attribute.")]
     impurity_decrease: Annotated[
         float,
         Field(
-            description="Its part of all that the tree tells apart, of many the mean of that; all parts sum to 1, or "
-            "are 0 in a leaf."
+            description="Share of the tree's total decrease of impurity; for many trees, the mean of that. The shares "
+            "of all attributes sum to 1; they are all 0 if nothing decreases impurity."
         ),
     ]
-    permutation: Annotated[PermutationImportance | None, Field(description="Null unless `part` was asked for.")]
+    permutation: Annotated[PermutationImportance | None, Field(description="`null` unless `part` was given.")]
     retraining: Annotated[
-        RetrainingImportance | None, Field(description="Null unless the training was ordered with `importance`.")
+        RetrainingImportance | None, Field(description="`null` unless the training was configured with `importance`.")
     ]
 
 
 class Importance(Answer):
-    """Every attribute of the model, in the order of its columns."""
+    """Importance of every attribute of the model, in the order of its columns."""
 
     model: ModelStep
     measure: Annotated[
         Measure,
         Field(
-            description="What permutation and retraining are about: how far accuracy or R² falls, or the mean cost of "
-            "answers rises."
+            description="The measure that `permutation` and `retraining` refer to: how much accuracy or R² decreases, "
+            "or the mean cost increases."
         ),
     ]
     items: list[AttributeImportance]

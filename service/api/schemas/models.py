@@ -25,7 +25,7 @@ NumberByTarget = TypeAliasType(
 
 
 class Task(StrEnum):
-    """What a model predicts: a class, a number, a number for each of a list of targets, or how odd a record is."""
+    """What a model predicts: a class, a number, a number for each of several targets, or how anomalous a record is."""
 
     CLASSIFICATION = "classification"
     REGRESSION = "regression"
@@ -51,13 +51,15 @@ def tree_task_of(model: CoreModel) -> TreeTask:
 
 
 class ModelStep(Answer):
-    """Which model answered, as of which step of its pruning history."""
+    """The model that answered, and the step of its pruning history."""
 
     id: Annotated[str, Field(examples=["mdl_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
     name: Annotated[str, Field(examples=["melon"])]
     version: Annotated[int, Field(examples=[3])]
-    step: Annotated[int, Field(description="0 is the tree before any pruning.", examples=[5])]
-    digest: Annotated[str, Field(description="Names the model by what it says.", examples=["sha256:9f2c…"])]
+    step: Annotated[
+        int, Field(description="Step of the pruning history; 0 is the tree before any pruning.", examples=[5])
+    ]
+    digest: Annotated[str, Field(description="SHA-256 digest of the model's content.", examples=["sha256:9f2c…"])]
 
     @classmethod
     def of(cls, loaded: Loaded, step: int) -> "ModelStep":
@@ -74,45 +76,47 @@ class ModelParent(Answer):
     step: Annotated[
         int,
         Field(
-            description="The step of its pruning history that was begun with: 0, the full tree, or the one chosen to "
-            "be served."
+            description="The step of its pruning history from which the new version was made: 0, the full tree, or the "
+            "one chosen to be served."
         ),
     ]
 
 
-ShownTarget = Annotated[Target | None, Field(description="Null where no column is predicted.")]
+ShownTarget = Annotated[Target | None, Field(description="`null` if no column is predicted.")]
 ParentModel = Annotated[
-    ModelParent | None, Field(description="The model it was pruned from; null where its tree was grown for it.")
+    ModelParent | None, Field(description="The model it was pruned from; `null` if its tree was grown for it.")
 ]
 ValidationDatasetId = Annotated[
     str | None,
     Field(
-        description="The dataset whose rows validate in place of the division's part, where a model was pruned again "
-        "with one; else null."
+        description="Dataset used for validation in place of the division's validation part, if a model was pruned "
+        "again with one; otherwise `null`."
     ),
 ]
 
 
 class ModelListed(Answer):
-    """A ready model in a list; the figures are those of the tree that is served unless another step is asked for."""
+    """A ready model in a list. The figures are those of the selected step, which is served by default."""
 
     id: Annotated[str, Field(examples=["mdl_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
     name: Annotated[str, Field(examples=["melon"])]
     version: int
     task: Task
     target: ShownTarget
-    classes: Annotated[list[str], Field(description="In the order that decides ties; empty for numbers.")]
+    classes: Annotated[
+        list[str], Field(description="Classes, in the order that decides ties; empty if no class is predicted.")
+    ]
     dataset_id: str
     validation_dataset_id: ValidationDatasetId
     parent: ParentModel
     digest: str
-    size: Annotated[int, Field(description="Bytes in memory form.")]
+    size: Annotated[int, Field(description="Size in bytes, uncompressed.")]
     n_attributes: int
-    n_trees: Annotated[int | None, Field(description="How many trees answer together; null for a single tree.")]
-    n_nodes: Annotated[int, Field(description="Of all trees, and so are leaves.")]
+    n_trees: Annotated[int | None, Field(description="Number of trees; `null` for a single tree.")]
+    n_nodes: Annotated[int, Field(description="Number of nodes in all trees; likewise `n_leaves`.")]
     n_leaves: int
-    depth: Annotated[int, Field(description="Of the deepest tree.")]
-    n_steps: Annotated[int, Field(description="How many decisions its pruning history has.")]
+    depth: Annotated[int, Field(description="Depth of the deepest tree.")]
+    n_steps: Annotated[int, Field(description="Number of decisions in its pruning history.")]
     selected_step: int
     created_at: datetime
     ready_at: datetime
@@ -150,15 +154,18 @@ class ModelAttribute(Answer):
 
     name: Annotated[str, Field(examples=["密度"])]
     kind: Annotated[Literal["numeric", "ordinal", "categorical"], Field(examples=["numeric"])]
-    categories: Annotated[list[str] | None, Field(description="In declared order; null for numbers.")]
-    minimum: Annotated[float | None, Field(description="Smallest in training; null for other kinds.")]
-    maximum: Annotated[float | None, Field(description="Largest in training; null for other kinds.")]
-    cost: Annotated[float, Field(description="What it costs to ask for it.")]
-    cuts: Annotated[list[float] | None, Field(description="Where it was cut into intervals before training.")]
+    categories: Annotated[list[str] | None, Field(description="Categories in declared order; `null` for numbers.")]
+    minimum: Annotated[float | None, Field(description="Smallest value in the training data; `null` for other kinds.")]
+    maximum: Annotated[float | None, Field(description="Largest value in the training data; `null` for other kinds.")]
+    cost: Annotated[float, Field(description="Cost of testing the attribute.")]
+    cuts: Annotated[
+        list[float] | None,
+        Field(description="Where the attribute was cut into intervals before growth; `null` if it was not."),
+    ]
 
 
 ExampleRecord = TypeAliasType(
-    "ExampleRecord", Annotated[dict[str, Cell], Field(description="A record that can be sent as it is.")]
+    "ExampleRecord", Annotated[dict[str, Cell], Field(description="A record that can be sent as is.")]
 )
 JsonSchema = TypeAliasType("JsonSchema", Annotated[dict[str, Any], Field(description="A JSON Schema.")])
 

@@ -18,20 +18,21 @@ Record = TypeAliasType("Record", dict[str, Cell])
 RecordColumns = TypeAliasType("RecordColumns", dict[str, list[Cell]])
 Probabilities = TypeAliasType(
     "Probabilities",
-    Annotated[dict[str, float], Field(description="Of each class.", examples=[{"是": 0.57, "否": 0.43}])],
+    Annotated[dict[str, float], Field(description="Probability of each class.", examples=[{"是": 0.57, "否": 0.43}])],
 )
 Bounds = TypeAliasType(
-    "Bounds", Annotated[list[float], Field(min_length=2, max_length=2, description="Lowest and highest.")]
+    "Bounds", Annotated[list[float], Field(min_length=2, max_length=2, description="Lowest and highest value.")]
 )
 ClassBounds = TypeAliasType("ClassBounds", dict[str, Bounds])
 BoundsByTarget = TypeAliasType("BoundsByTarget", dict[str, Bounds])
 
 
 class PredictionField(StrEnum):
-    """A part of an answer. Classes have label and probabilities; numbers have mean, spread and count.
+    """A field of an answer: `label` and `probabilities` for classes; `mean`, `spread` and `count` for numbers.
 
-    Many trees have no count, leaves and paths, but contributions and a typical_path; where they answer classes, also
-    votes. Isolation forests have score, path_length, is_anomaly, contributions and short_ways.
+    Models of many trees have no `count`, `leaves` and `paths`, but `contributions` and `typical_path`, and for
+    classification also `votes`. Isolation forests have `score`, `path_length`, `is_anomaly`, `contributions` and
+    `short_ways`.
     """
 
     LABEL = "label"
@@ -56,40 +57,55 @@ class PredictionField(StrEnum):
 
 
 class PredictionRequest(Body):
-    """Records to predict: either `records` or `columns`. A key left out and null both mean missing."""
+    """Records to predict: either `records` or `columns`. An omitted key and `null` both mean missing."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"records": [{"纹理": None, "触感": "硬滑"}], "explain": True}]}
     )
 
     records: list[Record] | None = None
-    columns: Annotated[RecordColumns | None, Field(description="Each attribute's values, all of one length.")] = None
+    columns: Annotated[
+        RecordColumns | None, Field(description="Values of each attribute; all lists have the same length.")
+    ] = None
     missing: Annotated[
         MissingPolicy | None,
         Field(
-            description="What becomes of missing values: every branch by weight, the last node reached answers, the "
-            "main branch, or the surrogates of a model that has some. Left out: as the model was trained; one trained "
-            "on filled rows fills the value it keeps for the attribute."
+            description="How to treat missing values. `weighted`: follow every branch by weight. `last_node`: the last "
+            "node reached answers. `majority_branch`: follow the branch of largest share. `surrogate`: use the "
+            "surrogate splits of a model that has some. Default: as the model was trained; a model trained on filled "
+            "rows fills in the value it stores for the attribute."
         ),
     ] = None
     step: Annotated[
-        Step, Field(description="Which tree of the pruning history: a number, selected, full, leaves:7 or alpha:0.01.")
+        Step,
+        Field(
+            description="Step of the pruning history: a number, `selected` (the step served by default), `full` (step "
+            "0, before pruning), `leaves:7` (the largest tree with at most 7 leaves) or `alpha:0.01` (the tree after "
+            "all cuts up to that alpha)."
+        ),
     ] = "selected"
     explain: Annotated[
-        Flag, Field(description="Also answer with every path that the record took, and say why in a few words.")
+        Flag,
+        Field(
+            description="Also return the fields that explain the answer: `explanation` and, for a single tree, "
+            "`paths`; for a committee `contributions` and `typical_path`; for an isolation forest `contributions` and "
+            "`short_ways`."
+        ),
     ] = False
     voting: Annotated[
         VotingOptions | None,
-        Field(description="How many trees come to one answer; only for a model that has many. Left out: `average`."),
+        Field(
+            description="How the answers of the trees are combined; only for models of many trees. Default: `average`."
+        ),
     ] = None
-    ignore_unknown: Annotated[Flag, Field(description="Drop attributes that the model does not know.")] = False
+    ignore_unknown: Annotated[Flag, Field(description="Ignore attributes that the model does not know.")] = False
     fields: Annotated[
         list[PredictionField] | None,
         Field(
             min_length=1,
-            description="The parts of an answer that are wanted; the others are left out. `paths` explains, and "
-            "`leaves` lists the leaves reached with their weights. Left out: everything but `leaves`, with "
-            "`explanation` and `paths` null unless `explain` asks for them.",
+            description="Fields to return; the others are omitted. `leaves` lists the leaves reached with their "
+            "weights. Default: all fields but `leaves`; those that explain the answer (see `explain`) are then `null` "
+            "unless `explain` is true.",
             examples=[["label"], ["label", "probabilities"], ["leaves"]],
         ),
     ] = None
@@ -102,29 +118,29 @@ class PredictionRequest(Body):
 
 
 class RecordLines(RootModel[str]):
-    """NDJSON: a record on each line, as in `records`."""
+    """NDJSON: one record per line, as in `records`."""
 
     model_config = ConfigDict(json_schema_extra={"examples": ['{"纹理": null, "触感": "硬滑"}\n{"纹理": "清晰"}\n']})
 
 
 class RecordTable(RootModel[str]):
-    """CSV, as in a dataset: the attributes' names in the first line, then a record on each line."""
+    """CSV, as for a dataset: attribute names in the first line, then one record per line."""
 
     model_config = ConfigDict(json_schema_extra={"examples": ["纹理,触感\n,硬滑\n清晰,软粘\n"]})
 
 
 class ArrowStream(RootModel[bytes]):
-    """Record batches as an Arrow IPC stream, without compression inside; null is missing, NaN is refused."""
+    """Record batches as an Arrow IPC stream with uncompressed buffers. Null means missing; NaN is rejected."""
 
     model_config = ConfigDict(json_schema_extra={"format": "binary"})
 
 
 class PredictionLines(RootModel[str]):
-    """NDJSON: on each line what `predictions` has for the record in JSON."""
+    """NDJSON: on each line, the entry that `predictions` has for the record in JSON."""
 
 
 class PredictionTable(RootModel[str]):
-    """CSV: a column for each class or target where there are several, lists and paths as JSON."""
+    """CSV: one column per class or target if there are several; lists and paths as JSON."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": ["label,probability_是,probability_否,decided\n是,0.57,0.43,false\n"]}
@@ -132,71 +148,94 @@ class PredictionTable(RootModel[str]):
 
 
 class PathTest(Answer):
-    """A test on the way to a leaf."""
+    """A test on the path to a leaf."""
 
     node: int
     attribute: Annotated[
-        str, Field(description="Of a linear test the first one whose value is not known, or simply the first.")
+        str,
+        Field(
+            description="Attribute tested. For a linear test, the first one whose value is not known, or else the "
+            "first."
+        ),
     ]
-    test: Annotated[str, Field(examples=["= 清晰"], description="A linear test is told in full, its numbers rounded.")]
-    outcome: Annotated[Outcome, Field(description="`true` when the value is known and passes.")]
-    weight: Annotated[float, Field(description="What the test multiplies the record's weight by.")]
+    test: Annotated[
+        str,
+        Field(
+            examples=["= 清晰"], description="The test as text. A linear test is written in full, with rounded numbers."
+        ),
+    ]
+    outcome: Annotated[
+        Outcome,
+        Field(
+            description="`true`: the value is known and passes. `missing`: there is no value. `unseen`: the model does "
+            "not know the category."
+        ),
+    ]
+    weight: Annotated[float, Field(description="Factor by which the test multiplies the record's weight.")]
 
 
 class ClassPath(Answer):
-    """One way of the record down the tree, to a class distribution."""
+    """A path of the record down the tree, to a class distribution."""
 
     leaf: int
-    weight: Annotated[float, Field(description="The product of its tests' weights; all paths together weigh 1.")]
+    weight: Annotated[
+        float, Field(description="Product of the weights of its tests. The weights of all paths sum to 1.")
+    ]
     label: str
     probabilities: Probabilities
     tests: list[PathTest]
 
 
 class NumberPath(Answer):
-    """One way of the record down the tree, to a mean."""
+    """A path of the record down the tree, to a mean."""
 
     leaf: int
-    weight: Annotated[float, Field(description="The product of its tests' weights; all paths together weigh 1.")]
+    weight: Annotated[
+        float, Field(description="Product of the weights of its tests. The weights of all paths sum to 1.")
+    ]
     mean: float
     tests: list[PathTest]
 
 
 class MultiOutputPath(Answer):
-    """One way of the record down the tree, to a mean of each target."""
+    """A path of the record down the tree, to a mean of each target."""
 
     leaf: int
-    weight: Annotated[float, Field(description="The product of its tests' weights; all paths together weigh 1.")]
+    weight: Annotated[
+        float, Field(description="Product of the weights of its tests. The weights of all paths sum to 1.")
+    ]
     mean: NumberByTarget
     tests: list[PathTest]
 
 
-TREE = "The index of the tree; `tree?index=` shows it."
+TREE = "Index of the tree; `GET …/tree?index=` shows it."
 
 
 class TypicalClassPath(ClassPath):
-    """The heaviest way through one of many trees."""
+    """The heaviest path through one of many trees."""
 
     tree: Annotated[int, Field(description=TREE)]
 
 
 class TypicalNumberPath(NumberPath):
-    """The heaviest way through one of many trees."""
+    """The heaviest path through one of many trees."""
 
     tree: Annotated[int, Field(description=TREE)]
 
 
 class TypicalMultiOutputPath(MultiOutputPath):
-    """The heaviest way through one of many trees."""
+    """The heaviest path through one of many trees."""
 
     tree: Annotated[int, Field(description=TREE)]
 
 
 class ReachedLeaf(Answer):
-    """A leaf that answers, with its share of the answer."""
+    """A leaf that the record reaches, with its share of the answer."""
 
     leaf: int
-    weight: Annotated[float, Field(description="All leaves of a record together weigh 1.")]
+    weight: Annotated[
+        float, Field(description="Weight with which the record reaches the leaf. The weights of all leaves sum to 1.")
+    ]
 
 
 def _may_be_left_out(schema: dict[str, Any]) -> None:
@@ -210,28 +249,30 @@ class Prediction(Answer):
     model_config = ConfigDict(json_schema_extra=_may_be_left_out)
 
 
-SPREAD = "The standard deviation of the training targets behind the answer; of many trees, that of their answers."
-PATHS = "Every way that the record took; null unless it was asked for."
+SPREAD = "Standard deviation of the training targets behind the answer; for many trees, of the trees' answers."
+PATHS = "Every path that the record took; `null` if not requested."
 
-Decided = Annotated[bool, Field(description="Whether no value that is missing could change this answer.")]
+Decided = Annotated[bool, Field(description="Whether no missing value could change this answer.")]
 BoundsKind = Annotated[
     Literal["exact", "outer"],
     Field(
-        description="How tight the bounds are: in a tree with linear tests, and of many trees, they may be wider than "
-        "they had to be."
+        description="`exact`: the bounds are reached. `outer`: the bounds may be wider than necessary, as in a tree "
+        "with linear tests or a model of many trees."
     ),
 ]
-MissingNames = Annotated[list[str], Field(description="The attributes without a value.")]
+MissingNames = Annotated[list[str], Field(description="Attributes without a value.")]
 ReachedLeaves = Annotated[
-    list[ReachedLeaf], Field(description="The leaves reached, from left to right; only where `fields` asks for them.")
+    list[ReachedLeaf], Field(description="Leaves reached, from left to right; only if requested in `fields`.")
 ]
-UnseenNames = Annotated[list[str], Field(description="The attributes with a category never seen; routed like missing.")]
+UnseenNames = Annotated[
+    list[str], Field(description="Attributes whose category the model does not know; treated as missing.")
+]
 
 Explanation = Annotated[
     str | None,
     Field(
-        description="Why this answer, which values mattered, and which missing value could change it; null unless it "
-        "was asked for.",
+        description="Why this is the answer, which values mattered, and which missing value could change it; `null` if "
+        "not requested.",
         examples=["是, because 纹理 = 清晰 and 根蒂 = 蜷缩: 4 of 4 training samples like this are 是."],
     ),
 ]
@@ -239,60 +280,65 @@ Explanation = Annotated[
 
 NumberByAttribute = TypeAliasType(
     "NumberByAttribute",
-    Annotated[dict[str, float], Field(description="The part of each attribute.", examples=[{"密度": 0.2}])],
+    Annotated[dict[str, float], Field(description="Contribution of each attribute.", examples=[{"密度": 0.2}])],
 )
 NumbersByAttribute = TypeAliasType(
-    "NumbersByAttribute", Annotated[dict[str, NumberByTarget], Field(description="The part of each attribute.")]
+    "NumbersByAttribute", Annotated[dict[str, NumberByTarget], Field(description="Contribution of each attribute.")]
 )
 ProbabilitiesByAttribute = TypeAliasType(
-    "ProbabilitiesByAttribute", Annotated[dict[str, Probabilities], Field(description="The part of each attribute.")]
+    "ProbabilitiesByAttribute",
+    Annotated[dict[str, Probabilities], Field(description="Contribution of each attribute.")],
 )
 Votes = TypeAliasType(
-    "Votes", Annotated[dict[str, int], Field(description="How many trees are for each class.", examples=[{"是": 71}])]
+    "Votes", Annotated[dict[str, int], Field(description="Number of votes for each class.", examples=[{"是": 71}])]
 )
-VOTES = "Of many trees: how many vote for each class, each for the one that it would answer alone."
+VOTES = (
+    "For many trees: number of trees that vote for each class. A tree votes for the class that it would predict alone."
+)
 CONTRIBUTIONS = (
-    "Of many trees: where the mean of their answers comes from. The trees begin with `start`, and every attribute "
-    "tested on the way adds its part: all parts and the start sum to the answer. Null unless it was asked for."
+    "For many trees: contributions to the mean of their answers. The trees begin with `start`, and every attribute "
+    "tested on the path adds its contribution: `start` and all contributions sum to the mean. `null` if not "
+    "requested."
 )
 TYPICAL_PATH = (
-    "Of many trees: the way through the tree whose answer is nearest to that of all. Null unless it was asked for."
+    "For many trees: the heaviest path through the tree whose answer is nearest to that of all trees. `null` if not "
+    "requested."
 )
 
 
 class ClassContributions(Answer):
-    """Where a forest's probabilities come from: `start` and the parts of all attributes sum to them."""
+    """Contributions to a forest's probabilities: `start` and the contributions of all attributes sum to them."""
 
     start: Probabilities
     attributes: ProbabilitiesByAttribute
 
 
 class NumberContributions(Answer):
-    """Where a forest's number comes from: `start` and the parts of all attributes sum to it."""
+    """Contributions to a forest's number: `start` and the contributions of all attributes sum to it."""
 
     start: float
     attributes: NumberByAttribute
 
 
 class MultiOutputContributions(Answer):
-    """Where a forest's numbers come from: `start` and the parts of all attributes sum to them."""
+    """Contributions to a forest's numbers: `start` and the contributions of all attributes sum to them."""
 
     start: NumberByTarget
     attributes: NumbersByAttribute
 
 
 class ClassPrediction(Prediction):
-    """A class, with how probable each class is: the sum of weight times probability over all paths.
+    """A class and the probability of each class: the sum of weight times probability over all paths.
 
-    Of many trees it is what their voting makes of their answers. What `fields` does not ask for is left out, and so is
-    what only many trees, or only a single one, have.
+    For many trees, the result of their voting. Fields not requested in `fields` are omitted, as are those that only
+    models of many trees, or only single trees, have.
     """
 
-    label: Annotated[str | None, Field(description="Null where many trees are undecided by the voting asked for.")]
+    label: Annotated[str | None, Field(description="`null` if the requested voting of many trees is undecided.")]
     probabilities: Probabilities
     votes: Annotated[Votes, Field(description=VOTES)]
     decided: Decided
-    bounds: Annotated[ClassBounds, Field(description="What each probability can become once all values are known.")]
+    bounds: Annotated[ClassBounds, Field(description="Range of each probability once all values are known.")]
     bounds_kind: BoundsKind
     missing: MissingNames
     unseen: UnseenNames
@@ -304,16 +350,17 @@ class ClassPrediction(Prediction):
 
 
 class NumberPrediction(Prediction):
-    """A number: the sum of weight times mean over all paths; of many trees the mean of their numbers.
+    """A number: the sum of weight times mean over all paths; for many trees, their combined answer (default: the mean).
 
-    What `fields` does not ask for is left out, and so is what only many trees, or only a single one, have.
+    Fields not requested in `fields` are omitted, as are those that only models of many trees, or only single trees,
+    have.
     """
 
     mean: float
     spread: Annotated[float, Field(description=SPREAD)]
-    count: Annotated[float, Field(description="The training weight behind the answer.")]
+    count: Annotated[float, Field(description="Training weight behind the answer.")]
     decided: Decided
-    bounds: Annotated[Bounds, Field(description="What the mean can become once all values are known.")]
+    bounds: Annotated[Bounds, Field(description="Range of the mean once all values are known.")]
     bounds_kind: BoundsKind
     missing: MissingNames
     unseen: UnseenNames
@@ -325,16 +372,17 @@ class NumberPrediction(Prediction):
 
 
 class MultiOutputPrediction(Prediction):
-    """A number for each target: the sum of weight times mean over all paths; of many trees the mean of their numbers.
+    """A number for each target: the sum of weight times mean over all paths.
 
-    What `fields` does not ask for is left out, and so is what only many trees, or only a single one, have.
+    For many trees, their combined answer (default: the mean). Fields not requested in `fields` are omitted, as are
+    those that only models of many trees, or only single trees, have.
     """
 
     mean: NumberByTarget
     spread: Annotated[NumberByTarget, Field(description=SPREAD)]
-    count: Annotated[float, Field(description="The training weight behind the answer.")]
+    count: Annotated[float, Field(description="Training weight behind the answer.")]
     decided: Decided
-    bounds: Annotated[BoundsByTarget, Field(description="What each mean can become once all values are known.")]
+    bounds: Annotated[BoundsByTarget, Field(description="Range of each mean once all values are known.")]
     bounds_kind: BoundsKind
     missing: MissingNames
     unseen: UnseenNames
@@ -346,38 +394,44 @@ class MultiOutputPrediction(Prediction):
 
 
 class ShortWay(Answer):
-    """A tree of an isolation forest in which the record ends early."""
+    """A tree of an isolation forest in which the record is isolated early."""
 
     tree: Annotated[int, Field(description=TREE)]
-    length: Annotated[float, Field(description="How long the record's way is there.")]
-    conditions: Annotated[list[str], Field(description="What is asked on it.", examples=[["密度 > 0.7"]])]
+    length: Annotated[float, Field(description="Length of the record's path in this tree.")]
+    conditions: Annotated[list[str], Field(description="Conditions on this path.", examples=[["密度 > 0.7"]])]
 
 
 class LengthContributions(Answer):
-    """Where a path length comes from: `start` and the parts of all attributes sum to it; a negative part shortens."""
+    """Contributions to a path length: `start` and the contributions of all attributes sum to it.
 
-    start: Annotated[float, Field(description="What is expected of a training row.")]
+    Negative contributions shorten the path.
+    """
+
+    start: Annotated[float, Field(description="Expected path length of a training row.")]
     attributes: NumberByAttribute
 
 
 class AnomalyPrediction(Prediction):
-    """How unlike the training rows a record is. What `fields` does not ask for is left out."""
+    """How much a record differs from the training rows. Fields not requested in `fields` are omitted."""
 
     score: Annotated[
-        float, Field(description="2^(-path_length / c(n)): near 1 for anomalies, well below 0.5 for none.")
+        float, Field(description="2^(-path_length / c(n)): near 1 for anomalies, well below 0.5 for normal records.")
     ]
     path_length: Annotated[
         float,
-        Field(description="The mean over the trees of how many cuts it takes to set the record apart."),
+        Field(description="Mean number of cuts, over the trees, that it takes to isolate the record."),
     ]
     is_anomaly: Annotated[bool, Field(description="Whether the score is above the model's threshold.")]
     missing: MissingNames
     unseen: UnseenNames
     explanation: Explanation
-    contributions: Annotated[LengthContributions | None, Field(description="Null unless it was asked for.")]
+    contributions: Annotated[
+        LengthContributions | None,
+        Field(description="What makes the path length shorter or longer; `null` if not requested."),
+    ]
     short_ways: Annotated[
         list[ShortWay] | None,
-        Field(description="The shortest ways of the record, shortest first. Null unless they were asked for."),
+        Field(description="The shortest paths of the record, shortest first. `null` if not requested."),
     ]
 
 
@@ -406,7 +460,7 @@ class MultiOutputPredictions(Answer):
 
 
 class AnomalyPredictions(Answer):
-    """What an isolation forest says of records, in their order."""
+    """Answers of an isolation forest, in the order of the records."""
 
     model: ModelStep
     task: Literal["anomaly_detection"]

@@ -13,28 +13,31 @@ from service.serving.loaded_models import LoadedForest
 from service.usecases.models.read_proximity import NearRow, RowsPage
 
 MOST_NEIGHBOURS = 100
-ROW = "Where the row stands in its dataset, counted from 0."
+ROW = "Position of the row in its dataset, counted from 0."
 
 
 class RowProximities(Answer):
-    """A row, and the share of trees in which it ends in one leaf with each row of the page."""
+    """A row, and the share of trees in which it ends in the same leaf as each row of the page."""
 
     row: Annotated[int, Field(description=ROW)]
-    proximities: Annotated[list[float], Field(description="To the rows of this page, in their order.")]
+    proximities: Annotated[list[float], Field(description="Proximities to the rows of this page, in their order.")]
     outlier: Annotated[
         float | None,
-        Field(description="How little it is like the others of its class: look at those above 10. Null unless asked."),
+        Field(
+            description="How little the row resembles the others of its class; values above 10 deserve a look. `null` "
+            "if not requested."
+        ),
     ]
 
 
 class ProximityPage(Answer):
-    """The rows of a page, and how near each is to each."""
+    """The rows of a page, with their pairwise proximities."""
 
     model: ModelStep
     part: Part
-    rows: Annotated[int, Field(description="How many rows the part has.")]
+    rows: Annotated[int, Field(description="Number of rows in the part.")]
     items: list[RowProximities]
-    next_cursor: Annotated[str | None, Field(description="Null on the last page.")]
+    next_cursor: Annotated[str | None, Field(description="`null` on the last page.")]
 
     @classmethod
     def of(cls, loaded: LoadedForest, part: Part, page: RowsPage, next_cursor: str | None) -> "ProximityPage":
@@ -50,25 +53,27 @@ class ProximityPage(Answer):
 
 
 class NeighboursRequest(Body):
-    """Records, to each of which the nearest training rows are wanted."""
+    """Records for which to find the nearest training rows."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"records": [{"密度": 0.6}], "n": 3}]})
 
     records: Annotated[list[Record], Field(min_length=1)]
-    n: Annotated[WholeNumber, Field(ge=1, le=MOST_NEIGHBOURS, description="How many rows for each record.")] = 5
-    missing: Annotated[
-        MissingPolicy | None, Field(description="What becomes of missing values, as in a prediction.")
-    ] = None
-    ignore_unknown: Annotated[Flag, Field(description="Drop attributes that the model does not know.")] = False
+    n: Annotated[WholeNumber, Field(ge=1, le=MOST_NEIGHBOURS, description="Number of rows for each record.")] = 5
+    missing: Annotated[MissingPolicy | None, Field(description="How to treat missing values, as in a prediction.")] = (
+        None
+    )
+    ignore_unknown: Annotated[Flag, Field(description="Ignore attributes that the model does not know.")] = False
 
 
 class TrainingRow(Answer):
     """A row that the model was trained on."""
 
     row: Annotated[int, Field(description=ROW)]
-    proximity: Annotated[float, Field(description="The share of trees in which it ends in one leaf with the record.")]
-    record: Annotated[Record, Field(description="Its attributes; null where a value is missing.")]
-    target: Annotated[Record, Field(description="Its class, or the number of each target, by name.")]
+    proximity: Annotated[
+        float, Field(description="Share of trees in which the row ends in the same leaf as the record.")
+    ]
+    record: Annotated[Record, Field(description="Attributes of the row; `null` where a value is missing.")]
+    target: Annotated[Record, Field(description="Class of the row, or the number of each target, by name.")]
 
 
 class NearRows(Answer):

@@ -14,7 +14,7 @@ from service.usecases.trainings.prune_model import PruningOrder
 
 
 class PruningRequest(Body):
-    """Another version of a model: its tree pruned in another way (`pruning`), or served as of another `step`."""
+    """A new version of a model: its tree pruned in another way (`pruning`), or served at another `step`."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"pruning": {"kind": "cost_complexity", "alpha": 0.01}}, {"step": "leaves:7"}]}
@@ -26,16 +26,17 @@ class PruningRequest(Body):
     step: Annotated[
         Step | None,
         Field(
-            description="The step of the model's own pruning history to serve: a number, full, leaves:7 or alpha:0.01. "
-            "Made at once."
+            description="Step of the model's own pruning history to serve: a number, `full`, `leaves:7` or "
+            "`alpha:0.01`. The new version is created at once."
         ),
     ] = None
     validation_dataset_id: Annotated[
         str | None,
-        Field(description="With `pruning`: a dataset whose rows validate in place of the model's validation part."),
+        Field(description="With `pruning`: a dataset used for validation in place of the model's validation part."),
     ] = None
     name: Annotated[
-        ModelName | None, Field(description="The name to make the next version of; the model's own unless told.")
+        ModelName | None,
+        Field(description="Name under which the next version is created. Default: the model's own name."),
     ] = None
 
     @model_validator(mode="after")

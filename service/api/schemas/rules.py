@@ -19,16 +19,18 @@ from service.api.schemas.models import ModelStep, NumberByTarget, Task, tree_tas
 from service.api.schemas.trees import Distribution, by_target
 from service.usecases.models.read_rules import RecordToMatch, RulesStyle
 
-RuleId = Annotated[str, Field(description="The same wherever the conditions are the same.")]
-Leaf = Annotated[int, Field(description="The leaf whose path the rule is, or was before it was simplified.")]
+RuleId = Annotated[str, Field(description="Id of the rule; rules with the same conditions have the same id.")]
+Leaf = Annotated[int, Field(description="The leaf whose path the rule is, or was before simplification.")]
 Conditions = Annotated[list[Condition], Field(description="At most one per attribute; all of them must hold.")]
-Support = Annotated[float, Field(description="The share of the training weight that the rule covers.")]
+Support = Annotated[float, Field(description="Share of the training weight that the rule covers.")]
 RuleText = Annotated[str, Field(examples=["if 纹理 = 清晰 and 根蒂 = 蜷缩 then 是"])]
 Interval = TypeAliasType(
     "Interval",
     Annotated[
         list[float],
-        Field(min_length=2, max_length=2, description="Lowest and highest, with 95 % confidence.", examples=[[0.6, 1]]),
+        Field(
+            min_length=2, max_length=2, description="Lower and upper limit, with 95 % confidence.", examples=[[0.6, 1]]
+        ),
     ],
 )
 IntervalByTarget = TypeAliasType("IntervalByTarget", dict[str, Interval])
@@ -40,39 +42,43 @@ class RuleMatch(Answer):
     state: Annotated[
         MatchState,
         Field(
-            description="`full`: all conditions hold. `partial`: some value is missing, and none speaks against it. "
-            "`none`: it does not hold."
+            description="`full`: all conditions hold. `partial`: a value is missing, and no known value contradicts "
+            "the rule. `none`: the rule does not hold."
         ),
     ]
     weight: Annotated[
         float | None,
         Field(
-            description="Which part of the record comes to this rule; null for a simplified rule that holds in part, "
-            "which nothing tells."
+            description="Share of the record that comes to this rule; `null` for a simplified rule that holds in part, "
+            "where it is unknown."
         ),
     ]
-    decides: Annotated[bool, Field(description="Whether this rule alone is the answer to the record.")]
+    decides: Annotated[bool, Field(description="Whether this rule alone decides the answer for the record.")]
 
 
-MaybeMatch = Annotated[RuleMatch | None, Field(description="With `matching`: whether the rule holds for the record.")]
+MaybeMatch = Annotated[
+    RuleMatch | None, Field(description="With `matching`: whether the rule holds for the record; otherwise `null`.")
+]
 
 
 class SharedRule(Answer):
-    """What stands behind a rule that several of a committee's trees found, or that holds for rows they never saw."""
+    """Evidence for a rule that several trees of a committee share, or that holds for rows they have not seen."""
 
-    trees: Annotated[int, Field(description="How many trees found it.")]
-    unseen_weight: Annotated[float, Field(description="The weight of its rows out of the bags of these trees.")]
+    trees: Annotated[int, Field(description="Number of trees in which the rule was found.")]
+    unseen_weight: Annotated[
+        float, Field(description="Weight of the rows that the rule covers and that are out-of-bag for these trees.")
+    ]
     strength: Annotated[
         float,
         Field(
-            description="Support × (least lift - 1), the lift at the lower end of its 95 % interval; for numbers, "
-            "support × the least distance from the overall mean in standard deviations."
+            description="Support × (lowest lift - 1), with the lift at the lower limit of its 95 % interval; for "
+            "regression, support × the least distance from the overall mean, in standard deviations."
         ),
     ]
 
 
 class ClassRule(Answer):
-    """If all conditions hold, then this class."""
+    """A rule: if all conditions hold, the answer is this class."""
 
     id: RuleId
     leaf: Leaf | None
@@ -83,20 +89,23 @@ class ClassRule(Answer):
     confidence: Annotated[
         float,
         Field(
-            description="The share of that class, the parent's where no sample came; of rules that many trees found, "
-            "among the rows out of their bags."
+            description="Share of the class among the training rows covered, or that of the parent node if there are "
+            "none; for rules of many trees, the share among their out-of-bag rows."
         ),
     ]
     interval: Annotated[
         Interval | None,
         Field(
-            description="Of the confidence, by Clopper and Pearson; weights count as samples. Null for rules of many "
-            "trees, whose strength looks at its lower end."
+            description="Clopper-Pearson interval of the confidence; weights count as numbers of rows. `null` for "
+            "rules of many trees, whose `strength` takes its lower limit into account."
         ),
     ]
     lift: Annotated[
         float | None,
-        Field(description="The confidence over the class's share in training; null where no sample has the class."),
+        Field(
+            description="Confidence divided by the class's share in the training data; `null` if no training row has "
+            "the class."
+        ),
     ]
     text: RuleText
     match: MaybeMatch
@@ -104,7 +113,7 @@ class ClassRule(Answer):
 
 
 class NumberRule(Answer):
-    """If all conditions hold, then this number."""
+    """A rule: if all conditions hold, the answer is this number."""
 
     id: RuleId
     leaf: Leaf | None
@@ -112,9 +121,14 @@ class NumberRule(Answer):
     mean: float
     interval: Annotated[
         Interval | None,
-        Field(description="Of the mean, by Student's distribution; weights count as samples, null for fewer than two."),
+        Field(
+            description="Interval of the mean, by Student's t-distribution; weights count as numbers of rows. `null` "
+            "for fewer than two, and for rules of many trees."
+        ),
     ]
-    spread: Annotated[float | None, Field(description="The standard deviation of the target; null for many trees.")]
+    spread: Annotated[
+        float | None, Field(description="Standard deviation of the target; `null` for rules of many trees.")
+    ]
     support: Support
     text: RuleText
     match: MaybeMatch
@@ -122,20 +136,21 @@ class NumberRule(Answer):
 
 
 class MultiOutputRule(Answer):
-    """If all conditions hold, then these numbers."""
+    """A rule: if all conditions hold, the answer is these numbers."""
 
     id: RuleId
     leaf: Leaf | None
     conditions: Conditions
-    mean: Annotated[NumberByTarget, Field(description="Of each target.")]
+    mean: Annotated[NumberByTarget, Field(description="Mean of each target.")]
     interval: Annotated[
         IntervalByTarget | None,
         Field(
-            description="Of each mean, by Student's distribution; weights count as samples, null for fewer than two."
+            description="Interval of each mean, by Student's t-distribution; weights count as numbers of rows. `null` "
+            "for fewer than two, and for rules of many trees."
         ),
     ]
     spread: Annotated[
-        NumberByTarget | None, Field(description="The standard deviation of each target; null for many trees.")
+        NumberByTarget | None, Field(description="Standard deviation of each target; `null` for rules of many trees.")
     ]
     support: Support
     text: Annotated[str, Field(examples=["if age > 3 then height = 1.5, width = 2"])]
@@ -146,9 +161,11 @@ class MultiOutputRule(Answer):
 class MatchedRecord(Answer):
     """The record in `matching`, as the model understands it."""
 
-    missing: Annotated[list[str], Field(description="The attributes without a value.")]
-    unseen: Annotated[list[str], Field(description="The attributes with a category never seen; taken as missing.")]
-    by_default: Annotated[bool, Field(description="Whether no rule holds fully, so that the default answers.")]
+    missing: Annotated[list[str], Field(description="Attributes without a value.")]
+    unseen: Annotated[
+        list[str], Field(description="Attributes whose category the model does not know; treated as missing.")
+    ]
+    by_default: Annotated[bool, Field(description="Whether no rule holds fully, so that the answer is the default.")]
 
     @classmethod
     def of(cls, record: RecordToMatch, *, by_default: bool) -> "MatchedRecord":
@@ -160,37 +177,43 @@ class RuleList(Answer):
 
     model: ModelStep
     style: RulesStyle
-    exclusive: Annotated[bool, Field(description="No complete record satisfies two rules.")]
-    complete: Annotated[bool, Field(description="Every complete record satisfies a rule, or has the default.")]
+    exclusive: Annotated[bool, Field(description="Whether no complete record satisfies two rules.")]
+    complete: Annotated[bool, Field(description="Whether every complete record satisfies a rule or gets the default.")]
     ordered: Annotated[
-        bool, Field(description="Rules are to be asked in this order: the first that holds is the answer.")
+        bool,
+        Field(description="Whether the rules must be applied in this order: the first that holds gives the answer."),
     ]
-    matching: Annotated[MatchedRecord | None, Field(description="The record asked about, if one was.")]
+    matching: Annotated[MatchedRecord | None, Field(description="The record in `matching`; `null` if none was given.")]
     next_cursor: str | None
 
 
 class ClassRules(RuleList):
-    """Rules of a classification tree."""
+    """Rules of a classification model."""
 
     task: Literal["classification"]
-    default: Annotated[str | None, Field(description="The answer where no rule holds; null where one always does.")]
+    default: Annotated[
+        str | None, Field(description="Answer if no rule holds. Only simplified rules have one; otherwise `null`.")
+    ]
     items: list[ClassRule]
 
 
 class NumberRules(RuleList):
-    """Rules of a regression tree."""
+    """Rules of a regression model."""
 
     task: Literal["regression"]
-    default: Annotated[float | None, Field(description="The answer where no rule holds; null where one always does.")]
+    default: Annotated[
+        float | None, Field(description="Answer if no rule holds. Only simplified rules have one; otherwise `null`.")
+    ]
     items: list[NumberRule]
 
 
 class MultiOutputRules(RuleList):
-    """Rules of a tree for several targets."""
+    """Rules of a model for several targets."""
 
     task: Literal["multi_output_regression"]
     default: Annotated[
-        NumberByTarget | None, Field(description="The answer where no rule holds; null where one always does.")
+        NumberByTarget | None,
+        Field(description="Answer if no rule holds. Only simplified rules have one; otherwise `null`."),
     ]
     items: list[MultiOutputRule]
 

@@ -47,7 +47,7 @@ ModelName = Annotated[str, Field(min_length=1, max_length=200, examples=["melon"
 
 
 class TrainingRequest(Body):
-    """An order to train a model. What is left out takes the preset's default."""
+    """A request to train a model. Options that are omitted take the defaults of the method."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -64,43 +64,45 @@ class TrainingRequest(Body):
         }
     )
 
-    name: Annotated[ModelName, Field(description="The model's name; training it again makes its next version.")]
+    name: Annotated[ModelName, Field(description="Name of the model. Training it again creates its next version.")]
     dataset_id: str
     target: Annotated[
-        Target | None, Field(description="Needed by every method but `isolation_forest`, which takes none.")
+        Target | None, Field(description="Required by every method except `isolation_forest`, which takes none.")
     ] = None
     target_kind: Annotated[
-        TargetKind | None, Field(description="When the column's kind is not what is meant: 0/1 columns look numeric.")
+        TargetKind | None,
+        Field(description="Kind of the target, if that of its column is not what is meant: 0/1 columns look numeric."),
     ] = None
     attributes: Annotated[
         list[str] | None,
         Field(
             min_length=1,
-            description="The columns to learn from, in the order that decides ties; else every column but the target, "
-            "the weight, the division and the ignored ones.",
+            description="Columns to learn from, in the order that decides ties. Default: every column except the "
+            "target, the weight, the division and ignored ones.",
         ),
     ] = None
-    sample_weight: Annotated[str | None, Field(description="A numeric column with the weight of each row.")] = None
+    sample_weight: Annotated[str | None, Field(description="Numeric column with the weight of each row.")] = None
     class_weights: Annotated[
-        ClassWeights | None, Field(description="How much each class weighs in training; 1 where not given.")
+        ClassWeights | None, Field(description="Weight of each class in training. Default: 1.")
     ] = None
     misclassification_costs: MisclassificationCosts | None = None
-    seed: Annotated[WholeNumber, Field(ge=0, le=LARGEST_SEED, description="Decides everything left to chance.")] = 0
+    seed: Annotated[
+        WholeNumber, Field(ge=0, le=LARGEST_SEED, description="Seed of everything that is drawn at random.")
+    ] = 0
     division: DivisionOptions = RandomDivisionOptions(kind="random")
     algorithm: AlgorithmOptions
     pruning: Annotated[
         PruningOptions | None,
         Field(
-            description="How the tree is made smaller; the method's own way where nothing is said: none for `id3` "
-            "and `chaid`, `confidence` for `c45`, `cost_complexity` for `cart`, `quest` and `multivariate`. Many trees "
-            "together are not pruned."
+            description="How to prune the tree. Default: none for `id3` and `chaid`, `confidence` for `c45`, "
+            "`cost_complexity` for `cart`, `quest` and `multivariate`. Models of many trees are not pruned."
         ),
     ] = None
     importance: Annotated[
         RetrainingOptions | None,
         Field(
-            description="What else to find out about the attributes while training; `GET …/importance` shows it. "
-            "Null for nothing."
+            description="Additional importance measure to compute during training; `GET …/importance` shows it. `null` "
+            "for none."
         ),
     ] = None
 
@@ -135,26 +137,29 @@ class TrainingProblem(Answer):
 
 
 class Training(Answer):
-    """A training and how far it is."""
+    """A training, with its status and progress."""
 
     id: Annotated[str, Field(examples=["trn_01k9x6v0m2b7c4d5e6f7g8h9ja"])]
     name: Annotated[str, Field(examples=["melon"])]
     status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
     stage: Annotated[
         Literal["loading", "growing", "pruning", "evaluating", "retraining", "storing"] | None,
-        Field(description="While it runs."),
+        Field(description="Current stage; `null` unless the training is running."),
     ]
     progress: Annotated[float, Field(ge=0, le=1, description="From 0 to 1.")]
-    model_id: Annotated[str | None, Field(description="The model to be, at once; null when there will be none.")]
-    version: Annotated[int, Field(description="The model's version under its name.")]
+    model_id: Annotated[
+        str | None,
+        Field(description="Id of the model to be created, known from the start; `null` if there will be none."),
+    ]
+    version: Annotated[int, Field(description="Version of the model under its name.")]
     dataset_id: str
     validation_dataset_id: ValidationDatasetId
     configuration: Configuration
     parent: Annotated[
-        ModelParent | None, Field(description="The model that is pruned again; null where a tree is grown.")
+        ModelParent | None, Field(description="The model that is pruned again; `null` if a model is newly trained.")
     ]
     warnings: list[str]
-    problem: Annotated[TrainingProblem | None, Field(description="When it failed.")]
+    problem: Annotated[TrainingProblem | None, Field(description="Why the training failed; `null` if it did not.")]
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None

@@ -20,92 +20,127 @@ from service.serving.loaded_models import LoadedModel
 
 Distribution = TypeAliasType(
     "Distribution",
-    Annotated[dict[str, float], Field(description="The weight of each class.", examples=[{"是": 8, "否": 9}])],
+    Annotated[dict[str, float], Field(description="Weight of each class.", examples=[{"是": 8, "否": 9}])],
 )
 CandidatesByNode = dict[int, list[Candidate]]
 
 
 class SplitCandidate(Answer):
-    """An attribute, or a sum of several, that the node could have been split on."""
+    """An attribute, or a weighted sum of several, that the node could have been split on."""
 
-    attribute: Annotated[str, Field(description="Of a linear test the first one.")]
+    attribute: Annotated[str, Field(description="Attribute of the split. For a linear test, the first one.")]
     gain: Annotated[
         float | None,
-        Field(description="The fall of impurity, times the share of weight that is known; null where tests choose."),
+        Field(
+            description="Decrease of impurity, times the share of weight whose value is known; `null` if statistical "
+            "tests choose the attribute."
+        ),
     ]
-    score: Annotated[float | None, Field(description="What attributes are compared by; null where tests choose.")]
+    score: Annotated[
+        float | None,
+        Field(description="Value by which attributes are compared; `null` if statistical tests choose the attribute."),
+    ]
     threshold: Annotated[
-        float | None, Field(description="For numbers: the best one; by QUEST that of the chosen attribute only.")
+        float | None, Field(description="For numbers: the best threshold; with QUEST, only for the chosen attribute.")
     ]
     values: Annotated[
         list[str] | None, Field(description="For categories in two groups: the values that go to the first child.")
     ]
-    weights: Annotated[Weights | None, Field(description="For a linear test: the sum that is compared.")]
+    weights: Annotated[Weights | None, Field(description="For a linear test: the weights of the sum.")]
     known: Annotated[float, Field(description="The share of the node's weight whose value is known.")]
-    n_thresholds: Annotated[int | None, Field(description="How many thresholds were tried.")]
+    n_thresholds: Annotated[int | None, Field(description="Number of thresholds tried.")]
     statistic: Annotated[
         float | None,
         Field(
-            description="Where tests choose. By QUEST chi-squared for categories, F for attributes with an order; by "
-            "CHAID chi-squared for a class to predict, F for a number."
+            description="Statistic of the attribute's test, if statistical tests choose the attribute. QUEST: "
+            "chi-squared for categorical attributes, F for ordered ones. CHAID: chi-squared for classification, F for "
+            "regression."
         ),
     ]
     degrees_of_freedom: Annotated[
         list[float] | None,
-        Field(description="Of that statistic: one number for chi-squared, between and within classes for F."),
+        Field(
+            description="Degrees of freedom of `statistic`: one number for chi-squared; between and within groups for "
+            "F."
+        ),
     ]
-    p_value: Annotated[float | None, Field(description="The chance of such a statistic if nothing depended on it.")]
-    log10_p_value: Annotated[float | None, Field(description="Its logarithm, which tells small ones apart.")]
+    p_value: Annotated[float | None, Field(description="p-value of `statistic`.")]
+    log10_p_value: Annotated[
+        float | None, Field(description="Base-10 logarithm of the p-value, which distinguishes even very small ones.")
+    ]
     adjusted_p_value: Annotated[
         float | None,
         Field(
-            description="At most 1 (Bonferroni): by QUEST p times the number of attributes, by CHAID p times the "
-            "number of ways to make so many groups."
+            description="Bonferroni-adjusted p-value, at most 1. QUEST: p times the number of attributes. CHAID: p "
+            "times the number of ways to form that many groups."
         ),
     ]
     groups: Annotated[
         list[list[str | None]] | None,
         Field(
-            description="CHAID: the values of each branch that rows of the node have, or the interval of numbers; null "
+            description="CHAID: for each branch, its values that occur in the node, or its interval of numbers; `null` "
             "stands for missing."
         ),
     ]
     levene_statistic: Annotated[
-        float | None, Field(description="QUEST, attributes with an order: F of Levene's test for unequal variances.")
+        float | None,
+        Field(description="QUEST, ordered attributes: F statistic of Levene's test for unequal variances."),
     ]
-    levene_log10_p_value: Annotated[float | None, Field(description="The logarithm of its p.")]
+    levene_log10_p_value: Annotated[
+        float | None, Field(description="Base-10 logarithm of the p-value of Levene's test.")
+    ]
 
 
 class NodeSplit(Answer):
-    """What an inner node asks."""
+    """The split of an inner node."""
 
-    attribute: Annotated[str, Field(description="Of a linear test the first one.")]
+    attribute: Annotated[str, Field(description="Attribute of the split. For a linear test, the first one.")]
     kind: SplitKind
-    threshold: Annotated[float | None, Field(description="For numbers and sums: `<=` goes to the first child.")]
-    weights: Annotated[Weights | None, Field(description="For a linear test: the sum that is compared.")]
-    score: Annotated[float | None, Field(description="What attributes are compared by; null where tests choose.")]
-    gain: Annotated[float | None, Field(description="The fall of impurity; null where tests choose.")]
-    candidates: Annotated[list[SplitCandidate] | None, Field(description="With `candidates=true`: every valid one.")]
+    threshold: Annotated[
+        float | None,
+        Field(description="For numbers and weighted sums: values up to the threshold go to the first child."),
+    ]
+    weights: Annotated[Weights | None, Field(description="For a linear test: the weights of the sum.")]
+    score: Annotated[
+        float | None,
+        Field(description="Value by which attributes are compared; `null` if statistical tests choose the attribute."),
+    ]
+    gain: Annotated[
+        float | None, Field(description="Decrease of impurity; `null` if statistical tests choose the attribute.")
+    ]
+    candidates: Annotated[
+        list[SplitCandidate] | None,
+        Field(description="With `candidates=true`: every valid candidate; otherwise `null`."),
+    ]
 
 
 class SurrogateSplit(Answer):
-    """Another attribute that stands in for the split where its value is missing."""
+    """A split on another attribute, which stands in if the value is missing."""
 
     attribute: str
-    agreement: Annotated[float, Field(description="The share of weight that it sends the same way.")]
-    threshold: Annotated[float | None, Field(description="For numbers: `<=` goes to the first child, unless reversed.")]
-    values: Annotated[list[str] | None, Field(description="For others: the values that go to the first child.")]
-    reversed: Annotated[bool, Field(description="For numbers: `<=` goes to the second child instead.")]
+    agreement: Annotated[float, Field(description="Share of weight that it sends the same way as the split.")]
+    threshold: Annotated[
+        float | None,
+        Field(description="For numbers: values up to the threshold go to the first child, unless `reversed`."),
+    ]
+    values: Annotated[
+        list[str] | None, Field(description="For other attributes: the values that go to the first child.")
+    ]
+    reversed: Annotated[
+        bool, Field(description="For numbers: values up to the threshold go to the second child instead.")
+    ]
 
 
 Surrogates = Annotated[
-    list[SurrogateSplit], Field(description="Asked in this order; the last resort is the child of the largest share.")
+    list[SurrogateSplit], Field(description="Tried in this order; the last resort is the child with the largest share.")
 ]
-NodeId = Annotated[int, Field(description="The same in every step.")]
-Test = Annotated[Condition | None, Field(description="What leads here from the parent; null for the root.")]
-Weight = Annotated[float, Field(description="Of the training samples that came here.")]
-Split = Annotated[NodeSplit | None, Field(description="Null in a leaf.")]
-Shares = Annotated[list[float], Field(description="Which part of an unknown value's weight each child gets.")]
+NodeId = Annotated[int, Field(description="Id of the node, the same in every step.")]
+Test = Annotated[Condition | None, Field(description="Condition that leads here from the parent; `null` for the root.")]
+Weight = Annotated[float, Field(description="Weight of the training rows that reach the node.")]
+Split = Annotated[NodeSplit | None, Field(description="`null` for a leaf.")]
+Shares = Annotated[
+    list[float], Field(description="Share of a record's weight that each child gets if the value is not known.")
+]
 
 
 class ClassNode(Answer):
@@ -134,7 +169,7 @@ class NumberNode(Answer):
     test: Test
     weight: Weight
     mean: float
-    spread: Annotated[float, Field(description="The standard deviation of the target.")]
+    spread: Annotated[float, Field(description="Standard deviation of the target.")]
     n_outputs: int
     impurity: float
     split: Split
@@ -151,10 +186,10 @@ class MultiOutputNode(Answer):
     depth: int
     test: Test
     weight: Weight
-    mean: Annotated[NumberByTarget, Field(description="Of each target.")]
-    spread: Annotated[NumberByTarget, Field(description="The standard deviation of each target.")]
-    n_outputs: Annotated[int, Field(description="How many targets there are.")]
-    impurity: Annotated[float, Field(description="Summed over the targets.")]
+    mean: Annotated[NumberByTarget, Field(description="Mean of each target.")]
+    spread: Annotated[NumberByTarget, Field(description="Standard deviation of each target.")]
+    n_outputs: Annotated[int, Field(description="Number of targets.")]
+    impurity: Annotated[float, Field(description="Impurity, summed over the targets.")]
     split: Split
     children: list[int]
     shares: Shares
@@ -162,7 +197,7 @@ class MultiOutputNode(Answer):
 
 
 class ClassTree(Answer):
-    """A tree that answers with a class."""
+    """A tree that predicts a class."""
 
     model: ModelStep
     task: Literal["classification"]
@@ -170,22 +205,26 @@ class ClassTree(Answer):
     n_nodes: int
     n_leaves: int
     depth: int
-    nodes: Annotated[list[ClassNode], Field(description="The root first, then depth first, left to right.")]
+    nodes: Annotated[
+        list[ClassNode], Field(description="Nodes, depth first and from left to right, beginning with the root.")
+    ]
 
 
 class NumberTree(Answer):
-    """A tree that answers with a number."""
+    """A tree that predicts a number."""
 
     model: ModelStep
     task: Literal["regression"]
     n_nodes: int
     n_leaves: int
     depth: int
-    nodes: Annotated[list[NumberNode], Field(description="The root first, then depth first, left to right.")]
+    nodes: Annotated[
+        list[NumberNode], Field(description="Nodes, depth first and from left to right, beginning with the root.")
+    ]
 
 
 class MultiOutputTree(Answer):
-    """A tree that answers with a number for each of several targets."""
+    """A tree that predicts a number for each of several targets."""
 
     model: ModelStep
     task: Literal["multi_output_regression"]
@@ -193,7 +232,9 @@ class MultiOutputTree(Answer):
     n_nodes: int
     n_leaves: int
     depth: int
-    nodes: Annotated[list[MultiOutputNode], Field(description="The root first, then depth first, left to right.")]
+    nodes: Annotated[
+        list[MultiOutputNode], Field(description="Nodes, depth first and from left to right, beginning with the root.")
+    ]
 
 
 AnyTree = ClassTree | NumberTree | MultiOutputTree

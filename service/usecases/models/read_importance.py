@@ -17,7 +17,7 @@ from service.usecases.models.read_model import samples_of_part, with_data
 
 
 class AskedRows(StrEnum):
-    """The rows by which is measured what an attribute is worth."""
+    """The rows on which permutation importance is measured."""
 
     TRAIN = "train"
     VALIDATION = "validation"

@@ -41,7 +41,7 @@ _waiting: set[object] = set()
 
 
 class Thresholds(StrEnum):
-    """Which number is told of a threshold."""
+    """Which number is shown for a threshold."""
 
     MIDPOINT = "midpoint"
     DATA = "data"

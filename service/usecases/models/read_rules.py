@@ -24,7 +24,7 @@ MOST_WORK = 5_000_000
 
 
 class RulesStyle(StrEnum):
-    """Which rules are made of a tree, or told of many."""
+    """Which rules are shown: those of a tree, or those that many trees share."""
 
     PATHS = "paths"
     SIMPLIFIED = "simplified"

@@ -34,13 +34,13 @@ class PredictionQuery(BaseModel):
     ] = None
     fields: Annotated[
         tuple[PredictionField, ...] | None,
-        Field(min_length=1, description=f"{IN_BODY['fields'].description} Repeat the parameter for several."),
+        Field(min_length=1, description=f"{IN_BODY['fields'].description} Repeat the parameter for several fields."),
     ] = None
     missing_tokens: Annotated[
         list[str],
         Field(
-            description='CSV only: the cells that mean missing, `["", "?", "NA"]` unless told. Repeat the parameter '
-            "for several."
+            description='CSV only: cells that mean missing. Default: `["", "?", "NA"]`. Repeat the parameter for '
+            "several values."
         ),
     ] = list(FILE_TOKENS)
 
@@ -66,7 +66,7 @@ def query_parameters() -> list[dict[str, Any]]:
             "name": name,
             "in": "query",
             "required": False,
-            "description": schema["description"] + (" With a JSON body it stands there." if name in IN_BODY else ""),
+            "description": schema["description"] + (" With JSON, set it in the body." if name in IN_BODY else ""),
             "schema": _when_given(schema),
         }
         for name, schema in described.items()

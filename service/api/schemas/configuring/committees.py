@@ -34,7 +34,7 @@ from service.api.schemas.configuring.methods import (
 
 
 class BaseKind(StrEnum):
-    """A method of single trees."""
+    """A method that grows a single tree."""
 
     ID3 = "id3"
     C45 = "c45"
@@ -51,7 +51,7 @@ Base = TypeAliasType(
         | Annotated[list[BaseKind], Tag("kinds"), Field(min_length=1, max_length=MOST_TREES)],
         Discriminator(lambda base: "kinds" if isinstance(base, list | tuple) else "kind"),
         Field(
-            description="Of which method the trees are: one, or a list of methods that take turns; `cart` unless told.",
+            description="Method of the trees, or a list of methods that take turns. Default: `cart`.",
             examples=["cart", ["cart", "c45"]],
         ),
     ],
@@ -82,8 +82,8 @@ MaxFeatures = TypeAliasType(
         DrawnWord | DrawnCount | DrawnShare,
         Discriminator(_kind_of_share),
         Field(
-            description="How many of d attributes are drawn: `sqrt`, `log2`, `all`, a number of them from 1, or a "
-            "share of them above 0 and below 1. At least one.",
+            description="How many of d attributes are drawn: `sqrt`, `log2`, `all`, a number from 1, or a share above "
+            "0 and below 1. At least one is drawn.",
             examples=["sqrt", 3, 0.5],
         ),
     ],
@@ -94,17 +94,18 @@ SampleSize = TypeAliasType(
         Annotated[Number, Tag("share"), Field(gt=0, le=1)] | Annotated[WholeNumber, Tag("count"), Field(ge=2)],
         Discriminator(lambda size: "count" if isinstance(size, int | float) and size > 1 else "share"),
         Field(
-            description="How many rows are drawn for each tree: a share of them above 0 and up to 1 (1: as many as "
-            "there are), or a number from 2, at most all.",
+            description="How many rows are drawn for each tree: a share above 0 and up to 1 (1: as many as there are), "
+            "or a number of rows from 2. At most all rows are drawn.",
             examples=[1, 256],
         ),
     ],
 )
-NumberOfTrees = Annotated[WholeNumber, Field(ge=1, le=MOST_TREES, description="How many trees there are.")]
-PerTree = Field(description="How many attributes are drawn once for each tree, which asks no others; null for all.")
-PerNode = Field(description="How many attributes are drawn anew in each node, which is split by one of them.")
+NumberOfTrees = Annotated[WholeNumber, Field(ge=1, le=MOST_TREES, description="Number of trees.")]
+PerTree = Field(description="How many attributes are drawn once for each tree, which tests no others; `null` for all.")
+PerNode = Field(description="How many attributes are drawn at each node, which is split on one of them.")
 Bootstrap = Annotated[
-    Flag, Field(description="Whether rows are drawn with repeats; else each is drawn at most once for a tree.")
+    Flag,
+    Field(description="Whether rows are drawn with replacement. Otherwise each row is drawn at most once for a tree."),
 ]
 
 
@@ -123,7 +124,7 @@ class Committee(Body):
 
 
 class MissingInTrees(StrEnum):
-    """The ways of all methods to treat missing values."""
+    """How training rows with missing values are treated, for all methods."""
 
     WEIGHTED = "weighted"
     MAJORITY = "majority"
@@ -136,10 +137,13 @@ class MissingInTrees(StrEnum):
 CommitteeMissing = Annotated[
     MissingInTrees,
     Field(
-        description="As for each method; `own_category` is `chaid`'s alone. All trees take missing values in one way."
+        description="As for the methods themselves; `own_category` is for `chaid` only. All trees treat missing values "
+        "in the same way."
     ),
 ]
-CommitteeAlpha = Annotated[SplitLevel, Field(description="For `chaid` and `quest`: as there.")]
+CommitteeAlpha = Annotated[
+    SplitLevel, Field(description="For `chaid` and `quest`: as in these methods. Default: 0.05.")
+]
 
 
 class CommitteeOptions(TreeMethodOptions):
@@ -159,7 +163,9 @@ class CommitteeOptions(TreeMethodOptions):
     imbalance: Annotated[ImbalanceOptions | None, Balancing] = None
     missing: CommitteeMissing | None = None  # type: ignore[assignment]
     dialect: Dialect | None = None
-    collapse: Annotated[Collapse | None, Field(description="The trees of a committee are not collapsed.")] = None
+    collapse: Annotated[
+        Collapse | None, Field(description="Not available: the trees of a committee are not collapsed.")
+    ] = None
     alpha: CommitteeAlpha | None = None
     alpha_merge: MergeLevel | None = None
     alpha_split: DivideLevel | None = None
@@ -185,48 +191,49 @@ class CommitteeOptions(TreeMethodOptions):
 
 
 class Bagging(Committee):
-    """Bagging: each tree grows from rows drawn with repeats, and they vote (Breiman 1996)."""
+    """Bagging: each tree is grown from rows drawn with replacement, and the trees vote (Breiman 1996)."""
 
     kind: Literal["bagging"]
 
 
 class BaggingOptions(CommitteeOptions):
-    """Bagging: each tree grows from rows drawn with repeats, and they vote (Breiman 1996)."""
+    """Bagging: each tree is grown from rows drawn with replacement, and the trees vote (Breiman 1996)."""
 
     kind: Literal["bagging"]
 
 
 class RandomForest(Committee):
-    """Random forest: bagging, and each node is split by one of a few attributes drawn for it (Breiman 2001)."""
+    """Random forest: bagging, with each node split on one of a few attributes drawn for it (Breiman 2001)."""
 
     kind: Literal["random_forest"]
 
 
 class RandomForestOptions(CommitteeOptions):
-    """Random forest: bagging, and each node is split by one of a few attributes drawn for it (Breiman 2001)."""
+    """Random forest: bagging, with each node split on one of a few attributes drawn for it (Breiman 2001)."""
 
     kind: Literal["random_forest"]
 
 
 class ExtraTrees(Committee):
-    """Extra-trees: a few attributes are drawn in each node, and a cut for each of them (Geurts 2006)."""
+    """Extra-trees: at each node a few attributes are drawn, and a random cut for each of them (Geurts 2006)."""
 
     kind: Literal["extra_trees"]
 
 
 class ExtraTreesOptions(CommitteeOptions):
-    """Extra-trees: a few attributes are drawn in each node, and a cut for each of them; all rows (Geurts 2006)."""
+    """Extra-trees: at each node a few attributes are drawn, and a random cut for each of them (Geurts 2006).
+
+    By default, each tree is grown from all rows.
+    """
 
     kind: Literal["extra_trees"]
 
 
-AnomalyThreshold = Annotated[
-    Number, Field(ge=0, le=1, description="A row of which the score is above this is an anomaly.")
-]
+AnomalyThreshold = Annotated[Number, Field(ge=0, le=1, description="A row with a score above this is an anomaly.")]
 
 
 class IsolationForest(Body):
-    """Isolation forest: trees of random cuts, in which rows unlike the others end early (Liu 2008)."""
+    """Isolation forest: trees of random cuts, in which rows unlike the others are isolated early (Liu 2008)."""
 
     kind: Literal["isolation_forest"]
     n_trees: NumberOfTrees
@@ -235,9 +242,9 @@ class IsolationForest(Body):
 
 
 class IsolationForestOptions(Body):
-    """Isolation forest: trees of random cuts, in which rows unlike the others end early (Liu 2008).
+    """Isolation forest: trees of random cuts, in which rows unlike the others are isolated early (Liu 2008).
 
-    100 trees of 256 rows each, and a threshold of 0.5, unless told. It predicts no column: leave `target` out.
+    Default: 100 trees of 256 rows each and a threshold of 0.5. It predicts no column: omit `target`.
     """
 
     kind: Literal["isolation_forest"]

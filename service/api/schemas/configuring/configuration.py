@@ -66,40 +66,40 @@ AsideShare = Annotated[Number, Field(ge=0, le=1)]
 
 
 class RandomDivision(Body):
-    """Shares of the rows, drawn with the seed. A class too small to divide stays in train."""
+    """Shares of the rows, drawn at random with the seed. A class too small to be divided stays in `train`."""
 
     kind: Literal["random"]
     train: TrainShare
     validation: AsideShare
     test: AsideShare
-    stratified: Annotated[Flag, Field(description="Divide each class by itself.")]
+    stratified: Annotated[Flag, Field(description="Divide each class separately.")]
 
 
 class RandomDivisionOptions(Body):
-    """Shares of the rows that add up to 1, drawn with the seed. A class too small to divide stays in train."""
+    """Shares of the rows that sum to 1, drawn with the seed. A class too small to be divided stays in `train`."""
 
     kind: Literal["random"]
     train: TrainShare = 0.6
     validation: AsideShare = 0.2
     test: AsideShare = 0.2
-    stratified: Annotated[Flag, Field(description="Divide each class by itself.")] = True
+    stratified: Annotated[Flag, Field(description="Divide each class separately.")] = True
 
 
 class NoDivision(Body):
-    """All rows train."""
+    """All rows are training rows."""
 
     kind: Literal["none"]
 
 
 class ColumnDivision(Body):
-    """A column says of each row: train, validation or test."""
+    """A column assigns each row to `train`, `validation` or `test`."""
 
     kind: Literal["column"]
     column: str
 
 
 class DatasetsDivision(Body):
-    """All rows train; validation and test rows come from other datasets, named by their ids."""
+    """All rows are training rows; validation and test rows come from other datasets, given by their ids."""
 
     kind: Literal["datasets"]
     validation: str | None
@@ -107,7 +107,7 @@ class DatasetsDivision(Body):
 
 
 class DatasetsDivisionOptions(Body):
-    """All rows train; validation and test rows come from other datasets, named by their ids."""
+    """All rows are training rows; validation and test rows come from other datasets, given by their ids."""
 
     kind: Literal["datasets"]
     validation: str | None = None
@@ -125,7 +125,7 @@ DivisionOptions = TypeAliasType(
     ],
 )
 
-WhenEqual = Annotated[OnTie, Field(description="What to do when accuracy stays the same.")]
+WhenEqual = Annotated[OnTie, Field(description="What to do if accuracy stays the same.")]
 
 
 class NoPruning(Body):
@@ -153,20 +153,27 @@ ConfidenceLevel = Annotated[
     Field(
         ge=1e-6,
         le=1 - 1e-6,
-        description="The chance that the true error rate is above the estimate; a smaller one prunes more.",
+        description="Confidence level: the probability that the true error rate is above the estimate. Smaller values "
+        "prune more.",
     ),
 ]
 BoundKind = Annotated[
     options.Bound,
-    Field(description="The exact upper limit of the binomial, or the approximation of C4.5's programs (`normal`)."),
+    Field(
+        description="Upper limit of an error rate: the exact one of the binomial distribution (`binomial`), or the "
+        "approximation of C4.5's programs (`normal`)."
+    ),
 ]
 Raising = Annotated[
-    Flag, Field(description="Also put a node's heaviest branch in its place where that is expected to err less.")
+    Flag,
+    Field(
+        description="Subtree raising: also replace a node by its heaviest branch where fewer errors are expected of it."
+    ),
 ]
 
 
 class ConfidencePruning(Body):
-    """Cut every subtree that is not expected to err less often than a leaf in its place (C4.5); for classes."""
+    """Cut every subtree that is not expected to make fewer errors than a leaf (C4.5); for classification."""
 
     kind: Literal["confidence"]
     cf: ConfidenceLevel
@@ -175,7 +182,7 @@ class ConfidencePruning(Body):
 
 
 class ConfidencePruningOptions(Body):
-    """Cut every subtree that is not expected to err less often than a leaf in its place (C4.5); for classes."""
+    """Cut every subtree that is not expected to make fewer errors than a leaf (C4.5); for classification."""
 
     kind: Literal["confidence"]
     cf: ConfidenceLevel = 0.25
@@ -185,28 +192,34 @@ class ConfidencePruningOptions(Body):
 
 TreeCost = Annotated[
     options.Cost,
-    Field(description="What a tree is charged besides alpha for each leaf; the criterion's impurity unless told."),
+    Field(description="Cost of a tree, to which alpha is added for each leaf. Default: the impurity of the criterion."),
 ]
-Alpha = Annotated[Number, Field(ge=0, description="What a leaf costs; given, or else chosen.")]
+Alpha = Annotated[Number, Field(ge=0, description="Cost of a leaf. If not given, it is chosen.")]
 ChooseAlpha = Annotated[
     options.Choose,
-    Field(description="By the error on validation rows, or by cross-validation on the training rows."),
+    Field(
+        description="How to choose alpha: by the error on validation rows, or by cross-validation on the training rows."
+    ),
 ]
 Folds = Annotated[
     WholeNumber,
-    Field(ge=2, le=1000, description="Parts of a cross-validation; where there are fewer rows, one for each row."),
+    Field(
+        ge=2,
+        le=1000,
+        description="Number of folds of a cross-validation. With fewer rows than folds, every row is a fold.",
+    ),
 ]
 Rule = Annotated[
     options.AlphaRule,
     Field(
-        description="Of a cross-validation: the tree of least error, or the smallest whose error is within one "
-        "standard error of it."
+        description="For cross-validation: the tree with the least error, or the smallest tree whose error is within "
+        "one standard error of it."
     ),
 ]
 
 
 class CostComplexityPruning(Body):
-    """Cut the weakest links (CART): the subtrees that save least for the leaves they have, up to alpha for a leaf."""
+    """Cut the weakest links (CART): the subtrees that save least per leaf, up to a saving of alpha per leaf."""
 
     kind: Literal["cost_complexity"]
     cost: TreeCost
@@ -217,10 +230,10 @@ class CostComplexityPruning(Body):
 
 
 class CostComplexityPruningOptions(Body):
-    """Cut the weakest links (CART): the subtrees that save least for the leaves they have, up to alpha for a leaf.
+    """Cut the weakest links (CART): the subtrees that save least per leaf, up to a saving of alpha per leaf.
 
-    Say alpha, or how to choose it; where neither is said, validation rows choose it, and cross-validation where there
-    are none. QUEST chooses by cross-validation, and then by the rule `one_standard_error`, unless told.
+    Give `alpha`, or `choose` how to find it. Default: by validation rows, or by cross-validation if there are none. For
+    QUEST the default is cross-validation with the rule `one_standard_error`.
     """
 
     kind: Literal["cost_complexity"]
@@ -244,16 +257,17 @@ PruningOptions = TypeAliasType(
 )
 
 Repeats = Annotated[
-    WholeNumber, Field(ge=1, le=MOST_REPEATS, description="How many times all is trained again for each attribute.")
+    WholeNumber,
+    Field(ge=1, le=MOST_REPEATS, description="How many times the model is trained again for each attribute."),
 ]
 
 
 class Retraining(Body):
-    """Find what each attribute is worth by training again with its values shuffled.
+    """Measure the importance of each attribute by training again with its values shuffled.
 
-    Others may then tell what it told. That is measured on the test rows; where there are none, on the rows out of the
-    bag of a committee, else on folds left out of five trainings. It takes as long as a training, times attributes,
-    times repeats.
+    Other attributes may then take its place. Measured on the test rows; if there are none, on the out-of-bag rows of a
+    committee, or else by five-fold cross-validation. It takes as long as one training, times the number of attributes,
+    times the repeats.
     """
 
     kind: Literal["retraining"]
@@ -261,11 +275,11 @@ class Retraining(Body):
 
 
 class RetrainingOptions(Body):
-    """Find what each attribute is worth by training again with its values shuffled.
+    """Measure the importance of each attribute by training again with its values shuffled.
 
-    Others may then tell what it told. That is measured on the test rows; where there are none, on the rows out of the
-    bag of a committee, else on folds left out of five trainings. It takes as long as a training, times attributes,
-    times repeats.
+    Other attributes may then take its place. Measured on the test rows; if there are none, on the out-of-bag rows of a
+    committee, or else by five-fold cross-validation. It takes as long as one training, times the number of attributes,
+    times the repeats.
     """
 
     kind: Literal["retraining"]
@@ -282,8 +296,8 @@ MisclassificationCosts = TypeAliasType(
     Annotated[
         dict[str, CostsOfAnswers],
         Field(
-            description="By actual class, what each wrong answer costs; 1 where not given. A label is then the class "
-            "of least expected cost, and pruning and evaluation look at the mean cost.",
+            description="Cost of each wrong answer, by actual class and then by predicted class. Default: 1. The label "
+            "is then the class of least expected cost, and pruning and evaluation use the mean cost.",
             examples=[{"ill": {"well": 10}}],
         ),
     ],
@@ -294,9 +308,9 @@ TargetNames = Annotated[
     list[str],
     Field(
         min_length=1,
-        description="Numeric columns to predict together. Splits are judged by the sum of their squared errors, so one "
-        "in larger units counts for more: scale them beforehand if that is not wanted. Answers are then given by "
-        "target, also when the list has one name only.",
+        description="Numeric columns to predict together. Splits are judged by the sum of their squared errors, so a "
+        "column in larger units counts for more: scale the columns beforehand if that is not wanted. Answers are given "
+        "by target, even if the list has only one name.",
     ),
 ]
 Target = TypeAliasType(
@@ -312,11 +326,11 @@ Target = TypeAliasType(
 
 
 class Configuration(Body):
-    """Everything about a training but the data, with every default filled in."""
+    """The configuration of a training, with every default filled in."""
 
-    target: Annotated[Target | None, Field(description="Null for an isolation forest, which predicts no column.")]
+    target: Annotated[Target | None, Field(description="`null` for an isolation forest, which predicts no column.")]
     target_kind: TargetKind | None
-    attributes: Annotated[list[str], Field(description="In the order that decides ties.")]
+    attributes: Annotated[list[str], Field(description="Columns to learn from, in the order that decides ties.")]
     sample_weight: str | None
     class_weights: ClassWeights | None
     misclassification_costs: MisclassificationCosts | None
@@ -325,7 +339,7 @@ class Configuration(Body):
     algorithm: Algorithm
     pruning: Pruning
     importance: Annotated[
-        Retraining | None, Field(description="What else is found out about the attributes; null for nothing.")
+        Retraining | None, Field(description="Additional importance measure computed by the training; `null` for none.")
     ]
 
     @model_validator(mode="before")

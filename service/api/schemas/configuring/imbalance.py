@@ -12,19 +12,19 @@ from core.config.from_plain import MOST_TREES
 from service.api.schemas.common import Body, Number, WholeNumber
 
 Ratio = Annotated[Number, Field(ge=1e-9, le=1e9)]
-AtMostTimes = Field(description="A class keeps at most so many times the rows of the rarest.")
-UpToTimes = Field(description="A class gets up to so many times the rows of the most frequent one.")
+AtMostTimes = Field(description="Each class keeps at most this many times the rows of the rarest class.")
+UpToTimes = Field(description="Each class gets up to this many times the rows of the most frequent class.")
 
 
 class Undersampling(Body):
-    """Of every class but the rarest only some rows are drawn for each tree."""
+    """For each tree, only some rows are drawn of every class but the rarest."""
 
     kind: Literal["undersample"]
     ratio: Annotated[Ratio, AtMostTimes]
 
 
 class UndersamplingOptions(Body):
-    """Of every class but the rarest only some rows are drawn for each tree."""
+    """For each tree, only some rows are drawn of every class but the rarest."""
 
     kind: Literal["undersample"]
     ratio: Annotated[Ratio, AtMostTimes] = 1.0
@@ -32,33 +32,37 @@ class UndersamplingOptions(Body):
 
 Parts = Annotated[
     WholeNumber,
-    Field(ge=2, le=MOST_TREES, description="How many parts; null for parts about as large as the next class."),
+    Field(
+        ge=2,
+        le=MOST_TREES,
+        description="Number of parts; `null` for parts about as large as the second most frequent class.",
+    ),
 ]
 
 
 class PartsOfMajority(Body):
-    """The rows of the most frequent class are dealt out to parts, and the trees take turns with them."""
+    """The rows of the most frequent class are divided into parts, which the trees use in turn."""
 
     kind: Literal["parts"]
     n_parts: Parts | None
 
 
 class PartsOfMajorityOptions(Body):
-    """The rows of the most frequent class are dealt out to parts, and the trees take turns with them."""
+    """The rows of the most frequent class are divided into parts, which the trees use in turn."""
 
     kind: Literal["parts"]
     n_parts: Parts | None = None
 
 
 class ClusterUndersampling(Body):
-    """As `undersample`, but the rows kept are those nearest to the centres of as many clusters."""
+    """Like `undersample`, but the rows kept are those nearest to the centres of as many clusters."""
 
     kind: Literal["cluster_undersample"]
     ratio: Annotated[Ratio, AtMostTimes]
 
 
 class ClusterUndersamplingOptions(Body):
-    """As `undersample`, but the rows kept are those nearest to the centres of as many clusters."""
+    """Like `undersample`, but the rows kept are those nearest to the centres of as many clusters."""
 
     kind: Literal["cluster_undersample"]
     ratio: Annotated[Ratio, AtMostTimes] = 1.0
@@ -79,26 +83,27 @@ class OversamplingOptions(Body):
 
 
 class Interpolation(Body):
-    """New rows of every class but the most frequent, each at a random place between two random rows of its class."""
+    """New rows of every class but the most frequent, each at a random point between two random rows of its class."""
 
     kind: Literal["interpolate"]
     ratio: Annotated[Ratio, UpToTimes]
 
 
 class InterpolationOptions(Body):
-    """New rows of every class but the most frequent, each at a random place between two random rows of its class."""
+    """New rows of every class but the most frequent, each at a random point between two random rows of its class."""
 
     kind: Literal["interpolate"]
     ratio: Annotated[Ratio, UpToTimes] = 1.0
 
 
 Neighbours = Annotated[
-    WholeNumber, Field(ge=1, le=1_000, description="Among how many nearest rows of the class the other one is drawn.")
+    WholeNumber,
+    Field(ge=1, le=1_000, description="Number of nearest rows of the class from which the other row is drawn."),
 ]
 
 
 class Smote(Body):
-    """As `interpolate`, but between a row and one of its nearest neighbours in the class (SMOTE)."""
+    """Like `interpolate`, but between a row and one of its nearest neighbours in the class (SMOTE)."""
 
     kind: Literal["smote"]
     ratio: Annotated[Ratio, UpToTimes]
@@ -106,7 +111,7 @@ class Smote(Body):
 
 
 class SmoteOptions(Body):
-    """As `interpolate`, but between a row and one of its nearest neighbours in the class (SMOTE)."""
+    """Like `interpolate`, but between a row and one of its nearest neighbours in the class (SMOTE)."""
 
     kind: Literal["smote"]
     ratio: Annotated[Ratio, UpToTimes] = 1.0
@@ -132,4 +137,6 @@ ImbalanceOptions = TypeAliasType(
         Field(discriminator="kind"),
     ],
 )
-Balancing = Field(description="What is done about rare classes in the rows of each tree; null for nothing.")
+Balancing = Field(
+    description="How the rows of each tree are rebalanced between rare and frequent classes; `null` for not at all."
+)

@@ -14,19 +14,24 @@ from core.config import options
 from core.config.options import BinsAs, Categorical, GainFilter
 from service.api.schemas.common import Body, Flag, Number, WholeNumber
 
-Depth = Annotated[WholeNumber, Field(ge=0, description="How many tests a path has at most; null for no limit.")]
-Leaves = Annotated[WholeNumber, Field(ge=1, description="How many leaves at most, the best node split first.")]
-SplitSize = Annotated[Number, Field(ge=0, description="A node of less weight is a leaf.")]
-LeafSize = Annotated[Number, Field(ge=0, description="The least weight in both branches, or in two of many.")]
-LeastGain = Annotated[Number, Field(ge=0, description="A split that gains less is not made.")]
-LeastScore = Annotated[Number, Field(ge=0, description="The same for the criterion's own score.")]
-LeastImpurity = Annotated[Number, Field(ge=0, description="A node at most this impure is a leaf.")]
+Depth = Annotated[WholeNumber, Field(ge=0, description="Maximum number of tests on a path; `null` for no limit.")]
+Leaves = Annotated[
+    WholeNumber,
+    Field(ge=1, description="Maximum number of leaves, splitting the best node first; `null` for no limit."),
+]
+SplitSize = Annotated[Number, Field(ge=0, description="Minimum weight of a node to be split.")]
+LeafSize = Annotated[
+    Number, Field(ge=0, description="Minimum weight of both branches of a split, or of at least two if there are more.")
+]
+LeastGain = Annotated[Number, Field(ge=0, description="Minimum gain of a split.")]
+LeastScore = Annotated[Number, Field(ge=0, description="Minimum score of a split, as the criterion computes it.")]
+LeastImpurity = Annotated[Number, Field(ge=0, description="A node with at most this impurity is a leaf.")]
 LeastCopy = Annotated[
     Number,
     Field(
         ge=0,
-        description="With weighted missing values: a row of which some branch would get less than this goes whole to "
-        "the heaviest branch.",
+        description="With weighted missing values: a row goes to the heaviest branch as a whole if some branch would "
+        "get less than this weight of it.",
     ),
 ]
 ValidateSplits = Annotated[Flag, Field(description="Split only if accuracy on the validation rows strictly rises.")]
@@ -61,25 +66,31 @@ class StoppingOptions(Body):
 
 
 class InformationGain(Body):
-    """The fall of entropy (ID3)."""
+    """Decrease of entropy (ID3)."""
 
     kind: Literal["information_gain"]
 
 
 Filter = Annotated[
     GainFilter,
-    Field(description="Among which attributes it chooses: those of above-average gain, the better half, all."),
+    Field(
+        description="Attributes that are considered: those with at least average gain (`above_average`), the better "
+        "half by gain (`better_half`) or all (`none`)."
+    ),
 ]
 
 
 Correction = Annotated[
     options.NumericCorrection,
-    Field(description="`release8`: the gain of a threshold pays log2 of how many were tried, over the node's weight."),
+    Field(
+        description="`release8`: the gain of a threshold is reduced by log2 of the number of thresholds tried, divided "
+        "by the weight of the node."
+    ),
 ]
 
 
 class GainRatio(Body):
-    """The gain in proportion to the split's own entropy (C4.5)."""
+    """Gain divided by the entropy of the branch weights (C4.5)."""
 
     kind: Literal["gain_ratio"]
     filter: Filter
@@ -87,7 +98,7 @@ class GainRatio(Body):
 
 
 class GainRatioOptions(Body):
-    """The gain in proportion to the split's own entropy (C4.5)."""
+    """Gain divided by the entropy of the branch weights (C4.5)."""
 
     kind: Literal["gain_ratio"]
     filter: Filter | None = None
@@ -95,19 +106,19 @@ class GainRatioOptions(Body):
 
 
 class Gini(Body):
-    """The fall of the Gini value (CART)."""
+    """Decrease of Gini impurity (CART)."""
 
     kind: Literal["gini"]
 
 
 class ErrorRate(Body):
-    """The fall of the share that the majority class gets wrong."""
+    """Decrease of the error rate of the majority class."""
 
     kind: Literal["error_rate"]
 
 
 class SquaredError(Body):
-    """The fall of the mean squared error, summed over the targets where there are several; for numeric targets."""
+    """Decrease of the mean squared error, summed over the targets if there are several; for regression."""
 
     kind: Literal["squared_error"]
 
@@ -121,22 +132,22 @@ CriterionOptions = TypeAliasType(
 )
 
 
-Bins = Annotated[WholeNumber, Field(ge=2, le=1_000_000, description="How many bins.")]
-Draws = Annotated[WholeNumber, Field(ge=1, le=1_000_000, description="How many thresholds are drawn in each node.")]
+Bins = Annotated[WholeNumber, Field(ge=2, le=1_000_000, description="Number of bins.")]
+Draws = Annotated[WholeNumber, Field(ge=1, le=1_000_000, description="Number of thresholds drawn at each node.")]
 UseOfBins = Annotated[
     BinsAs,
     Field(
         alias="as",
-        description="`thresholds`: the ends of bins are tried in turn. `intervals`: the attribute is cut once, on all "
-        "training rows, and then has one branch per interval, like a category.",
+        description="`thresholds`: the ends of the bins are candidate thresholds. `intervals`: the attribute is cut "
+        "once, on all training rows, and then has one branch per interval, like a category.",
     ),
 ]
 UseOfBinsOption = Annotated[
     BinsAs | None,
     Field(
         alias="as",
-        description="`thresholds` (the default): the ends of bins are tried in turn. `intervals`: the attribute is cut "
-        "once, on all training rows, and then has one branch per interval, like a category.",
+        description="`thresholds` (default): the ends of the bins are candidate thresholds. `intervals`: the attribute "
+        "is cut once, on all training rows, and then has one branch per interval, like a category.",
     ),
 ]
 
@@ -148,7 +159,7 @@ class EveryMidpoint(Body):
 
 
 class ClassBoundaries(Body):
-    """Cut only where the class changes between neighbouring values; for a class to predict."""
+    """Cut only where the class changes between neighbouring values; for classification."""
 
     kind: Literal["boundary"]
 
@@ -162,7 +173,7 @@ class QuantileBins(Body):
 
 
 class QuantileBinsOptions(Body):
-    """Cut between bins of equal weight, 10 unless told."""
+    """Cut between bins of equal weight, 10 by default."""
 
     kind: Literal["quantile"]
     bins: Bins | None = None
@@ -178,7 +189,7 @@ class UniformBins(Body):
 
 
 class UniformBinsOptions(Body):
-    """Cut between bins of equal width, 10 unless told."""
+    """Cut between bins of equal width, 10 by default."""
 
     kind: Literal["uniform"]
     bins: Bins | None = None
@@ -193,21 +204,21 @@ class RandomCuts(Body):
 
 
 class RandomCutsOptions(Body):
-    """Try thresholds, 10 unless told, drawn at random between the smallest and the largest value of the node."""
+    """Try thresholds drawn at random between the smallest and the largest value of the node, 10 by default."""
 
     kind: Literal["random"]
     draws: Draws | None = None
 
 
 class MdlpBins(Body):
-    """Cut where Fayyad and Irani's description length principle finds it worth telling; for a class to predict."""
+    """Cut where Fayyad and Irani's minimum description length principle accepts the cut; for classification."""
 
     kind: Literal["mdlp"]
     bins_as: UseOfBins
 
 
 class MdlpBinsOptions(Body):
-    """Cut where Fayyad and Irani's description length principle finds it worth telling; for a class to predict."""
+    """Cut where Fayyad and Irani's minimum description length principle accepts the cut; for classification."""
 
     kind: Literal["mdlp"]
     bins_as: UseOfBinsOption = None
@@ -237,42 +248,49 @@ NumericCutsOptions = TypeAliasType(
 Branching = Annotated[
     Categorical,
     Field(
-        description="One branch per value; the value that stands best against the rest; two groups of values; or each "
-        "value as a yes-or-no attribute of its own (`one_hot`)."
+        description="`multiway`: one branch per value. `one_vs_rest`: the best single value against the rest. "
+        "`two_groups`: two groups of values. `one_hot`: each value as a yes/no attribute of its own."
     ),
 ]
 RareWeight = Annotated[
     Number,
-    Field(ge=0, description="For two_groups and one_vs_rest: values rarer than this in a node count together as one."),
+    Field(
+        ge=0,
+        description="For `two_groups` and `one_vs_rest`: values with less than this weight in a node count together as "
+        "one value.",
+    ),
 ]
 MissingStrategy = Annotated[
     options.MissingStrategy,
     Field(
-        description="Where a row lacks the value that a split asks for. `weighted`: it goes down every branch with "
-        "part of its weight. `majority`: it is filled before growth with the most frequent category or the median. "
-        "`class_majority`: the same among the rows of its class. `distribution`: it goes down one branch, drawn by the "
-        "branches' shares. `surrogate`: it follows the attribute that best imitates the split; for two branches only."
+        description="How to treat a training row without the value that a split tests. `weighted`: it goes down every "
+        "branch with part of its weight. `majority`: the value is filled in before growth with the most frequent "
+        "category or the median. `class_majority`: the same among the rows of its class. `distribution`: it goes down "
+        "one branch, drawn by the branches' shares. `surrogate`: it follows the attribute that best imitates the "
+        "split; for binary splits only."
     ),
 ]
 
 
 PositiveCosts = TypeAliasType("PositiveCosts", dict[str, Annotated[Number, Field(gt=0, le=1e9)]])
 Costs = TypeAliasType("Costs", dict[str, Annotated[Number, Field(ge=0, le=1e9)]])
-CostMatters = Annotated[Number, Field(ge=0, le=1, description="How much costs matter, from 0 (not at all) to 1.")]
+CostMatters = Annotated[
+    Number, Field(ge=0, le=1, description="How much costs matter, from 0 (not at all) to 1 (fully).")
+]
 
 
 class TanSchlimmerCosts(Body):
     """Attributes are compared by Gain² / Cost (Tan and Schlimmer); with information gain only."""
 
     kind: Literal["tan_schlimmer"]
-    costs: Annotated[PositiveCosts, Field(description="Of attributes by name; 1 where not given.")]
+    costs: Annotated[PositiveCosts, Field(description="Cost of each attribute, by name. Default: 1.")]
 
 
 class NunezCosts(Body):
     """Attributes are compared by (2^Gain - 1) / (Cost + 1)^w (Núñez); with information gain only."""
 
     kind: Literal["nunez"]
-    costs: Annotated[Costs, Field(description="Of attributes by name; 1 where not given.")]
+    costs: Annotated[Costs, Field(description="Cost of each attribute, by name. Default: 1.")]
     w: CostMatters
 
 
@@ -280,7 +298,7 @@ class NunezCostsOptions(Body):
     """Attributes are compared by (2^Gain - 1) / (Cost + 1)^w (Núñez); with information gain only."""
 
     kind: Literal["nunez"]
-    costs: Annotated[Costs, Field(description="Of attributes by name; 1 where not given.")]
+    costs: Annotated[Costs, Field(description="Cost of each attribute, by name. Default: 1.")]
     w: CostMatters = 1.0
 
 
@@ -288,7 +306,7 @@ AttributeCosts = TypeAliasType("AttributeCosts", Annotated[TanSchlimmerCosts | N
 AttributeCostsOptions = TypeAliasType(
     "AttributeCostsOptions", Annotated[TanSchlimmerCosts | NunezCostsOptions, Field(discriminator="kind")]
 )
-AskingCosts = Field(description="What it costs to ask for attributes, weighed against their gain; null for none.")
+AskingCosts = Field(description="Costs of testing attributes, weighed against their gain; `null` for none.")
 
 
 class TreeMethod(Body):
@@ -327,28 +345,35 @@ class TreeMethodOptions(MethodOptions):
 
 
 class Id3(TreeMethod):
-    """ID3: information gain, one branch per value; categorical attributes and a class to predict."""
+    """ID3: information gain, one branch per value; for classification by categorical attributes."""
 
     kind: Literal["id3"]
 
 
 class Id3Options(TreeMethodOptions):
-    """ID3: information gain, one branch per value; categorical attributes and a class to predict."""
+    """ID3: information gain, one branch per value; for classification by categorical attributes."""
 
     kind: Literal["id3"]
 
 
 Dialect = Annotated[
     options.Dialect,
-    Field(description="As in the books, or with what C4.5 release 8 and Weka's J48 do beyond them (`release8`)."),
+    Field(
+        description="As in the textbooks (`textbook`), or with the additions of C4.5 release 8 and Weka's J48 "
+        "(`release8`)."
+    ),
 ]
 Collapse = Annotated[
-    Flag, Field(description="Take back subtrees that make no fewer training errors; true in release8 unless told.")
+    Flag,
+    Field(
+        description="Whether to cut subtrees that make no fewer training errors than a leaf. Default: true with the "
+        "dialect `release8`, otherwise false."
+    ),
 ]
 
 
 class C45(TreeMethod):
-    """C4.5: gain ratio among the attributes of above-average gain; a class to predict."""
+    """C4.5: gain ratio among the attributes with at least average gain; for classification."""
 
     kind: Literal["c45"]
     dialect: Dialect
@@ -356,7 +381,7 @@ class C45(TreeMethod):
 
 
 class C45Options(TreeMethodOptions):
-    """C4.5: gain ratio among the attributes of above-average gain; a class to predict."""
+    """C4.5: gain ratio among the attributes with at least average gain; for classification."""
 
     kind: Literal["c45"]
     dialect: Dialect | None = None
@@ -364,13 +389,13 @@ class C45Options(TreeMethodOptions):
 
 
 class Cart(TreeMethod):
-    """CART: binary splits, by Gini for a class and by squared error for a number or several."""
+    """CART: binary splits, by Gini impurity for classification, by squared error for one or several numeric targets."""
 
     kind: Literal["cart"]
 
 
 class CartOptions(TreeMethodOptions):
-    """CART: binary splits, by Gini for a class and by squared error for a number or several."""
+    """CART: binary splits, by Gini impurity for classification, by squared error for one or several numeric targets."""
 
     kind: Literal["cart"]
 
@@ -380,17 +405,20 @@ TestLevel = Annotated[
     Field(
         ge=1e-9,
         le=1,
-        description="An attribute is significant if p is below this, divided by the number of tests; 0.05 unless told.",
+        description="An attribute is significant if its p-value is below this, divided by the number of tests. "
+        "Default: 0.05.",
     ),
 ]
 SplitLevel = Annotated[
     Number,
-    Field(ge=1e-9, le=1, description="A node is split if the smallest adjusted p is at most this; 0.05 unless told."),
+    Field(
+        ge=1e-9, le=1, description="A node is split if the smallest adjusted p-value is at most this. Default: 0.05."
+    ),
 ]
 MergeLevel = Annotated[
     Number,
     Field(
-        ge=1e-9, le=1, description="Groups are merged while the largest p of a pair is above this; 0.05 unless told."
+        ge=1e-9, le=1, description="Groups are merged while the largest p-value of a pair is above this. Default: 0.05."
     ),
 ]
 DivideLevel = Annotated[
@@ -398,70 +426,78 @@ DivideLevel = Annotated[
     Field(
         ge=1e-9,
         le=1,
-        description="A merged group of three values or more is divided again if the smallest p of a division is at "
-        "most this, which is not above alpha_merge. 0.05 unless told; null: never.",
+        description="A merged group of three or more values is split in two again if the smallest p-value of all ways "
+        "to do so is at most this. At most `alpha_merge`. Default: 0.05; `null`: never.",
     ),
 ]
 Bonferroni = Annotated[
-    Flag, Field(description="Multiply p by the number of ways to make so many groups; true unless told.")
+    Flag,
+    Field(description="Whether to multiply p-values by the number of ways to form that many groups. Default: true."),
 ]
 Exhaustive = Annotated[
     Flag,
     Field(
-        description="Merge on to two groups and take the step of smallest p (Biggs, de Ville and Suen), without "
-        "alpha_merge and alpha_split; false unless told."
+        description="Whether to go on merging down to two groups and take the step with the smallest p-value (Biggs, "
+        "de Ville and Suen), without `alpha_merge` and `alpha_split`. Default: false."
     ),
 ]
 ChaidBins = Annotated[
     WholeNumber,
-    Field(ge=2, le=1_000, description="How many categories are made of numbers, on all training rows; 10 unless told."),
+    Field(
+        ge=2,
+        le=1_000,
+        description="Number of intervals into which a numeric attribute is cut, on all training rows. Default: 10.",
+    ),
 ]
-Binning = Annotated[options.Binning, Field(description="Bins of equal weight (the default), or of equal width.")]
+Binning = Annotated[
+    options.Binning, Field(description="Intervals of equal weight (`equal_count`, the default) or of equal width.")
+]
 TableStatistic = Annotated[
     options.TableStatistic,
-    Field(description="For a class to predict: Pearson's chi-squared (the default), or that of the likelihood ratio."),
+    Field(description="For classification: Pearson's chi-squared (default) or the likelihood-ratio chi-squared."),
 ]
 ChaidMissing = Annotated[
     options.ChaidMissing,
     Field(
-        description="`own_category` (the default): missing is one more category, which may be merged with any; where "
-        "no row of a node lacked the value, as in `weighted`. `weighted`: down every branch with part of the weight."
+        description="`own_category` (default): missing is one more category, which may be merged with any other; at a "
+        "node where no training row lacked the value, as with `weighted`. `weighted`: a row goes down every branch "
+        "with part of its weight."
     ),
 ]
 WhenInsignificant = Annotated[
     options.WhenInsignificant,
     Field(
-        description="What to do where no attribute is significant. `smallest_p`: split on the one of smallest p, and "
-        "leave the rest to pruning. `stop`: make a leaf."
+        description="What to do if no attribute is significant. `smallest_p`: split on the one with the smallest "
+        "p-value, and leave the rest to pruning. `stop`: make a leaf."
     ),
 ]
 
 
 class Chaid(Body):
-    """CHAID: categories that say the same of the target are merged, and the smallest adjusted p chooses the attribute.
+    """CHAID: categories that do not differ significantly are merged; the smallest adjusted p-value chooses the split.
 
-    A branch for each group of values; chi-squared for a class to predict, F for a number. Weights count as numbers of
-    rows. It has no gains, so `max_leaves`, `min_gain` and `min_score` do not go with it.
+    One branch per group of values; chi-squared tests for classification, F tests for regression. Weights count as
+    numbers of rows. There are no gains, so `max_leaves`, `min_gain` and `min_score` cannot be used.
     """
 
     kind: Literal["chaid"]
     alpha: SplitLevel
-    alpha_merge: Annotated[MergeLevel | None, Field(description="Null where merging is exhaustive.")]
+    alpha_merge: Annotated[MergeLevel | None, Field(description="`null` if merging is exhaustive.")]
     alpha_split: DivideLevel | None
     bonferroni: Bonferroni
     exhaustive: Exhaustive
     bins: ChaidBins
     binning: Binning
-    statistic: Annotated[TableStatistic | None, Field(description="Null where a number is predicted: F judges it.")]
+    statistic: Annotated[TableStatistic | None, Field(description="`null` for regression, which uses the F test.")]
     missing: ChaidMissing
     stopping: Stopping
 
 
 class ChaidOptions(MethodOptions):
-    """CHAID: categories that say the same of the target are merged, and the smallest adjusted p chooses the attribute.
+    """CHAID: categories that do not differ significantly are merged; the smallest adjusted p-value chooses the split.
 
-    A branch for each group of values; chi-squared for a class to predict, F for a number. Weights count as numbers of
-    rows. It has no gains, so `max_leaves`, `min_gain` and `min_score` do not go with it.
+    One branch per group of values; chi-squared tests for classification, F tests for regression. Weights count as
+    numbers of rows. There are no gains, so `max_leaves`, `min_gain` and `min_score` cannot be used.
     """
 
     kind: Literal["chaid"]
@@ -484,10 +520,10 @@ class ChaidOptions(MethodOptions):
 
 
 class Quest(Body):
-    """QUEST: tests choose the attribute, whatever number of values it has, and discriminant analysis the split.
+    """QUEST: tests choose the attribute, without favouring many values, and discriminant analysis finds the split.
 
-    Binary splits; a class to predict. Weights count as numbers of rows. It has no gains, so `max_leaves`, `min_gain`
-    and `min_score` do not go with it.
+    Binary splits; for classification. Weights count as numbers of rows. There are no gains, so `max_leaves`, `min_gain`
+    and `min_score` cannot be used.
     """
 
     kind: Literal["quest"]
@@ -498,10 +534,10 @@ class Quest(Body):
 
 
 class QuestOptions(MethodOptions):
-    """QUEST: tests choose the attribute, whatever number of values it has, and discriminant analysis the split.
+    """QUEST: tests choose the attribute, without favouring many values, and discriminant analysis finds the split.
 
-    Binary splits; a class to predict. Weights count as numbers of rows. It has no gains, so `max_leaves`, `min_gain`
-    and `min_score` do not go with it.
+    Binary splits; for classification. Weights count as numbers of rows. There are no gains, so `max_leaves`, `min_gain`
+    and `min_score` cannot be used.
     """
 
     kind: Literal["quest"]
@@ -514,15 +550,20 @@ class QuestOptions(MethodOptions):
 Fit = Annotated[
     options.LinearFit,
     Field(
-        description="How weights are learnt. `oc1`: least squares, then one coefficient at a time by gain. `lda`: by "
-        "least squares only, the direction of the linear discriminant. `logistic`: by logistic regression."
+        description="How the weights are learnt. `oc1`: by least squares, then one coefficient at a time by gain. "
+        "`lda`: by least squares only, the direction of the linear discriminant. `logistic`: by logistic regression."
     ),
 ]
-MostTerms = Annotated[WholeNumber, Field(ge=2, le=1_000, description="How many terms a sum has; null for no limit.")]
+MostTerms = Annotated[
+    WholeNumber, Field(ge=2, le=1_000, description="Maximum number of terms of a sum; `null` for no limit.")
+]
 
 
 class Multivariate(TreeMethod):
-    """Multivariate trees: tests on weighted sums of attributes where those gain more than tests on one; for a class."""
+    """Multivariate trees: tests on weighted sums of attributes where these gain more than tests on one attribute.
+
+    For classification.
+    """
 
     kind: Literal["multivariate"]
     fit: Fit
@@ -530,7 +571,10 @@ class Multivariate(TreeMethod):
 
 
 class MultivariateOptions(TreeMethodOptions):
-    """Multivariate trees: tests on weighted sums of attributes where those gain more than tests on one; for a class."""
+    """Multivariate trees: tests on weighted sums of attributes where these gain more than tests on one attribute.
+
+    For classification.
+    """
 
     kind: Literal["multivariate"]
     fit: Fit | None = None

@@ -10,75 +10,92 @@ from service.api.schemas.common import Answer, Page
 
 
 class PruningEvidence(Answer):
-    """The counts behind a decision; null where they do not apply."""
+    """The figures behind a decision; `null` where they do not apply."""
 
     branch_leaves: Annotated[
         int | None,
-        Field(description="The leaves of the node's subtree before the decision; null in models of earlier versions."),
+        Field(
+            description="Number of leaves of the node's subtree before the decision; `null` in models of earlier "
+            "versions."
+        ),
     ]
-    rows: Annotated[int | None, Field(description="How many validation rows judged.")]
-    weight: Annotated[float | None, Field(description="Their weight.")]
-    correct_before: Annotated[float | None, Field(description="The weight answered rightly as the tree stood.")]
-    correct_after: Annotated[float | None, Field(description="The same with the other choice made.")]
-    cost_before: Annotated[float | None, Field(description="Where wrong answers have costs: their sum as it stood.")]
-    cost_after: Annotated[float | None, Field(description="The same with the other choice made.")]
+    rows: Annotated[int | None, Field(description="Number of validation rows.")]
+    weight: Annotated[
+        float | None,
+        Field(
+            description="Weight of the validation rows; for pruning by training rows, the training weight of the node."
+        ),
+    ]
+    correct_before: Annotated[float | None, Field(description="Weight predicted correctly by the tree as it stood.")]
+    correct_after: Annotated[float | None, Field(description="The same with the alternative that was considered.")]
+    cost_before: Annotated[
+        float | None, Field(description="If wrong answers have costs: their sum for the tree as it stood.")
+    ]
+    cost_after: Annotated[float | None, Field(description="The same with the alternative that was considered.")]
     errors: Annotated[
         float | None,
         Field(
-            description="Confidence pruning: the training weight that the node as a leaf would answer wrongly; where "
-            "wrong answers have costs, each counts by its cost over the largest."
+            description="Confidence pruning: training weight that the node as a leaf would predict wrongly; if wrong "
+            "answers have costs, each counts by its cost divided by the largest cost."
         ),
     ]
     cf: Annotated[float | None, Field(description="Confidence pruning: the confidence level.")]
     bound: Annotated[float | None, Field(description="Confidence pruning: the upper limit of the leaf's error rate.")]
-    leaf_estimate: Annotated[float | None, Field(description="Confidence pruning: errors expected of the leaf.")]
-    subtree_estimate: Annotated[float | None, Field(description="Confidence pruning: errors expected of the subtree.")]
+    leaf_estimate: Annotated[float | None, Field(description="Confidence pruning: expected errors of the leaf.")]
+    subtree_estimate: Annotated[float | None, Field(description="Confidence pruning: expected errors of the subtree.")]
     raised_estimate: Annotated[
-        float | None, Field(description="Confidence pruning: errors expected of the heaviest branch in its place.")
+        float | None,
+        Field(description="Confidence pruning: expected errors of the heaviest branch in the node's place."),
     ]
-    raised_node: Annotated[int | None, Field(description="Confidence pruning: the child at the heaviest branch.")]
+    raised_node: Annotated[int | None, Field(description="Confidence pruning: the child on the heaviest branch.")]
     node_cost: Annotated[
-        float | None, Field(description="Cost-complexity pruning: C(t), what the node costs as a leaf.")
+        float | None, Field(description="Cost-complexity pruning: C(t), the cost of the node as a leaf.")
     ]
-    branch_cost: Annotated[float | None, Field(description="Cost-complexity pruning: C(T_t), what its subtree costs.")]
+    branch_cost: Annotated[float | None, Field(description="Cost-complexity pruning: C(T_t), the cost of its subtree.")]
     link: Annotated[
         float | None,
-        Field(description="Cost-complexity pruning: g(t), what the subtree saves for each leaf beyond the first."),
+        Field(description="Cost-complexity pruning: g(t), what the subtree saves per leaf beyond the first."),
     ]
 
 
 class PruningEntry(Answer):
-    """One decision. The tree after it is the step of that number."""
+    """A pruning decision. The tree after it is the step with this number."""
 
     step: Annotated[int, Field(examples=[1])]
-    node: Annotated[int, Field(description="The node it is about.", examples=[9])]
-    attribute: Annotated[str, Field(description="What the node asked before.", examples=["texture"])]
+    node: Annotated[int, Field(description="The node that the decision is about.", examples=[9])]
+    attribute: Annotated[
+        str, Field(description="Attribute that the node tested before the decision.", examples=["texture"])
+    ]
     method: Method
     decision: Annotated[
         Decision,
         Field(
-            description="`cut`: the node became a leaf; `kept`: it stayed; `raised`: its heaviest branch took its "
-            "place."
+            description="`cut`: the node became a leaf. `kept`: the node kept its subtree. `raised`: its heaviest "
+            "branch took its place."
         ),
     ]
     before: Annotated[
         float,
         Field(
-            description="The measure as the tree stood: accuracy, mean cost or mean squared error on validation rows; "
-            "for `collapse` the training weight answered wrongly, for `confidence` the errors expected of the subtree, "
-            "for `cost_complexity` the cost of the whole tree."
+            description="The measure for the tree as it stood: accuracy, mean cost or mean squared error on the "
+            "validation rows; for `collapse` the training weight predicted wrongly by the subtree, for `confidence` "
+            "the expected errors of the subtree, for `cost_complexity` the cost of the whole tree."
         ),
     ]
     after: Annotated[
-        float, Field(description="The measure with the other choice made: the cut, the branch raised, or the split.")
+        float,
+        Field(
+            description="The measure with the alternative that was considered: the cut, the raised branch or (for "
+            "`validate_splits`) the split."
+        ),
     ]
     alpha: Annotated[
         float | None,
-        Field(description="For cost-complexity pruning: the alpha from which on the node is a leaf."),
+        Field(description="Cost-complexity pruning: the alpha from which on the node is a leaf."),
     ]
     evidence: PruningEvidence
-    leaves: Annotated[int, Field(description="Leaves left after the decision.")]
-    depth: Annotated[int, Field(description="Depth left after the decision.")]
+    leaves: Annotated[int, Field(description="Number of leaves of the tree after the decision.")]
+    depth: Annotated[int, Field(description="Depth of the tree after the decision.")]
 
     @classmethod
     def of(cls, step: PruningStep, model: Model) -> "PruningEntry":
@@ -100,20 +117,20 @@ class PruningEntry(Answer):
 
 
 class CrossValidationEntry(Answer):
-    """How the trees of one alpha answered rows that they were grown without."""
+    """How well the trees of one alpha predict rows that they were not grown from."""
 
-    alpha: Annotated[float, Field(description="From this alpha on, until the next, the tree is that of `step`.")]
+    alpha: Annotated[float, Field(description="From this alpha up to the next one, the tree is that of `step`.")]
     step: int
-    leaves: Annotated[int, Field(description="Leaves of the tree of that step.")]
+    leaves: Annotated[int, Field(description="Number of leaves of the tree at that step.")]
     error: Annotated[
         float,
-        Field(description="The share answered wrongly, the mean cost, or the mean squared error of rows left out."),
+        Field(description="Error rate, mean cost or mean squared error on the held-out rows."),
     ]
-    standard_error: Annotated[float, Field(description="Of that error.")]
+    standard_error: Annotated[float, Field(description="Standard error of `error`.")]
 
 
 class CrossValidationTable(Answer):
-    """The table by which alpha was chosen, from the full tree to the root."""
+    """The cross-validation by which alpha was chosen, from the full tree to the root."""
 
     folds: int
     items: list[CrossValidationEntry]
@@ -132,4 +149,4 @@ class CrossValidationTable(Answer):
 
 
 class PruningPage(Page[PruningEntry]):
-    """Decisions in the order they were made."""
+    """Pruning decisions, in the order in which they were made."""

@@ -10,59 +10,60 @@ from service.api.schemas.common import Body, Number, WholeNumber
 
 
 class AverageVoting(Body):
-    """The mean of the trees' probabilities, or numbers; this is what is done unless told."""
+    """The mean of the trees' probabilities or numbers. This is the default."""
 
     kind: Literal["average"]
 
 
 class MajorityVoting(Body):
-    """Each tree votes for one class; the class with most votes. Probabilities are then the shares of votes."""
+    """Each tree votes for one class; the class with the most votes wins. Probabilities are then the shares of votes."""
 
     kind: Literal["majority"]
 
 
 class UnanimousVoting(Body):
-    """The class that all trees vote for; undecided where one votes for another."""
+    """The class that all trees vote for; undecided if one votes for another."""
 
     kind: Literal["unanimous"]
 
 
 class VetoVoting(Body):
-    """The class with most votes; undecided where one of the named trees votes for another."""
+    """The class with the most votes; undecided if one of the given trees votes for another."""
 
     kind: Literal["veto"]
     trees: Annotated[
-        list[Annotated[WholeNumber, Field(ge=0)]], Field(min_length=1, description="The trees that must agree.")
+        list[Annotated[WholeNumber, Field(ge=0)]],
+        Field(min_length=1, description="Indices of the trees that must agree."),
     ]
 
 
 class ThresholdVoting(Body):
-    """The class with most votes; undecided where it has less than a share of all."""
+    """The class with the most votes; undecided if its share of the votes is less than `share`."""
 
     kind: Literal["threshold"]
-    share: Annotated[Number, Field(gt=0, le=1, description="The part of the votes that a class needs.")] = 0.5
+    share: Annotated[Number, Field(gt=0, le=1, description="Share of the votes that the class needs.")] = 0.5
 
 
 class TrimmedVoting(Body):
-    """The mean of the trees' probabilities, or numbers, without the lowest and highest tenth of each.
+    """The mean of the trees' probabilities or numbers, without the lowest and the highest tenth of each.
 
-    What is left of the classes is made to sum to 1 again.
+    The remaining probabilities are rescaled to sum to 1.
     """
 
     kind: Literal["trimmed"]
 
 
 class BayesianVoting(Body):
-    """The mean of the trees' probabilities, each drawn towards the class's share in the training data.
+    """The mean of the trees' probabilities, each shrunk towards the class's share in the training data.
 
-    WR = v/(v+m)·R + m/(v+m)·C: R is the class's share in the leaf reached, v the leaf's weight, C its share in the
-    training data.
+    WR = v/(v+m)·R + m/(v+m)·C, where R is the class's share in the leaf reached, v the weight of the leaf, and C the
+    class's share in the training data.
     """
 
     kind: Literal["bayesian"]
     m: Annotated[
         Number | None,
-        Field(ge=0, le=1e9, description="The weight of C; the median weight of the forest's leaves unless told."),
+        Field(ge=0, le=1e9, description="Weight of C. Default: the median weight of the forest's leaves."),
     ] = None
 
 
