@@ -1,7 +1,8 @@
 """Hold what one run of the net found against the table of digests, or against another run."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tests.net.orders import ORDERS
 from tests.net.running import Digests, Found
 
 TABLE = Path(__file__).parent / "digests.json"
+TEXT = re.compile(r"openapi\.json: \S*/(?:description|summary) is ")
 EXCERPT = 90  # characters of two answers, from where they begin to differ
 
 
@@ -98,6 +100,14 @@ def openapi_differences(base: Any, ours: Any, place: str = "#") -> Iterator[str]
             yield from openapi_differences(a, b, f"{place}/{index}")
     elif base != ours:
         yield f"openapi.json: {place} is {ours!r}, in the base {base!r}"
+
+
+def without_texts(found: Iterable[str]) -> list[str]:
+    """Differences of a document, of which those in texts for readers are only counted."""
+    every = list(found)
+    others = [each for each in every if not TEXT.match(each)]
+    n_texts = len(every) - len(others)
+    return [*others, f"openapi.json: {n_texts} descriptions and summaries differ"] if n_texts else others
 
 
 def short(digest: str | None) -> str:

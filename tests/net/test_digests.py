@@ -7,7 +7,7 @@ import pytest
 
 from service.kernel_cache import KernelCache
 from tests.net.answers import QUESTIONS
-from tests.net.comparing import changes, differences, disagreements, openapi_differences, read_table
+from tests.net.comparing import changes, differences, disagreements, openapi_differences, read_table, without_texts
 from tests.net.orders import ENGINES, ORDERS
 from tests.net.processors import OLD
 from tests.net.running import Found, run_net
@@ -104,3 +104,12 @@ def test_two_checkouts_are_compared_answer_by_answer() -> None:
 def test_documents_are_compared_but_for_the_version(ours: object, told: list[str]) -> None:
     base = {"info": {"version": "1", "title": "t"}, "paths": {"/a": [1]}}
     assert list(openapi_differences(base, ours)) == told
+
+
+def test_texts_of_a_document_are_only_counted() -> None:
+    base, ours = {"a": {"description": "x", "type": "number"}}, {"a": {"description": "y", "type": "string"}}
+    assert without_texts(openapi_differences(base, ours)) == [
+        "openapi.json: #/a/type is 'string', in the base 'number'",
+        "openapi.json: 1 descriptions and summaries differ",
+    ]
+    assert without_texts(openapi_differences(base, base)) == []
