@@ -6,7 +6,7 @@ BENCH := bench/.venv
 MLSERVER := bench/.venv-mlserver
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check style types layers test-fast lint files format test-bounds openapi released-api \
+.PHONY: help serve test check style types layers test-fast lint files format test-bounds fuzz openapi released-api \
 	requirements bench faster same processors clean
 
 ##@ To use it
@@ -49,6 +49,10 @@ files: $(VENV)/.development ## Check the files for Docker and for hosted CI
 # How soon a training tells how far it is would only show that checking takes long, so those tests have no marker.
 test-bounds: $(VENV)/.development ## Run the tests of compiled kernels again, with every index of an array checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -m bounds tests/core
+
+# Each property on ten times as many examples as in `make test`, and on other ones each time: make fuzz TESTS=tests/core/rules
+fuzz: $(VENV)/.development ## Try every property on many more generated examples
+	EXAMPLES=4 $(BIN)/python -m pytest -n 2 $(or $(TESTS),tests/core)
 
 openapi: $(VENV)/.development ## Write openapi.json anew
 	$(BIN)/python -m service openapi > openapi.json

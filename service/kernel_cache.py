@@ -79,7 +79,8 @@ class KernelCache:
 def find_cache(settings: Settings) -> KernelCache:
     """The first complete folder, else the first that can be written."""
     processor = chosen_processor(settings.cpu)
-    folders = [(folder / kernels_key(processor)).absolute() for folder in settings.kernel_dirs]
+    key = kernels_key(processor)
+    folders = [(folder / key).absolute() for folder in settings.kernel_dirs]
     complete = (folder for folder in folders if (folder / COMPLETE).exists())
     return KernelCache(next(complete, None) or next(filter(_can_be_written, folders), None), processor)
 

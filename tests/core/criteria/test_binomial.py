@@ -2,11 +2,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, binomtest, norm
 
 from core.criteria.binomial import added_errors, two_sided_limits, upper_limits
+from tests.examples import examples
 
 LEVELS = (0.25, 0.01, 0.1, 0.5, 1e-4, 0.9)
 
@@ -20,7 +21,7 @@ def test_limits_are_those_of_the_beta_distribution(cf):
     assert upper_limits(errors, weights, cf) == pytest.approx(expected, rel=1e-9, abs=0)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(1, 500), st.data(), st.sampled_from(LEVELS))
 def test_at_the_limit_so_few_errors_are_seen_with_the_given_chance(n, data, cf):
     errors = data.draw(st.integers(0, n - 1))
@@ -61,7 +62,7 @@ def test_nothing_errs_nowhere():
     assert added_errors(np.zeros(1), np.zeros(1), 0.25).tolist() == [0.0]
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(1, 300), st.data())
 def test_two_sided_limits_are_clopper_and_pearsons(n, data):
     counted = data.draw(st.integers(0, n))

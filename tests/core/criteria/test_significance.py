@@ -2,11 +2,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
 from core.criteria.significance import likelihood_ratio, pearson, significance, variance_tests
+from tests.examples import examples
 
 CELLS = st.one_of(st.integers(0, 60), st.floats(0.25, 40)).map(float)
 
@@ -38,7 +39,7 @@ def moments(groups):
     )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(tables(), st.sampled_from([(pearson, "pearson"), (likelihood_ratio, "log-likelihood")]))
 def test_a_table_is_judged_as_scipy_does(table, test):
     ours, lambda_ = test
@@ -53,7 +54,7 @@ def test_a_table_is_judged_as_scipy_does(table, test):
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9, abs=1e-290)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(groups_of_numbers())
 def test_means_are_compared_as_scipy_does(groups):
     weights, means, variations = moments(groups)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.drawing import regions as module
@@ -10,6 +10,7 @@ from core.drawing.regions import SQUARE, Plane, TooManyPieces, area, clipped, re
 from core.prediction.predictor import Predictor
 from core.tables.schema import Kind
 from tests.core.wild_trees import some_view, wild_schema, wild_table, wild_tree
+from tests.examples import examples
 
 
 def wild_plane(seed):
@@ -26,7 +27,7 @@ def wild_plane(seed):
     return some_view(chance, tree), Plane((numeric[0], numeric[1]), (-1.3, -1.2), (4.1, 4.3), cells), chance
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(0, 10_000))
 def test_regions_cover_the_plane_and_answer_as_predictions_do(seed):
     wild = wild_plane(seed)

@@ -2,12 +2,13 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.drawing.svg import tree_svg
 from tests.core.building import cart, id3, model_of, samples_of
 from tests.core.stored_models import classification_model, regression_model, several_numbers_model
 from tests.core.strategies import trainings
+from tests.examples import examples
 from tests.golden_tables import golden_samples
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -56,7 +57,7 @@ def test_every_node_left_is_drawn_once(make):
         assert_well_drawn(model, step)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(trainings())
 def test_any_tree_is_well_drawn(training):
     assert_well_drawn(model_of(*training), 0)

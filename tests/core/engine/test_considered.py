@@ -1,17 +1,18 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.engine.considered import candidates_by_node, spent_above
 from core.tree.tree import full_view
 from tests.core.both_engines import grow
 from tests.core.building import id3
 from tests.core.strategies import trainings
+from tests.examples import examples
 from tests.golden_tables import golden_samples
 
 pytestmark = pytest.mark.bounds
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(trainings())
 def test_the_chosen_split_is_among_the_candidates_bit_for_bit(training):
     samples, algorithm = training

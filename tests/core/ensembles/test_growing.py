@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.arithmetic.randomness import path_key, root_key
@@ -35,6 +35,7 @@ from core.tables.target import ClassTarget
 from tests.core.both_engines import assert_same_bytes
 from tests.core.building import c45, cart, id3, samples_of
 from tests.core.strategies import trainings
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -161,7 +162,7 @@ def test_a_quest_node_shares_its_alpha_among_the_columns_drawn():
 
 
 @given(trainings(max_outputs=2), st.integers(0, 3))
-@settings(max_examples=60)
+@examples(60)
 def test_threads_change_nothing(training, seed):
     samples, algorithm = training
     committee = Committee("random_forest", (algorithm,), n_trees=3, max_features=FeatureShare.SQRT)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import ConfidencePruning
@@ -17,6 +17,7 @@ from tests.core.building import CUT, KEEP, cart, cart_for_numbers, id3, model_of
 from tests.core.pruning.replay import accuracy_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
 from tests.core.strategies import trainings
+from tests.examples import examples
 from tests.golden_tables import PRINTED_ORDER, golden_samples
 
 pytestmark = pytest.mark.bounds
@@ -111,7 +112,7 @@ def test_what_is_needed_is_among_the_thinned(n_steps, wanted):
 
 
 @given(trainings(missing=True), st.integers(0, 2**32))
-@settings(max_examples=40)
+@examples(40)
 def test_raised_branches_are_seen_at_their_steps(training, seed):
     samples, algorithm = training
     if not isinstance(samples.target, ClassTarget):

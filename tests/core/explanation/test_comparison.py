@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.explanation.comparison import PartingKind, Route, parting, partings, same_numbers
@@ -11,6 +11,7 @@ from core.tables.target import Task
 from tests.core.building import CUT, cart, cart_for_numbers, model_of
 from tests.core.prediction.test_bounds import with_holes
 from tests.core.strategies import samples
+from tests.examples import examples
 
 POLICIES = (MissingPolicy.WEIGHTED, MissingPolicy.LAST_NODE, MissingPolicy.MAJORITY_BRANCH)
 
@@ -21,7 +22,7 @@ def routes(model, step, policy, records):
         yield Route(model, view, step, policy, fills=False, reached=reached)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(samples(max_columns=3, max_rows=12, max_outputs=2), st.integers(0, 2**32))
 def test_ways_part_just_where_answers_differ(drawn, seed):
     chance = np.random.default_rng(seed)

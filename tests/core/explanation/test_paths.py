@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.explanation.paths import Explainer, Outcome, holes_of
 from core.prediction.routing import MissingPolicy, leaves_reached
@@ -12,12 +12,13 @@ from tests.core.both_engines import grow
 from tests.core.building import id3, samples_of
 from tests.core.prediction.test_answers import sent
 from tests.core.strategies import trainings
+from tests.examples import examples
 from tests.golden_tables import golden_samples
 
 pytestmark = pytest.mark.bounds
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings())
 def test_the_weight_of_a_path_is_the_product_of_its_tests(training):
     samples, algorithm = training

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.explanation.sentences import Sentences
@@ -21,6 +21,7 @@ from tests.core.prediction.test_answers import sent as as_sent
 from tests.core.prediction.test_bounds import with_holes
 from tests.core.strategies import trainings
 from tests.core.wild_trees import some_view
+from tests.examples import examples
 
 MELONS = Path(__file__).parents[3] / "docs" / "examples" / "watermelons.csv"
 REDUCED = {
@@ -213,7 +214,7 @@ def test_an_unseen_value_is_told_from_a_missing_one():
     assert sentence.startswith("q with probability 0.67: b is not known and a has a value never seen, so every branch")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(max_columns=3, max_rows=10, max_outputs=2), st.integers(0, 2**32))
 def test_every_record_of_any_tree_gets_a_true_sentence(training, seed):
     samples, _ = training
@@ -231,7 +232,7 @@ def test_every_record_of_any_tree_gets_a_true_sentence(training, seed):
                 assert sentence.startswith(model.classes[labels_of(answers[row : row + 1])[0]])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(max_columns=3, max_rows=14), st.integers(0, 2**32))
 def test_what_is_kept_for_records_like_one_is_what_would_be_said_of_each(training, seed):
     samples, algorithm = training

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.explanation.what_if import TellingValues, WhatIf, most_telling, telling_values, what_if
@@ -13,9 +13,10 @@ from core.tables.schema import Attribute, Kind
 from core.tables.target import Task
 from core.tree.conditions import Above, AtMost, Between, IsOneOf, holds
 from tests.core.wild_trees import some_view, wild_schema, wild_table, wild_tree
+from tests.examples import examples
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from(list(MissingPolicy)))
 def test_whatever_a_missing_value_is_some_telling_value_gives_its_answer(seed, surrogates, policy):
     chance = np.random.default_rng(seed)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import NoDivision, TrainingConfig
@@ -18,6 +18,7 @@ from core.tree.tree import full_view
 from tests.core.both_engines import grow, train
 from tests.core.building import c45, samples_of, table_of
 from tests.core.strategies import crowded_samples
+from tests.examples import examples
 from tests.golden_tables import golden_table
 
 pytestmark = pytest.mark.bounds
@@ -67,7 +68,7 @@ def test_only_the_dialect_of_the_programs_keeps_them():
     assert trained(ACROSS, config()).data_thresholds is None
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(0, 2**32))
 def test_every_threshold_is_the_largest_training_value_not_above_it_and_divides_the_same_rows(seed):
     samples = crowded_samples(np.random.default_rng(seed), Task.CLASSIFICATION, max_rows=30)

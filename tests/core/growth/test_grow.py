@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.config.options import (
@@ -41,6 +41,7 @@ from tests.core.building import (
 )
 from tests.core.reference import AmbiguousError, assert_grown_as_specified
 from tests.core.strategies import ANYTHING_GOES, CRITERIA, crowded_samples, trainings
+from tests.examples import examples
 from tests.golden_tables import golden_samples
 
 pytestmark = pytest.mark.bounds
@@ -57,25 +58,25 @@ def assert_as_specified(samples, algorithm):
 # Against the reference, node by node.
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(trainings(task=Task.CLASSIFICATION))
 def test_classification_trees_are_as_specified(training):
     assert_as_specified(*training)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(trainings(task=Task.REGRESSION))
 def test_regression_trees_are_as_specified(training):
     assert_as_specified(*training)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(trainings(task=Task.REGRESSION, max_outputs=3))
 def test_trees_for_several_numbers_are_as_specified(training):
     assert_as_specified(*training)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(trainings(task=Task.REGRESSION), st.sampled_from([2, 4]), st.data())
 def test_copies_of_a_number_to_predict_change_nothing(training, n_copies, data):
     samples, algorithm = training
@@ -136,7 +137,7 @@ WAYS_TO_CUT = [
 
 
 @pytest.mark.parametrize("numeric", WAYS_TO_CUT, ids=lambda n: f"{n.kind}-{n.bins}-{n.draws}-{n.bins_as}")
-@settings(max_examples=25)
+@examples(25)
 @given(st.data())
 def test_trees_cut_in_every_way_are_as_specified(numeric, data):
     task = Task.CLASSIFICATION if numeric.kind is NumericKind.MDLP else None
@@ -176,7 +177,7 @@ def test_intervals_are_asked_once_on_a_path_and_thresholds_again():
 
 
 @pytest.mark.parametrize("categorical", [Categorical.TWO_GROUPS, Categorical.ONE_VS_REST])
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(0, 2**32), st.sampled_from([1.5, 2.5, 4.0]), st.sampled_from(list(Task)))
 def test_trees_with_rare_categories_as_one_are_as_specified(categorical, seed, limit, task):
     samples = crowded_samples(np.random.default_rng(seed), task, max_rows=20)
@@ -204,7 +205,7 @@ def test_one_hot_asks_for_one_value_at_a_time_and_may_ask_for_another_below():
         Nunez({"a1": 3.0}, w=0.0),
     ],
 )
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 2**32))
 def test_trees_with_attribute_costs_are_as_specified(costs, seed):
     samples = crowded_samples(np.random.default_rng(seed), Task.CLASSIFICATION)
@@ -214,7 +215,7 @@ def test_trees_with_attribute_costs_are_as_specified(costs, seed):
 
 @pytest.mark.parametrize("categorical", list(Categorical))
 @pytest.mark.parametrize("criterion", [*CRITERIA[Task.CLASSIFICATION], *CRITERIA[Task.REGRESSION]])
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32))
 def test_fully_grown_trees_are_as_specified(criterion, categorical, seed):
     task = Task.REGRESSION if criterion.kind is CriterionKind.SQUARED_ERROR else Task.CLASSIFICATION
@@ -222,7 +223,7 @@ def test_fully_grown_trees_are_as_specified(criterion, categorical, seed):
     assert_as_specified(samples, Algorithm("cart", criterion, categorical, stopping=ANYTHING_GOES))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(0, 2**32))
 def test_a_far_number_of_almost_no_weight_does_not_blur_the_others(seed):
     samples = crowded_samples(np.random.default_rng(seed), Task.REGRESSION, missing=False)
@@ -476,7 +477,7 @@ def assert_same_tree(one, other, scale=1.0):
     assert one.answers == pytest.approx(other.answers, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(trainings(), st.sampled_from([0.25, 3.7, 1024.0]))
 def test_scaling_all_weights_and_size_limits_keeps_the_tree(training, scale):
     samples, algorithm = training
@@ -490,7 +491,7 @@ def test_scaling_all_weights_and_size_limits_keeps_the_tree(training, scale):
     assert_same_tree(tree, other, scale)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(trainings())
 def test_leaf_weights_sum_to_the_roots_and_children_to_their_parent(training):
     samples, algorithm = training
@@ -505,7 +506,7 @@ def test_leaf_weights_sum_to_the_roots_and_children_to_their_parent(training):
             assert tree.values[children].sum(axis=0) == pytest.approx(tree.values[node], rel=1e-9)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings())
 def test_growing_twice_gives_the_same_bits(training):
     samples, algorithm = training
@@ -514,7 +515,7 @@ def test_growing_twice_gives_the_same_bits(training):
         assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(limits=False), st.randoms(use_true_random=False))
 def test_a_category_more_that_no_row_has_changes_no_test(training, random):
     samples, algorithm = training

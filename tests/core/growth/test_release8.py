@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import (
@@ -28,6 +28,7 @@ from core.tree.tree import full_view
 from tests.core.both_engines import grow, train
 from tests.core.building import samples_of, table_of
 from tests.core.strategies import crowded_samples
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -154,7 +155,7 @@ def assert_same(slow, tree, node, rows, spent):
     return after
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3]))
 def test_trees_are_those_of_section_9(seed, m):
     chance = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -24,6 +24,7 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget
 from core.tree.tree import Tree
 from tests.core.building import GAIN, GINI, SQUARED_ERROR, cart
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -154,7 +155,7 @@ def gain(samples: Samples, objective: Objective, rows: RowArray, left: BoolArray
     )
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(orders())
 def test_trees_are_those_of_scikit_learn_up_to_ties(order: Order) -> None:
     walk(order, order.grown(), order.grown_by_scikit_learn())

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.tables.schema import Attribute, Kind
 from core.tree.history import Decision, Method
@@ -8,6 +8,7 @@ from tests.core.both_engines import grow
 from tests.core.building import cart_for_numbers, id3, model_of, samples_of
 from tests.core.pruning.replay import accuracy_of, score_of
 from tests.core.strategies import trainings
+from tests.examples import examples
 from tests.golden_tables import PRINTED_ORDER, golden_samples
 
 pytestmark = pytest.mark.bounds
@@ -69,7 +70,7 @@ def test_a_validation_row_without_the_value_is_judged_by_all_branches():
     assert [(t.credit_before, t.credit_after, t.is_made) for t in trials] == [(1.0, 2.0, True)]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(trainings())
 def test_trials_are_judged_by_the_whole_tree_with_undecided_nodes_as_leaves(training):
     samples, algorithm = training

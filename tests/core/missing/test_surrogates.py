@@ -3,7 +3,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import MissingStrategy
@@ -19,6 +19,7 @@ from core.tables.target import Task
 from core.tree.tree import full_view
 from tests.core.building import cart, cart_for_numbers, model_of, samples_of, table_of
 from tests.core.strategies import crowded_samples
+from tests.examples import examples
 
 
 def surrogates_for(columns, threshold, weights=None, kinds=None):
@@ -90,7 +91,7 @@ def brute_force(values, branch, weights, is_categorical):
     return max(agreements, default=0.0), majority
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(0, 2**32))
 def test_agreement_is_the_best_there_is(seed):
     chance = np.random.default_rng(seed)
@@ -115,7 +116,7 @@ def test_agreement_is_the_best_there_is(seed):
     assert [s.agreement for s in found] == sorted((s.agreement for s in found), reverse=True)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**32), st.sampled_from([Task.CLASSIFICATION, Task.REGRESSION]))
 def test_rows_stay_whole_and_training_rows_reach_the_leaves_they_trained(seed, task):
     samples = crowded_samples(np.random.default_rng(seed), task, max_rows=20)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.growth.held_out import labels_of
@@ -20,6 +20,7 @@ from tests.core.both_engines import grow
 from tests.core.prediction.test_bounds import with_holes
 from tests.core.strategies import trainings
 from tests.core.wild_trees import some_view
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -58,7 +59,7 @@ def assert_answers_are_those_of_each_record(view: TreeView, table: Table, policy
             assert math.isclose(found.counts[row], weight, rel_tol=1e-12)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(max_columns=4, max_rows=20), st.integers(0, 2**32), st.sampled_from(MissingPolicy))
 def test_answers_of_grown_trees(training, seed, policy):
     samples, algorithm = training

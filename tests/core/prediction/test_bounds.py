@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import BinsAs, Bound, ConfidencePruning, MissingStrategy, Numeric, NumericKind
@@ -23,6 +23,7 @@ from tests.core.building import cart, cart_for_numbers, id3, samples_of, table_o
 from tests.core.completions import complete_records
 from tests.core.strategies import any_tree, crowded_samples, trainings
 from tests.core.wild_trees import some_view
+from tests.examples import examples
 
 
 def assert_bounds_of_all_completions(view, records, row):
@@ -53,7 +54,7 @@ def assert_decided_by_all_completions(view, records, row, taken, policy):
     return expected
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(trainings(limits=False, max_columns=3, max_rows=9), st.integers(0, 2**32))
 def test_bounds_of_grown_trees_are_those_of_all_completions(training, seed):
     samples, algorithm = training
@@ -65,7 +66,7 @@ def test_bounds_of_grown_trees_are_those_of_all_completions(training, seed):
         assert {leaf for leaf, _ in weighted[row]} <= set(expected)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(trainings(limits=False, max_columns=3, max_rows=12), st.integers(0, 2**32))
 def test_bounds_of_trees_with_intervals_are_those_of_all_completions(training, seed):
     intervals = Numeric(NumericKind.QUANTILE, bins=3, bins_as=BinsAs.INTERVALS)
@@ -85,7 +86,7 @@ ANY_SCHEMA = Schema(
 )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.integers(0, 2**32))
 def test_bounds_leave_out_what_tests_on_one_attribute_exclude_together(seed):
     chance = np.random.default_rng(seed)
@@ -97,7 +98,7 @@ def test_bounds_leave_out_what_tests_on_one_attribute_exclude_together(seed):
         assert_bounds_of_all_completions(full_view(tree), records, row)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(0, 2**32))
 def test_decided_is_what_all_completions_say_whatever_the_policy_the_cuts_and_the_costs(seed):
     chance = np.random.default_rng(seed)
@@ -115,7 +116,7 @@ def test_decided_is_what_all_completions_say_whatever_the_policy_the_cuts_and_th
         assert_decided_by_all_completions(view, records, row, fills, MissingPolicy.WEIGHTED)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.sampled_from([Task.CLASSIFICATION, Task.REGRESSION]), st.integers(0, 2**32))
 def test_decided_is_what_all_completions_say_of_trees_grown_with_surrogates(task, seed):
     chance = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import core.prediction.block_walk as block_walk
@@ -26,6 +26,7 @@ from core.tree.tree import TreeView, full_view
 from tests.core.building import GINI
 from tests.core.strategies import crowded_samples, trainings
 from tests.core.wild_trees import some_view, wild_schema, wild_table, wild_tree
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -57,7 +58,7 @@ def tight(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("tight")
-@settings(max_examples=150)
+@examples(150)
 @given(st.integers(0, 2**32), st.integers(0, 200), st.booleans(), st.booleans())
 def test_on_trees_that_nobody_grew(seed: int, n_rows: int, surrogates: bool, thresholds: bool) -> None:
     chance = np.random.default_rng(seed)
@@ -67,7 +68,7 @@ def test_on_trees_that_nobody_grew(seed: int, n_rows: int, surrogates: bool, thr
 
 
 @pytest.mark.usefixtures("tight")
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(max_rows=40))
 def test_on_trees_that_were_grown(training: tuple[object, Algorithm]) -> None:
     samples, algorithm = training
@@ -87,7 +88,7 @@ def test_on_trees_grown_with_surrogates(seed: int) -> None:
     assert_all_ways_agree(full_view(tree), samples.attributes)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**32), st.integers(1, 90), st.booleans())
 def test_arrivals_are_those_of_the_visits(seed: int, n_rows: int, surrogates: bool) -> None:
     chance = np.random.default_rng(seed)

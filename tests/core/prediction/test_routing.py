@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.engine.definition import grow
 from core.prediction.routing import MissingPolicy, leaves_reached, predict, visits
@@ -10,11 +10,12 @@ from core.tree.tree import full_view
 from tests.core.building import cart, id3, samples_of, table_of
 from tests.core.completions import complete_records
 from tests.core.strategies import trainings
+from tests.examples import examples
 
 KINDS = {"a": Attribute("a", Kind.CATEGORICAL, ("x", "y", "z"))}
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(trainings())
 def test_path_weights_sum_to_1_and_answers_are_their_averages(training):
     samples, algorithm = training
@@ -31,7 +32,7 @@ def test_path_weights_sum_to_1_and_answers_are_their_averages(training):
             assert answers[row].sum() == pytest.approx(1.0)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(max_columns=3, max_rows=8))
 def test_a_complete_record_follows_one_path_under_every_policy(training):
     samples, algorithm = training
@@ -45,7 +46,7 @@ def test_a_complete_record_follows_one_path_under_every_policy(training):
         assert leaves_reached(full_view(tree), records, policy) == expected
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings())
 def test_training_rows_arrive_with_the_weights_they_were_grown_with(training):
     samples, algorithm = training

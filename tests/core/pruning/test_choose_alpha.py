@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import (
@@ -33,6 +33,7 @@ from tests.core.building import cart, cart_for_numbers
 from tests.core.pruning.replay import accuracy_of, score_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
 from tests.core.strategies import crowded_samples, trainings
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -52,7 +53,7 @@ def loss_of(view, samples: Samples) -> float:
     return 1 - accuracy_of(view, samples) if isinstance(samples.target, ClassTarget) else -score_of(view, samples)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(max_rows=24), st.integers(0, 2**32))
 def test_validation_rows_choose_the_smallest_of_the_best(training, seed):
     samples, algorithm = training
@@ -96,7 +97,7 @@ def table_by_hand(samples: Samples, algorithm, cost: Cost, n_folds: int, seed: i
 
 
 @pytest.mark.parametrize("task", [Task.CLASSIFICATION, Task.REGRESSION])
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 2**32))
 def test_the_table_is_that_of_pruning_at_each_alpha(task, seed):
     chance = np.random.default_rng(seed)

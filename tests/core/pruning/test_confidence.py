@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, norm
 
@@ -21,6 +21,7 @@ from core.tree.history import Decision, Ledger, Method
 from tests.core.both_engines import grow
 from tests.core.building import model_of, samples_of
 from tests.core.strategies import crowded_samples
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -145,7 +146,7 @@ def assert_same(slow, twin, view, node):
 
 @pytest.mark.parametrize("algorithm", [C45, RELEASE8], ids=["textbook", "release8"])
 @pytest.mark.parametrize("raising", [False, True], ids=["", "raising"])
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**32), st.sampled_from([0.25, 0.05, 0.45]), st.sampled_from(list(Bound)), st.booleans())
 def test_trees_are_pruned_as_the_slow_twin_does(algorithm, raising, seed, cf, bound, missing):
     samples = crowded_samples(np.random.default_rng(seed), Task.CLASSIFICATION, max_rows=40, missing=missing)
@@ -169,7 +170,7 @@ def test_trees_are_pruned_as_the_slow_twin_does(algorithm, raising, seed, cf, bo
         assert predict(here, samples.attributes).sum(axis=1) == pytest.approx(np.ones(len(samples)))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**32), st.sampled_from(list(Bound)))
 def test_without_raising_kernels_give_the_same_bits(seed, bound):
     samples = crowded_samples(np.random.default_rng(seed), Task.CLASSIFICATION, max_rows=40)

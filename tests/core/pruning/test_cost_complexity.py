@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -18,6 +18,7 @@ from core.tree.history import Decision, History, Ledger, Method, Steps
 from core.tree.tree import LEAF, Tree, TreeView, full_view
 from tests.core.building import cart, samples_of
 from tests.core.strategies import trainings
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -57,7 +58,7 @@ def best_subtree(tree: Tree, is_leaf, cost: Cost, alpha: float, tie: float) -> s
     return leaves[0]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(trainings(max_rows=24), st.data())
 def test_every_tree_of_the_sequence_is_the_smallest_of_the_best(training, data):
     samples, algorithm = training
@@ -84,7 +85,7 @@ def test_every_tree_of_the_sequence_is_the_smallest_of_the_best(training, data):
             )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(trainings(max_rows=24), st.booleans())
 def test_entries_say_what_happens(training, is_cut_before):
     samples, algorithm = training
@@ -120,7 +121,7 @@ def test_entries_say_what_happens(training, is_cut_before):
         assert one.alpha < another.alpha or one.node < another.node
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(max_rows=40))
 def test_kernels_give_the_same_bits(training):
     samples, algorithm = training

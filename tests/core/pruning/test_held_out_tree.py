@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.engine.definition import grow
@@ -8,11 +8,12 @@ from core.prediction.routing import predict
 from core.pruning.held_out_tree import HeldOutTree
 from core.tree.tree import TreeView, full_view
 from tests.core.strategies import trainings
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(), st.randoms(use_true_random=False))
 def test_answers_after_any_cuts_are_those_of_the_cut_tree(training, random):
     samples, algorithm = training
@@ -31,7 +32,7 @@ def test_answers_after_any_cuts_are_those_of_the_cut_tree(training, random):
         assert judged.held_out.answers + judged.held_out.origin == pytest.approx(answers, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(), st.randoms(use_true_random=False))
 def test_kernels_give_the_same_bits(training, random):
     samples, algorithm = training

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import Algorithm, Categorical, OnTie, ReducedErrorPruning
@@ -11,6 +11,7 @@ from core.tree.tree import TreeView
 from tests.core.building import CUT, KEEP, SQUARED_ERROR, cart_for_numbers, id3, model_of, samples_of
 from tests.core.pruning.replay import accuracy_of, measure_of, score_of
 from tests.core.strategies import trainings
+from tests.examples import examples
 from tests.golden_tables import PRINTED_ORDER, golden_samples
 
 
@@ -79,7 +80,7 @@ def test_numbers_are_pruned_by_their_squared_error():
     assert set(model.history.steps[0].evidence) == {"branch_leaves", "rows", "weight"}
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(trainings(), st.integers(0, 2**32), st.sampled_from(list(OnTie)))
 def test_every_entry_says_what_predicting_the_rows_anew_says(training, seed, on_tie):
     samples, algorithm = training

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.growth.held_out import labels_of
@@ -15,6 +15,7 @@ from core.tree.tree import Tree
 from tests.core.both_engines import grow
 from tests.core.building import cart, samples_of
 from tests.core.strategies import trainings
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -56,7 +57,7 @@ def assert_equal_to_the_definition(history: History, samples, *, kernels: bool) 
     assert found.mean == pytest.approx(np.array(expected) / samples.weights.sum(), rel=1e-9, abs=1e-9 * scale)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(trainings(max_outputs=2), st.integers(0, 2**32), st.booleans())
 def test_every_step_loses_what_its_tree_loses(training, seed, kernels):
     samples, algorithm = training

@@ -4,13 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.records.json_scan import MOST_LEFT, RecordScanner
 from core.records.records import EncodedRecords, encode_columns, encode_records
 from core.tables.errors import RecordsDoNotFit
 from core.tables.schema import Attribute, Kind, Schema
+from tests.examples import examples
 
 SCHEMA = Schema(
     (
@@ -54,7 +55,7 @@ layouts = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@examples(200)
 @given(st.one_of(usual_records, any_records), layouts, st.booleans())
 def test_records_are_read_like_decoded_ones_or_not_at_all(records, layout, ascii_only):
     body = b" " + json.dumps(records, ensure_ascii=ascii_only, **layout).encode() + b" ,rest"
@@ -64,7 +65,7 @@ def test_records_are_read_like_decoded_ones_or_not_at_all(records, layout, ascii
         assert body[scanned[1] :] == b" ,rest"
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(usual_records, layouts, st.booleans())
 def test_what_is_usual_is_read(records, layout, ascii_only):
     scanned = SCANNER.records(json.dumps(records, ensure_ascii=ascii_only, **layout).encode(), 0)
@@ -73,7 +74,7 @@ def test_what_is_usual_is_read(records, layout, ascii_only):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@examples(150)
 @given(st.data(), st.integers(0, 4), layouts, st.booleans())
 def test_columns_are_read_like_decoded_ones(data, n_rows, layout, ascii_only):
     chosen = data.draw(st.lists(st.sampled_from(SCHEMA.columns), unique_by=lambda a: a.name, min_size=1))
@@ -85,7 +86,7 @@ def test_columns_are_read_like_decoded_ones(data, n_rows, layout, ascii_only):
     assert scanned[1] == len(body)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(usual_records, st.binary(min_size=1, max_size=2), st.data())
 def test_a_damaged_body_is_read_as_what_it_is_now_or_not_at_all(records, damage, data):
     body = json.dumps(records, ensure_ascii=False).encode()

@@ -1,17 +1,18 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.records.reader import RecordReader
 from core.records.records import encode_records
 from core.tables.errors import RecordsDoNotFit
 from tests.core.records.test_json_scan import IGNORABLE, SCHEMA, any_records, assert_same, usual_records
+from tests.examples import examples
 
 READER = RecordReader(SCHEMA, IGNORABLE)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.one_of(usual_records, any_records), st.booleans())
 def test_records_are_read_like_encoded_ones_or_not_at_all(records, ignore_unknown):
     read = [READER.read(record, ignore_unknown=ignore_unknown) for record in records]
@@ -23,7 +24,7 @@ def test_records_are_read_like_encoded_ones_or_not_at_all(records, ignore_unknow
     assert [states for _, (_, states) in taken] == (expected.states_by_row or [b""] * len(taken))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(usual_records)
 def test_what_is_usual_is_read(records):
     assert None not in [READER.read(record, ignore_unknown=False) for record in records]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -16,6 +16,7 @@ from core.tables.schema import Attribute, Kind
 from core.tables.target import Task
 from tests.core.building import cart, cart_for_numbers, model_of, samples_of
 from tests.core.strategies import samples
+from tests.examples import examples
 
 CATEGORIES = {
     "words": ("red", "green"),
@@ -58,7 +59,7 @@ def test_what_fits_the_schema_is_taken_and_nothing_else(model, name):
     assert validator.is_valid({})
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(samples(max_columns=3, max_rows=6), st.data())
 def test_any_models_records_fit_its_schema_when_they_can_be_predicted(drawn, data):
     model = model_of(drawn, cart() if drawn.target.task is Task.CLASSIFICATION else cart_for_numbers())
@@ -69,7 +70,7 @@ def test_any_models_records_fit_its_schema_when_they_can_be_predicted(drawn, dat
     assert validator.is_valid(record) == is_taken(record, model)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(samples(max_columns=4, max_rows=6))
 def test_the_example_of_any_model_is_predicted_with_every_value_that_can_be_known(drawn):
     model = model_of(drawn, cart() if drawn.target.task is Task.CLASSIFICATION else cart_for_numbers())

@@ -3,7 +3,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rules import description_length
@@ -11,6 +11,7 @@ from core.rules.description_length import Coverage, condition_bits, log2_choices
 from core.tables.schema import Attribute, Kind
 from core.tree.conditions import Above, AtMost, Between, IsOneOf
 from tests.core.building import table_of
+from tests.examples import examples
 
 KINDS = {"size": Attribute("size", Kind.ORDINAL, ("S", "M", "L", "XL"))}
 TABLE = table_of({"a": list("uvwu"), "n": [1, 2, 3, None], "size": ["S", "M", "L", "XL"]}, KINDS)
@@ -55,7 +56,7 @@ def coverage(seed: int, n_rules: int) -> Coverage:
     return Coverage(covers, chance.uniform(2, 20, n_rules), is_right * 1.0, ~is_right * 1.0)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 2**32), st.integers(1, 7))
 def test_of_few_rules_every_subset_is_looked_at(seed, n_rules):
     of = coverage(seed, n_rules)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.prediction.routing import MissingPolicy, leaves_reached
@@ -8,10 +8,11 @@ from core.rules.extraction import path_rules
 from tests.core.building import CUT, id3, model_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
 from tests.core.strategies import trainings
+from tests.examples import examples
 from tests.golden_tables import PRINTED_ORDER, golden_samples
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(), st.integers(0, 2**32), st.data())
 def test_moved_is_the_training_weight_whose_leaf_changed(training, seed, data):
     samples, algorithm = training
@@ -29,7 +30,7 @@ def test_moved_is_the_training_weight_whose_leaf_changed(training, seed, data):
     assert found.n_same + len(found.new) == len(path_rules(after, model.attributes))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(), st.integers(0, 2**32), st.data())
 def test_leaves_are_told_apart_as_their_rules_are(training, seed, data):
     samples, algorithm = training

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import BinsAs, ConfidencePruning, Numeric, NumericKind
@@ -19,12 +19,13 @@ from tests.core.building import CUT, cart, id3, model_of, samples_of
 from tests.core.completions import complete_records
 from tests.core.pruning.test_reduced_error import shuffled_targets
 from tests.core.strategies import trainings
+from tests.examples import examples
 from tests.golden_tables import golden_samples
 
 pytestmark = pytest.mark.bounds
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(trainings(max_columns=3, max_rows=9), st.integers(0, 2**32))
 def test_every_complete_record_satisfies_exactly_one_rule_and_that_is_its_leafs(training, seed):
     samples, algorithm = training
@@ -43,7 +44,7 @@ def test_every_complete_record_satisfies_exactly_one_rule_and_that_is_its_leafs(
         assert sum(rule.support for rule in rules) == pytest.approx(1.0)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(trainings(max_columns=3, max_rows=12))
 def test_rules_of_intervals_are_exclusive_and_complete(training):
     intervals = Numeric(NumericKind.UNIFORM, bins=3, bins_as=BinsAs.INTERVALS)
@@ -59,7 +60,7 @@ def test_rules_of_intervals_are_exclusive_and_complete(training):
         assert met == [reached[row][0][0]]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(max_columns=3, max_rows=9, task=Task.CLASSIFICATION))
 def test_rules_stay_exclusive_and_complete_where_branches_are_raised(training):
     samples, algorithm = training

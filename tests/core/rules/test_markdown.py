@@ -1,6 +1,6 @@
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rules.extraction import path_rules
@@ -8,6 +8,7 @@ from core.rules.markdown import escaped, rules_markdown
 from core.tables.target import Task
 from tests.core.building import cart_for_numbers, id3, model_of, samples_of
 from tests.core.rules.wild_models import wild_model
+from tests.examples import examples
 
 
 def test_a_row_for_each_rule_with_its_figures():
@@ -34,7 +35,7 @@ def test_rules_of_several_numbers():
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32))
 def test_names_stay_in_their_cells(seed):
     model, view, _ = wild_model(seed)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.prediction.routing import MissingPolicy, leaves_reached
@@ -10,11 +10,12 @@ from core.tables.table import Table
 from core.tree.conditions import AtMost, IsOneOf
 from tests.core.building import table_of
 from tests.core.rules.wild_models import decided, wild_model
+from tests.examples import examples
 
 FULL, PARTIAL, NONE = MatchState.FULL, MatchState.PARTIAL, MatchState.NONE
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32))
 def test_weights_are_those_of_a_prediction_and_what_is_decided_matches_one_path(seed):
     model, view, records = wild_model(seed)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.growth.held_out import labels_of
@@ -17,6 +17,7 @@ from core.tables.target import Task
 from tests.core.building import c45, model_of, samples_of
 from tests.core.rules.databases import rows_of
 from tests.core.rules.wild_models import wild_model
+from tests.examples import examples
 
 
 def run(source: str) -> Any:
@@ -34,7 +35,7 @@ def records_of(table: Any) -> list[dict[str, Any]]:
     ]
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 2**32), st.booleans())
 def test_the_function_gives_the_answers_of_the_tree_to_the_last_bit(seed, has_costs):
     model, view, records = wild_model(seed)
@@ -54,7 +55,7 @@ def test_the_function_gives_the_answers_of_the_tree_to_the_last_bit(seed, has_co
             assert found == {"mean": dict(zip(model.targets, expected.tolist(), strict=True))}
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32))
 def test_ordered_rules_answer_in_their_order(seed):
     model, view, records = wild_model(seed)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.criteria.binomial import upper_limits
@@ -17,6 +17,7 @@ from core.tree.conditions import Above, AtMost, Between, IsOneOf, holds
 from tests.core.building import CUT, c45, cart, id3, model_of, samples_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
 from tests.core.strategies import trainings
+from tests.examples import examples
 from tests.golden_tables import golden_samples
 
 
@@ -24,7 +25,7 @@ def error_of(labels: np.ndarray, samples: Samples) -> float:
     return float(samples.weights[labels != samples.target.codes].sum() / samples.weights.sum())
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(trainings(task=Task.CLASSIFICATION, missing=False), st.integers(0, 2**32))
 def test_rules_are_no_more_than_leaves_and_at_most_a_point_worse_than_the_tree(training, seed):
     samples, algorithm = training
@@ -37,7 +38,7 @@ def test_rules_are_no_more_than_leaves_and_at_most_a_point_worse_than_the_tree(t
         assert error_of(found.labels(samples.attributes), samples) <= by_tree + 0.01 + 1e-9
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(trainings(task=Task.CLASSIFICATION))
 def test_rules_say_what_they_cover_and_the_first_that_holds_answers(training):
     samples, algorithm = training
@@ -64,7 +65,7 @@ def test_rules_say_what_they_cover_and_the_first_that_holds_answers(training):
 
 
 @given(trainings(task=Task.CLASSIFICATION))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_the_same_rows_give_the_same_rules(training):
     samples, algorithm = training
     model = model_of(samples, algorithm)

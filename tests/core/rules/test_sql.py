@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.prediction.routing import MissingPolicy, predict
@@ -16,6 +16,7 @@ from core.tables.target import Task
 from tests.core.building import c45, model_of, samples_of
 from tests.core.rules.databases import in_postgres, in_sqlite
 from tests.core.rules.wild_models import NASTY, decided, wild_model
+from tests.examples import examples
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 # Read wrongly by SQLite 3.40 as decimals, or at the ends of what there is.
@@ -40,7 +41,7 @@ def assert_case_answers(answers: list[tuple[Any, ...]], model: Any, view: Any, r
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32))
 def test_a_case_answers_as_the_tree_does_and_nothing_where_a_value_that_decides_is_null(seed):
     model, view, records = wild_model(seed)
@@ -48,7 +49,7 @@ def test_a_case_answers_as_the_tree_does_and_nothing_where_a_value_that_decides_
     assert_case_answers(in_sqlite(expression, records), model, view, records)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 2**32))
 def test_the_weighted_form_answers_rows_with_nulls_as_a_prediction_does(seed):
     model, view, records = wild_model(seed)
@@ -65,7 +66,7 @@ def test_postgres_answers_the_same(postgres, seed):
     assert answers == pytest.approx(predict(view, records, MissingPolicy.WEIGHTED), rel=1e-12, abs=1e-12)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(FLOATS)
 def test_sqlite_reads_numbers_as_they_are(value):
     assert read_by_sqlite(value) == (value, value)
@@ -93,7 +94,7 @@ def read_by_sqlite(value: float) -> tuple[float, float]:
     return found
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), min_size=1))
 def test_whatever_a_text_holds_is_a_text_and_a_name_a_name(text):
     connection = sqlite3.connect(":memory:")

@@ -2,7 +2,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.criteria.impurity import entropy, error_rate, gini, squared_error
@@ -21,6 +21,7 @@ from core.splits.categorical import (
     splitting_directions,
 )
 from core.tables.target import Task
+from tests.examples import examples
 
 CLASSES = [Objective(Task.CLASSIFICATION, impurity) for impurity in (entropy, gini, error_rate)]
 NUMBERS = Objective(Task.REGRESSION, squared_error, 1e-12)
@@ -72,26 +73,26 @@ def assert_best_grouping(levels, level_weights, objective):
 
 
 @pytest.mark.parametrize("objective", CLASSES)
-@settings(max_examples=40)
+@examples(40)
 @given(class_tables(2, 10))
 def test_two_classes_are_grouped_as_well_as_by_trying_everything(objective, levels):
     assert_best_grouping(levels, levels.sum(axis=1), objective)
 
 
 @pytest.mark.parametrize("objective", CLASSES)
-@settings(max_examples=25)
+@examples(25)
 @given(class_tables(4, 7))
 def test_more_classes_are_grouped_as_well_as_by_trying_everything(objective, levels):
     assert_best_grouping(levels, levels.sum(axis=1), objective)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(moment_tables())
 def test_numbers_are_grouped_as_well_as_by_trying_everything(levels):
     assert_best_grouping(levels, levels[:, 0], NUMBERS)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(class_tables(3, 16, min_levels=13))
 def test_beyond_twelve_levels_the_search_is_never_worse_than_one_against_the_rest_of_its_orders(levels):
     weights = levels.sum(axis=1)
@@ -113,7 +114,7 @@ def test_beyond_twelve_levels_the_search_is_never_worse_than_one_against_the_res
             assert found >= gain_of(moved, levels, weights, CLASSES[1]) - 1e-12
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(class_tables(3, 8, min_levels=2))
 def test_the_search_of_many_levels_finds_groupings_that_are_groupings(levels):
     levels = levels + 0.5  # every level is there

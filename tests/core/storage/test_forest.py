@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import CriterionKind, MissingStrategy
@@ -27,6 +27,7 @@ from tests.core.ensembles.test_forest import assert_same_tree
 from tests.core.stored_models import forest_model, stored
 from tests.core.strategies import trainings
 from tests.core.wild_trees import wild_schema
+from tests.examples import examples
 
 ROWS = {"x": [0.5, 1.5, 2.5, 3.5, 4.5, 5.5], "colour": ["red", "red", "blue", "blue", "green", "red"]}
 
@@ -56,7 +57,7 @@ def assert_comes_back(model: ForestModel) -> None:
         assert_same_tree(replace(found, surrogates=()), replace(wanted, surrogates=()))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(trainings(max_outputs=3))
 def test_what_is_loaded_is_what_was_dumped(training):
     samples, algorithm = training
@@ -68,7 +69,7 @@ def test_what_is_loaded_is_what_was_dumped(training):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(0, 2**32), st.booleans())
 def test_trees_that_nobody_grew_come_back_too(seed, surrogates):
     chance = np.random.default_rng(seed)
@@ -179,7 +180,7 @@ def test_a_forest_is_cut_into_its_header_and_its_trees():
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_damaged_bytes_are_refused_or_still_a_forest_that_answers(data):
     content = bytearray(stored("forest"))

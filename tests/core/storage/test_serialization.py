@@ -3,7 +3,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import BinsAs, Numeric, NumericKind
@@ -29,6 +29,7 @@ from tests.core.stored_models import (
     stored,
 )
 from tests.core.strategies import trainings
+from tests.examples import examples
 
 
 def assert_same_model(one: Model, other: Model):
@@ -48,7 +49,7 @@ def assert_same_model(one: Model, other: Model):
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@examples(80)
 @given(trainings(max_outputs=3), st.integers(0, 2**32))
 def test_what_is_loaded_is_what_was_dumped(training, seed):
     samples, algorithm = training

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.engine.definition import grow
@@ -31,6 +31,7 @@ from core.tree.tree import full_view
 from tests.core.building import table_of
 from tests.core.completions import complete_records, telling_values
 from tests.core.strategies import trainings
+from tests.examples import examples
 
 DENSITY = Attribute("密度", Kind.NUMERIC)
 TEXTURE = Attribute("纹理", Kind.CATEGORICAL, ("清晰", "稍糊", "模糊"))
@@ -163,7 +164,7 @@ def test_merging_makes_one_interval_or_set_per_attribute_in_order_of_appearance(
     assert merged([]) == []
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(trainings(max_columns=3, max_rows=9))
 def test_merged_conditions_hold_when_all_conditions_of_the_path_do(training):
     samples, algorithm = training
@@ -180,7 +181,7 @@ def test_merged_conditions_hold_when_all_conditions_of_the_path_do(training):
                 assert holds(condition, value) is each
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(trainings(max_columns=2, max_rows=8))
 def test_conditions_of_a_path_are_those_that_lead_there(training):
     samples, algorithm = training

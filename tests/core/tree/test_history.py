@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.evaluation.curve import errors_as_of
@@ -12,6 +12,7 @@ from tests.core.building import CUT, id3, model_of
 from tests.core.pruning.replay import measure_of
 from tests.core.pruning.test_reduced_error import shuffled_targets
 from tests.core.strategies import trainings
+from tests.examples import examples
 from tests.golden_tables import PRINTED_ORDER, golden_samples
 
 
@@ -22,7 +23,7 @@ def history():
     return model_of(train, id3(), validation=validation, pruning=CUT).history
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(trainings(), st.integers(0, 2**32), st.booleans())
 def test_views_along_a_history_are_nested_and_as_large_as_the_ledger_says(training, seed, is_gated):
     samples, algorithm = training

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 import httpx
@@ -9,7 +10,7 @@ from fastapi import FastAPI
 
 from service.app import create_app
 from service.jobs.child import carry_out
-from service.kernel_cache import find_cache
+from service.kernel_cache import KernelCache, find_cache
 from service.settings import Settings
 from service.store import jobs
 from service.store.jobs import Job
@@ -19,6 +20,12 @@ from tests.service.store.orders import claim
 
 CART = {"kind": "cart"}
 Columns = Mapping[str, Any]
+
+
+@cache
+def kernels(cpu: str) -> KernelCache:
+    """The kernels of all tests; to find them, the sources of all kernels are read."""
+    return find_cache(Settings(cpu=cpu))
 
 
 class Workshop:
@@ -67,7 +74,7 @@ class Workshop:
     async def work(self) -> None:
         """Run every queued training, as a worker does."""
         while (job := await claim(self._database)) is not None:
-            outcome = await carry_out(run_training, self.settings, job, lambda _: None, find_cache(self.settings))
+            outcome = await carry_out(run_training, self.settings, job, lambda _: None, kernels(self.settings.cpu))
             assert outcome["event"] != "crashed", job
             if outcome["event"] == "failed":
                 await self._fail(job, outcome["problem"])

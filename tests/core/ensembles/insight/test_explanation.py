@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import CriterionKind
@@ -18,6 +18,7 @@ from tests.core.ensembles.building import bagged, forest_model_of
 from tests.core.ensembles.prediction.test_predictor import wild_forest
 from tests.core.strategies import trainings
 from tests.core.wild_trees import wild_schema, wild_table
+from tests.examples import examples
 
 
 def assert_sums(forest, table, policy, *, kernels):
@@ -30,7 +31,7 @@ def assert_sums(forest, table, policy, *, kernels):
         assert np.abs(found.base + found.contributions.sum(axis=0) - answer).max() <= 1e-12 * scale
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(trainings(max_outputs=2))
 def test_contributions_sum_to_the_answer(training):
     samples, algorithm = training
@@ -41,7 +42,7 @@ def test_contributions_sum_to_the_answer(training):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from([None, *MissingPolicy]))
 def test_contributions_sum_to_the_answer_whatever_the_trees(seed, has_sums, policy):
     chance = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.engine.definition import grow
 from core.ensembles.growing_forest import forest_of
@@ -18,9 +18,10 @@ from core.tables.target import Task
 from tests.core.building import cart, cart_for_numbers, samples_of
 from tests.core.ensembles.building import bagged
 from tests.core.strategies import trainings
+from tests.examples import examples
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trainings(max_outputs=2))
 def test_they_are_the_mean_of_the_exact_bounds_of_the_trees(training):
     samples, algorithm = training

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import core.ensembles.prediction.packed_trees as packing
@@ -26,6 +26,7 @@ from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table
 from core.tables.target import Task
 from tests.core.wild_trees import wild_table, wild_tree
+from tests.examples import examples
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +52,7 @@ def answer_of_leaf(layout: ForestLayout, packed: PackedTrees, number: int, key: 
     return layout.nodes.answers[row].tolist()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 2**32))
 def test_every_node_is_where_its_parent_leads(seed: int) -> None:
     forest = forest_of_thresholds(seed)
@@ -75,7 +76,7 @@ def test_every_node_is_where_its_parent_leads(seed: int) -> None:
     assert len(taken) == forest.n_nodes
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 2**32))
 def test_lines_are_left_after_two_levels(seed: int) -> None:
     forest = forest_of_thresholds(seed)

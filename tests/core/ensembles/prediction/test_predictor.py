@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import core.ensembles.prediction.kernels.packed_trees as packed_trees_kernels
@@ -32,6 +32,7 @@ from core.tables.table import Table
 from core.tables.target import Task
 from core.tree.tree import Tree, full_view
 from tests.core.wild_trees import wild_schema, wild_table, wild_tree
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -73,7 +74,7 @@ def tight(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("tight")
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**32), st.integers(0, 200), st.booleans(), st.booleans(), st.booleans())
 def test_on_forests_that_nobody_grew(
     seed: int, n_rows: int, surrogates: bool, thresholds: bool, has_sums: bool
@@ -85,7 +86,7 @@ def test_on_forests_that_nobody_grew(
 
 
 @pytest.mark.usefixtures("tight")
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 2**32), st.integers(1, 150), st.booleans(), st.booleans())
 def test_running_sums_are_those_of_the_definition(seed: int, n_rows: int, surrogates: bool, thresholds: bool) -> None:
     chance = np.random.default_rng(seed)

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.presets import resolve
@@ -24,6 +24,7 @@ from core.tree.tree import full_view
 from tests.core.both_engines import grow
 from tests.core.building import samples_of, table_of
 from tests.core.chaid_reference import reference_of_numbers, reference_of_table
+from tests.examples import examples
 from tests.golden_tables import golden_samples
 
 pytestmark = pytest.mark.bounds
@@ -223,7 +224,7 @@ def test_numbers_are_cut_once_on_all_rows_and_ordinals_are_not(binning):
         assert np.diff(prepared.cuts[2]) == pytest.approx([(np.nanmax(number) - np.nanmin(number)) / 4] * 2)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(st.integers(0, 10_000), st.booleans(), st.sampled_from(["own_category", "weighted"]))
 def test_rules_are_exclusive_and_complete(seed, numbers, missing):
     samples = mixed_samples(seed, 200, numbers=numbers)

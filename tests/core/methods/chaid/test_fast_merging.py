@@ -3,7 +3,7 @@ from math import log10
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.criteria.significance import likelihood_ratio_tests, moment_tests, pearson_tests
@@ -11,6 +11,7 @@ from core.methods.chaid.fast_merging import fast_merged, rules_of
 from core.methods.chaid.kernels.merging import DOUBT
 from core.methods.chaid.merging import Categories, Merging, merged
 from core.tables.target import Task
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -77,13 +78,13 @@ def categories_of_numbers(draw, most=18):
     return Categories(sums, sums[:, 0].copy(), Task.REGRESSION, draw(st.booleans()), draw(st.booleans()))
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(categories_of_classes(), ways_to_merge(TESTS_OF_CLASSES))
 def test_groups_of_classes_are_those_of_the_definition(categories, how):
     assert_same(categories, how)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(categories_of_numbers(), ways_to_merge((moment_tests,)))
 def test_groups_of_numbers_are_those_of_the_definition(categories, how):
     assert_same(categories, how)

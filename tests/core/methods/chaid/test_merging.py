@@ -3,7 +3,7 @@ from math import log10
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.criteria.significance import likelihood_ratio_tests, moment_tests, pearson_tests
@@ -21,6 +21,7 @@ from core.methods.chaid.merging import (
 )
 from core.tables.target import Task
 from tests.core.chaid_reference import reference_of_numbers, reference_of_table
+from tests.examples import examples
 
 TESTS = {"pearson": pearson_tests, "likelihood_ratio": likelihood_ratio_tests}
 ALPHAS = st.sampled_from([0.05, 0.2, 0.01, 0.5])
@@ -64,7 +65,7 @@ def lists_of_numbers(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(tables(), st.booleans(), st.booleans(), st.sampled_from(list(TESTS)), ALPHAS, st.booleans(), st.integers(1, 60))
 def test_groups_of_classes_are_those_of_the_text(table, has_order, has_missing, kind, alpha, divides, min_weight):
     alpha_split = alpha if divides else None
@@ -74,7 +75,7 @@ def test_groups_of_classes_are_those_of_the_text(table, has_order, has_missing, 
     assert groups_of(found) == several(reference.merged(alpha, alpha_split, min_weight))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(lists_of_numbers(), st.booleans(), st.booleans(), ALPHAS, st.booleans(), st.integers(1, 20))
 def test_groups_of_numbers_are_those_of_the_text(numbers, has_order, has_missing, alpha, divides, min_weight):
     alpha_split = alpha if divides else None
@@ -84,7 +85,7 @@ def test_groups_of_numbers_are_those_of_the_text(numbers, has_order, has_missing
     assert groups_of(found) == several(reference.merged(alpha, alpha_split, min_weight))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(tables(), st.booleans(), st.booleans(), st.sampled_from(list(TESTS)), st.integers(1, 60))
 def test_exhaustive_groups_are_those_of_the_text(table, has_order, has_missing, kind, min_weight):
     categories = categories_of(table, has_order=has_order, has_missing=has_missing)
@@ -93,7 +94,7 @@ def test_exhaustive_groups_are_those_of_the_text(table, has_order, has_missing, 
     assert groups_of(found) == several(reference.exhaustively(min_weight))
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(tables(most=14), st.booleans())
 def test_every_category_is_in_one_group_and_neighbours_stay_together(table, has_order):
     found = merged(categories_of(table, has_order=has_order), how())
@@ -149,7 +150,7 @@ def test_many_categories_come_down_to_what_made_them():
     assert groups == tuple(sorted([tuple(np.flatnonzero(high).tolist()), tuple(np.flatnonzero(~high).tolist())]))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(tables(most=20))
 def test_the_same_table_gives_the_same_groups_whatever_the_names_of_classes(table):
     found, mirrored = (merged(categories_of(rows), how()) for rows in (table, [row[::-1] for row in table]))

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.presets import resolve
@@ -13,6 +13,7 @@ from core.methods.chaid import search
 from tests.core.both_engines import assert_same_bytes
 from tests.core.building import samples_of
 from tests.core.methods.chaid.test_chaid import SMALL, mixed_samples
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -35,7 +36,7 @@ def both(samples, options, **further):
     ]
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 10_000), st.booleans(), st.booleans(), st.sampled_from(OPTIONS), st.sampled_from([0.0, 0.2]))
 def test_trees_are_those_of_the_definition(seed, numbers, weighted, options, holes):
     samples = mixed_samples(seed, 250, numbers=numbers, holes=holes)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import (
@@ -36,6 +36,7 @@ from core.tables.target import ClassTarget
 from core.tree.tree import SPLIT_KINDS
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import generated, limits
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -75,7 +76,7 @@ def slanted(samples: Samples, seed: int) -> Samples:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), algorithms(), st.booleans())
-@settings(max_examples=100)
+@examples(100)
 def test_the_kernels_give_the_bytes_of_the_definition(seed, n_rows, algorithm, is_slanted):
     samples = generated(seed, n_rows, algorithm.criterion)
     samples = slanted(samples, seed) if is_slanted else samples

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import LinearFit
@@ -22,6 +22,7 @@ from core.methods.oblique.linear import (
     without_useless,
 )
 from core.tables.target import Task
+from tests.examples import examples
 
 OBJECTIVE = Objective(Task.CLASSIFICATION, gini)
 
@@ -41,7 +42,7 @@ small_whole = st.integers(-3, 3)
 samples = st.lists(st.tuples(small_whole, small_whole, st.integers(0, 2)), min_size=2, max_size=9)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(samples, st.sampled_from([0.0, 1.0, 2.0]))
 def test_the_best_step_is_that_of_trying_every_one(rows, min_weight):
     sides, slopes, classes = (np.array(each) for each in zip(*rows, strict=True))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -28,6 +28,7 @@ from core.tree.tree import full_view
 from tests.core.both_engines import grow, train
 from tests.core.building import samples_of
 from tests.core.strategies import crowded_samples
+from tests.examples import examples
 from tests.golden_tables import golden_samples
 
 pytestmark = pytest.mark.bounds
@@ -121,7 +122,7 @@ def test_the_root_is_split_on_the_attribute_that_the_paper_chooses(seed):
     assert found.split.column == published.chosen()
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.integers(0, 10_000), st.sampled_from([0.05, 0.5]), st.sampled_from(list(WhenInsignificant)))
 def test_kernels_grow_the_tree_of_the_definition(seed, alpha, insignificant):
     chance = np.random.default_rng(seed)
@@ -156,7 +157,7 @@ def wide(seed):
     return Samples(table, ClassTarget(tuple("pqrs"), classes), weights)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 10_000), st.sampled_from([1, 4, 20]), st.sampled_from([2, 5, None]))
 def test_kernels_grow_the_tree_of_the_definition_on_many_columns(seed, min_leaf, max_depth):
     stopping = {"min_samples_split": 2, "min_samples_leaf": min_leaf, "max_depth": max_depth}

@@ -2,11 +2,12 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.compiler.raw_memory import END, address_of
 from core.records.kernels.decimals import EXACT, LEFT_TO_PYTHON, NO_NUMBER, read_decimal
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -40,7 +41,7 @@ decimals = st.builds(
 )
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(st.one_of(floats.map(repr), st.integers(-(2**70), 2**70).map(str), decimals))
 @example("-0")
 @example("-0.0")
@@ -56,13 +57,13 @@ def test_what_is_settled_is_what_python_reads(text):
     assert_reads_like_python(text)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.floats(min_value=1e-300, max_value=1e300))
 def test_the_shortest_form_of_a_number_is_settled(number):
     assert assert_reads_like_python(repr(number)) == EXACT
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.integers(2**52, 2**53 - 1), st.integers(0, 9))
 def test_a_number_just_between_two_goes_to_the_even_one(mantissa, shift):
     assert_reads_like_python(str((2 * mantissa + 1) << shift))

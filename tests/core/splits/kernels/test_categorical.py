@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.criteria.impurity import entropy, error_rate, gini, squared_error
@@ -14,6 +14,7 @@ from core.splits.kernels import categorical as kernels
 from core.splits.rare_categories import search_with_rare_as_one
 from core.tables.target import NumberTarget, Task
 from tests.core.strategies import WEIGHTS
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -151,7 +152,7 @@ def assert_same_division(table, search, **limits):
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-@settings(max_examples=250)
+@examples(250)
 @given(table=TABLES, data=st.data())
 def test_kernels_divide_as_the_definition_does(search, table, data):
     min_weight = data.draw(limits_of(table))
@@ -161,7 +162,7 @@ def test_kernels_divide_as_the_definition_does(search, table, data):
 
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("criterion", [kernels.GINI, kernels.ENTROPY, kernels.ERROR])
-@settings(max_examples=40)
+@examples(40)
 @given(
     levels=st.integers(1, 5).flatmap(
         lambda n_classes: st.lists(
@@ -188,7 +189,7 @@ def test_of_equal_levels_the_first_ones_are_taken_whatever_they_weigh(search, we
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-@settings(max_examples=40)
+@examples(40)
 @given(table=TABLES, chance=st.integers(0, 2**32))
 def test_the_last_bits_of_the_sums_do_not_matter(search, table, chance):
     """Sums that were subtracted and not added up differ in their last bits; on a tie that must not show."""
@@ -200,7 +201,7 @@ def test_the_last_bits_of_the_sums_do_not_matter(search, table, chance):
     assert found is None or found.tolist() == expected.tolist()
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(table=TABLES, data=st.data())
 def test_no_grouping_of_few_levels_is_better(table, data):
     present = [int(v) for v in np.flatnonzero(table.weights > 0)]
@@ -217,7 +218,7 @@ def test_no_grouping_of_few_levels_is_better(table, data):
     assert gain == pytest.approx(max(gains), abs=tolerance) if gains else gain == kernels.NO_CUT
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(table=TABLES, data=st.data())
 def test_bounds_hold_and_the_multiway_gain_is_that_of_the_definition(table, data):
     present = np.flatnonzero(table.weights > 0)
@@ -231,7 +232,7 @@ def test_bounds_hold_and_the_multiway_gain_is_that_of_the_definition(table, data
         assert table.bound(rare) <= table.bound() + table.rounding
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(table=TABLES, data=st.data())
 def test_a_multiway_split_is_valid_when_the_definition_says_so(table, data):
     min_weight = data.draw(limits_of(table))
@@ -240,7 +241,7 @@ def test_a_multiway_split_is_valid_when_the_definition_says_so(table, data):
     )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(table=TABLES)
 def test_a_floor_that_is_reached_changes_nothing_and_one_above_the_bound_saves_the_search(table):
     expected, gain = table.by_kernel("best_two_groups")
@@ -252,7 +253,7 @@ def test_a_floor_that_is_reached_changes_nothing_and_one_above_the_bound_saves_t
         assert table.by_kernel("best_two_groups", floor=table.bound() + 1e-9) == (None, kernels.NO_CUT)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(table=TABLES, data=st.data())
 def test_one_hot_each_level_has_its_own_gain(table, data):
     min_weight = data.draw(limits_of(table))

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import (
@@ -27,6 +27,7 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA, algorithms, generated
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -65,7 +66,7 @@ def by_both(samples: Samples, committee: Committee, seed: int = 0) -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), committees())
-@settings(max_examples=300)
+@examples(300)
 def test_the_kernels_give_the_bytes_of_the_definition(seed: int, n_rows: int, committee: Committee) -> None:
     (algorithm,) = committee.members
     by_both(with_cuts(generated(seed, n_rows, algorithm.criterion), algorithm.numeric), committee, seed % 5)

@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.growth.kernels.forest.sample import take_lists
 from tests.core.growth.kernels.lists_of_rows import Rows, rows_of_a_node
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
 
 @given(node=rows_of_a_node(most_classes=1), data=st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_taken_entries_keep_their_order_and_are_new_where_their_values_are(node: Rows, data: st.DataObject) -> None:
     chance = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     rows = np.flatnonzero(chance.random(node.n) < data.draw(st.sampled_from([0.1, 0.6, 1.0])))

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.growth.kernels.inputs.few_values import few_values, renamed
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
 
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 9))
-@settings(max_examples=40)
+@examples(40)
 def test_values_are_numbered_as_they_are_met(seed: int, n: int, most: int) -> None:
     chance = np.random.default_rng(seed)
     values = chance.choice([0.0, -0.0, 1.0, -1.5, 1e300, 5e-324, 2.0, 3.0, np.nan, -7.0, 8.0], n)

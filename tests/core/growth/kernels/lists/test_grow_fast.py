@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import (
@@ -34,6 +34,7 @@ from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget
 from tests.core.both_engines import assert_same_bytes
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -122,7 +123,7 @@ def algorithms(draw: st.DrawFn) -> Algorithm:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), algorithms())
-@settings(max_examples=400)
+@examples(400)
 def test_the_kernels_give_the_bytes_of_the_definition(seed: int, n_rows: int, algorithm: Algorithm) -> None:
     samples = with_cuts(generated(seed, n_rows, algorithm.criterion), algorithm.numeric)
     assert can_grow_by_gains(samples, algorithm)

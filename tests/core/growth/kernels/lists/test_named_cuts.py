@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import (
@@ -34,6 +34,7 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget, Task
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA, generated, limits
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -85,19 +86,19 @@ def as_programmed(draw: st.DrawFn) -> Algorithm:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), with_named_cuts(), st.integers(0, 2**63))
-@settings(max_examples=300)
+@examples(300)
 def test_named_cuts_give_the_bytes_of_the_definition(table: int, n_rows: int, algorithm: Algorithm, seed: int) -> None:
     assert_same_growth(generated(table, n_rows, algorithm.criterion), algorithm, seed)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), corrected())
-@settings(max_examples=150)
+@examples(150)
 def test_so_do_thresholds_that_pay_for_the_choice(table: int, n_rows: int, algorithm: Algorithm) -> None:
     assert_same_growth(generated(table, n_rows, algorithm.criterion), algorithm)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), as_programmed())
-@settings(max_examples=200)
+@examples(200)
 def test_so_does_release8(table: int, n_rows: int, algorithm: Algorithm) -> None:
     assert_same_growth(generated(table, n_rows, algorithm.criterion), algorithm)
 

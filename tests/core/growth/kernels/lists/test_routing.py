@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config.options import Algorithm, Categorical, Committee, Criterion, CriterionKind, MissingStrategy
@@ -18,6 +18,7 @@ from core.tables.target import ClassTarget
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA, algorithms, generated
 from tests.core.growth.kernels.lists.test_named_cuts import assert_same_growth, with_named_cuts
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -53,7 +54,7 @@ def related(seed: int, n_rows: int, criterion: Criterion) -> Samples:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), st.one_of(algorithms(), with_named_cuts()))
-@settings(max_examples=150)
+@examples(150)
 def test_drawn_branches_give_the_bytes_of_the_definition(seed: int, n_rows: int, algorithm: Algorithm) -> None:
     assert_same_growth(
         generated(seed, n_rows, algorithm.criterion), replace(algorithm, missing=DRAWN), seed=seed % 1000
@@ -61,7 +62,7 @@ def test_drawn_branches_give_the_bytes_of_the_definition(seed: int, n_rows: int,
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), with_surrogates(), st.booleans())
-@settings(max_examples=300)
+@examples(300)
 def test_surrogates_give_the_bytes_of_the_definition(
     seed: int, n_rows: int, algorithm: Algorithm, are_related: bool
 ) -> None:

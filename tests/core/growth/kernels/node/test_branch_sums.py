@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.compiler.compile import compiled
 from core.growth.kernels.node.branch_sums import no_branches, put_branches, with_row
 from tests.core.growth.kernels.node.test_sums import added
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -23,7 +24,7 @@ def sum_branches(to: Any, weights: Any, numbers: Any, centre: Any, sums: Any, ce
 
 
 @given(st.integers(0, 2**32), st.integers(1, 30))
-@settings(max_examples=20)
+@examples(20)
 def test_each_branch_has_the_sums_of_its_rows(seed: int, n: int) -> None:
     chance = np.random.default_rng(seed)
     to, weights, numbers = chance.integers(0, 2, n), chance.choice([1.0, 0.3], n), chance.normal(size=n) + 1e5

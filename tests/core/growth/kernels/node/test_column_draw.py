@@ -4,12 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.arithmetic.randomness import key_of
 from core.growth.column_draw import ColumnDraw, searches
 from core.growth.kernels.node.column_draw import draw_another, draw_columns, first_of_best, take_back
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -28,7 +29,7 @@ class Work(NamedTuple):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 9), st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_columns_are_drawn_in_the_order_of_the_definition(seed: int, n_columns: int, data: st.DataObject) -> None:
     chance, key = np.random.default_rng(seed), key_of(seed, 1)
     n_open = data.draw(st.integers(1, n_columns))

@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.growth.kernels.node.finish import count_nodes, put_thresholds, sizes_and_positions, what_follows
 from core.growth.kernels.node.state import BRANCH, HIGH, IS_CODED, IS_SMALL, LOW, N_LINKS, PARENT
 from core.splits.candidates import midpoint
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
 
 @given(st.integers(0, 2**32), st.integers(0, 12))
-@settings(max_examples=30)
+@examples(30)
 def test_nodes_are_numbered_depth_first_with_what_is_kept_apart(seed: int, n_splits: int) -> None:
     chance = np.random.default_rng(seed)
     parents, branches, children = [-1], [0], dict[int, tuple[int, int]]()

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.arithmetic.ties import TIE
@@ -15,6 +15,7 @@ from core.growth.kernels.node.scan_few import best_of_counts, best_of_numbers, b
 from core.splits.numeric import best_cut
 from core.tables.target import Task
 from tests.core.growth.kernels.lists_of_rows import Rows, rows_of_a_node
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -51,7 +52,7 @@ def assert_same_cut(node: Rows, sums: Any, objective: Objective, least: float, g
 
 
 @given(node=rows_of_a_node(holes=False), least=LEAST)
-@settings(max_examples=40)
+@examples(40)
 def test_whole_weights_by_gini(node: Rows, least: float) -> None:
     node = node._replace(weights=np.ceil(node.weights))
     sums = np.eye(node.n_classes)[node.classes] * node.weights[:, None]
@@ -61,7 +62,7 @@ def test_whole_weights_by_gini(node: Rows, least: float) -> None:
 
 
 @given(node=rows_of_a_node(holes=False), least=LEAST)
-@settings(max_examples=40)
+@examples(40)
 def test_any_weights_by_gini(node: Rows, least: float) -> None:
     sums = np.eye(node.n_classes)[node.classes] * node.weights[:, None]
     objective, (work, value) = Objective(Task.CLASSIFICATION, gini, TIE), work_for(node)
@@ -70,7 +71,7 @@ def test_any_weights_by_gini(node: Rows, least: float) -> None:
 
 
 @given(node=rows_of_a_node(holes=False), least=LEAST)
-@settings(max_examples=40)
+@examples(40)
 def test_numbers_by_squared_error(node: Rows, least: float) -> None:
     centre, weights = float(np.average(node.numbers[:, 0], weights=node.weights)), node.weights
     off = node.numbers[:, 0] - centre

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.criteria.kernels.impurity import GINI, SQUARED
@@ -14,6 +14,7 @@ from core.growth.kernels.node.split_rows import branch_figures, split_rows, stor
 from core.missing.fractional_weights import send_down
 from tests.core.growth.kernels.lists_of_rows import Rows, rows_of_a_node
 from tests.core.growth.kernels.node.test_sums import added
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -63,7 +64,7 @@ def branches_of(node: Rows, position: int) -> Any:
 
 
 @given(node=rows_of_a_node(), data=st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_a_cut_tells_each_row_its_side(node: Rows, data: st.DataObject) -> None:
     position, entries = data.draw(st.integers(0, len(node.known))), node.entries
     problem = Problem(node.weights, node.classes, node.numbers, node.row_bits, True)
@@ -78,7 +79,7 @@ def test_a_cut_tells_each_row_its_side(node: Rows, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("criterion", [GINI, SQUARED])
 @given(node=rows_of_a_node(), data=st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_both_branches_are_added_up_in_row_order(node: Rows, data: st.DataObject, criterion: int) -> None:
     branch = branches_of(node, data.draw(st.integers(0, len(node.known))))
     numbers = node.numbers if criterion == SQUARED else np.empty((node.n, 0))
@@ -103,7 +104,7 @@ def test_both_branches_are_added_up_in_row_order(node: Rows, data: st.DataObject
 
 @pytest.mark.parametrize("keeper", [0, 1])
 @given(node=rows_of_a_node(), data=st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_rows_come_to_both_children_as_the_definition_sends_them(node: Rows, data: st.DataObject, keeper: int) -> None:
     position = data.draw(st.integers(0, len(node.known)))
     branch, shares = branches_of(node, position), np.array(data.draw(st.sampled_from([(0.5, 0.5), (0.25, 0.75)])))

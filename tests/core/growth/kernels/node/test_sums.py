@@ -4,13 +4,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.criteria.kernels.impurity import GINI, SQUARED
 from core.growth.kernels.node.split_list import BOTH, LEFT
 from core.growth.kernels.node.sums import node_figures
 from tests.core.growth.kernels.lists_of_rows import Rows, rows_of_a_node
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -37,7 +38,7 @@ def added(parts: Any) -> float:
 
 @pytest.mark.parametrize("is_counted", [False, True])
 @given(node=rows_of_a_node(), share=st.sampled_from([1.0, 0.3]))
-@settings(max_examples=25)
+@examples(25)
 def test_class_weights_are_added_up_in_row_order(node: Rows, share: float, is_counted: bool) -> None:
     weights = np.ones(node.n) if is_counted else node.weights
     side = np.where(np.isnan(node.values), BOTH, LEFT).astype(np.uint8)
@@ -53,7 +54,7 @@ def test_class_weights_are_added_up_in_row_order(node: Rows, share: float, is_co
 
 
 @given(node=rows_of_a_node(), share=st.sampled_from([1.0, 0.3]), n_outputs=st.integers(1, 2))
-@settings(max_examples=25)
+@examples(25)
 def test_moments_of_numbers_are_added_up_in_row_order(node: Rows, share: float, n_outputs: int) -> None:
     numbers = np.hstack([node.numbers, -2.0 * node.numbers])[:, :n_outputs].copy()
     side = np.where(np.isnan(node.values), BOTH, LEFT).astype(np.uint8)

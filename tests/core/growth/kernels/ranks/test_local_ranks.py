@@ -4,12 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.growth.kernels.ranks.local_ranks import fill_ranks, place_rows
 from core.growth.kernels.ranks.state import BEGIN, CHILD, N_ROWS
 from tests.core.growth.kernels.lists_of_rows import Rows, rows_of_a_node
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -30,7 +31,7 @@ class Bag(NamedTuple):
 
 @pytest.mark.parametrize("n_fine", [0, 2])
 @given(node=rows_of_a_node(holes=False, most_classes=1))
-@settings(max_examples=25)
+@examples(25)
 def test_a_rank_is_how_many_distinct_values_come_before(node: Rows, n_fine: int) -> None:
     ranks, fine = np.zeros((node.n, 2), dtype=np.uint32), np.zeros(node.n, dtype=np.uint32)
     fill_ranks(node.entries, node.row_bits, 1, ranks, n_fine, fine)
@@ -40,7 +41,7 @@ def test_a_rank_is_how_many_distinct_values_come_before(node: Rows, n_fine: int)
 
 
 @given(node=rows_of_a_node(holes=False, most_classes=1), seed=st.integers(0, 2**32))
-@settings(max_examples=25)
+@examples(25)
 def test_places_are_those_among_the_rows_of_a_subtree(node: Rows, seed: int) -> None:
     chance, n = np.random.default_rng(seed), node.n
     is_distinct = len(np.unique(node.values)) == n

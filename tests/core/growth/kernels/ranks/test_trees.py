@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.arithmetic.arrays import FloatArray
@@ -16,6 +16,7 @@ from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget, Target
 from tests.core.growth.kernels.forest.test_many_trees import assert_same_forest
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -63,7 +64,7 @@ def stopping_rules(draw: st.DrawFn) -> Stopping:
 
 
 @given(st.integers(0, 2**32), st.sampled_from([2, 30, 255, 256, 600]), st.integers(1, 6), stopping_rules())
-@settings(max_examples=40)
+@examples(40)
 def test_trees_by_ranks_are_those_of_the_definition(seed: int, n_rows: int, n_drawn: int, stopping: Stopping) -> None:
     samples = drawn_samples(seed, n_rows)
     is_number = isinstance(samples.target, NumberTarget)
@@ -75,7 +76,7 @@ def test_trees_by_ranks_are_those_of_the_definition(seed: int, n_rows: int, n_dr
 
 
 @given(st.integers(0, 2**32), st.sampled_from([300, 600, 1200]), st.integers(1, 6), st.sampled_from([2, 5, 8]))
-@settings(max_examples=20)
+@examples(20)
 def test_ranks_of_many_values_are_read_in_two_parts(seed: int, n_rows: int, n_drawn: int, coarse_bits: int) -> None:
     samples = drawn_samples(seed, n_rows)
     kind = CriterionKind.SQUARED_ERROR if isinstance(samples.target, NumberTarget) else CriterionKind.GINI

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.arithmetic.arrays import FloatArray
@@ -15,6 +15,7 @@ from core.tables.schema import Attribute, Kind, Schema
 from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget, Target
 from tests.core.growth.kernels.forest.test_many_trees import assert_same_forest
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -82,7 +83,7 @@ def assert_same_trees(samples: Samples, stopping: Stopping, n_drawn: int, seed: 
 
 
 @given(st.integers(0, 2**32), st.sampled_from(NUMBERS_OF_ROWS), st.integers(1, 4), stopping_rules())
-@settings(max_examples=60)
+@examples(60)
 def test_trees_with_copies_are_those_of_the_definition(
     seed: int, n_rows: int, n_drawn: int, stopping: Stopping
 ) -> None:

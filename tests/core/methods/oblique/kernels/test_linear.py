@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.arithmetic.ties import TIE
@@ -15,6 +15,7 @@ from core.methods.oblique.kernels.start import LEAST_SQUARES, LOGISTIC, OC1
 from core.methods.oblique.kernels.step import best_step
 from core.splits.kernels.unsorted import Labels
 from core.tables.target import Task
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -43,7 +44,7 @@ def both(x, classes, weights, n_classes, criterion, min_weight):
     return linear.Scene(x, sums, weights, objective, min_weight), rows, labels
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(
     st.integers(0, 2**32),
     st.sampled_from([4, 15, 60, 300]),
@@ -61,7 +62,7 @@ def test_directions_are_the_same_to_the_last_bit(seed, n, n_classes, fit, criter
     assert (found == (np.zeros(x.shape[1]) if expected is None else expected)).all()
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     st.integers(0, 2**32),
     st.sampled_from([3, 30, 400, 2000]),

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.criteria.significance import log10_p, most_significant
 from core.methods.quest.kernels.attribute_tests import LEAF, NOT_TESTED
 from core.methods.quest.kernels.attribute_tests import most_significant as fast_most_significant
 from core.methods.quest.quest import SAME_STATISTIC
+from tests.examples import examples
 
 pytestmark = pytest.mark.bounds
 
@@ -26,7 +27,7 @@ def drawn(seed):
     return statistics, np.array([between, within]), is_left
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(st.integers(0, 100_000))
 def test_the_smallest_p_is_found_without_all_of_them(seed):
     statistics, degrees, is_left = drawn(seed)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
@@ -23,6 +23,7 @@ from service.errors import MalformedBody
 from service.serving.loaded_models import LoadedModel
 from service.settings import Settings
 from service.usecases.predictions.predict import order_of
+from tests.examples import examples
 from tests.service.api.predicting.formats.test_formats import models_of
 from tests.service.api.predicting.formats.written import stream_of
 from tests.service.api.trained import Workshop, workshop_on
@@ -160,7 +161,7 @@ STREAM = stream_of(pa.table(columns_of(120)))
 
 
 @given(st.integers(0, len(STREAM) - 1), st.integers(0, 255), st.integers(0, len(STREAM) - 1), st.integers(0, 255))
-@settings(max_examples=400, deadline=None)
+@examples(400, deadline=None)
 async def test_no_byte_of_a_stream_can_do_harm(
     loaded: LoadedModel, one: int, by_one: int, other: int, by_other: int
 ) -> None:

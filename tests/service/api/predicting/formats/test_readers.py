@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from core.records.columns import RecordBlock
@@ -21,6 +21,7 @@ from service.api.predicting.formats.csv_table import read_csv_records
 from service.api.predicting.formats.json_lines import read_json_lines, scan_lines
 from service.errors import MalformedBody
 from service.kernel_cache import KernelCache
+from tests.examples import examples
 from tests.service.api.predicting.formats.written import as_arrow, as_csv, as_lines, stream_of
 
 SCHEMA = Schema(
@@ -81,7 +82,7 @@ def rows_of(found: EncodedRecords) -> Iterator[tuple[list[float], list[int]]]:
 
 
 @given(RECORDS)
-@settings(max_examples=100, deadline=None)
+@examples(100, deadline=None)
 def test_all_formats_say_what_json_says(records: list[dict[str, Any]]) -> None:
     said = encode_records(records, SCHEMA, ignorable=WANTED.ignorable, ignore_unknown=False)
     expected = list(rows_of(said))
@@ -172,7 +173,7 @@ def scanner(warm_kernels: KernelCache) -> RecordScanner:
 
 
 @given(RECORDS)
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_compiled_code_reads_the_same_lines(scanner: RecordScanner, records: list[dict[str, Any]]) -> None:
     body = as_lines(records)
     by_scanner = list(encoded(list(read_json_lines(body, WANTED, scanner))))
@@ -331,7 +332,7 @@ def test_an_index_outside_its_dictionary_is_malformed() -> None:
 
 
 @given(st.integers(0, len(STREAM) - 1), st.integers(0, 255), st.integers(0, len(STREAM) - 1), st.integers(0, 255))
-@settings(max_examples=300, deadline=None)
+@examples(300, deadline=None)
 def test_no_byte_of_a_stream_can_do_harm(one: int, by_one: int, other: int, by_other: int) -> None:
     """Whatever it becomes, it is read or refused; a crash would end the tests."""
     body = bytearray(STREAM)
