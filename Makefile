@@ -14,6 +14,7 @@ serve: $(VENV)/.runtime ## Start the service on http://127.0.0.1:8000
 	@exec $(BIN)/python -m service serve
 
 test: $(VENV)/.development ## Run all tests
+	$(BIN)/python -m tests.compile_kernels
 	$(BIN)/python -m pytest -n 2
 
 ##@ To change it

@@ -136,19 +136,27 @@ def tests_of_tables(of_groups: FloatArray, of_classes: FloatArray, terms: FloatA
 
 
 def moment_tests(groups: FloatArray) -> Statistics:
-    """`variance_tests` of moments: `groups[..., i, :]` are weight, weighted sum and weighted sum of squares."""
+    """`variance_tests` of moments: `groups[..., i, :]` are weight, weighted sum and weighted sum of squares.
+
+    Means that differ by less than TIE of the numbers' size differ by rounding only, so the statistic is 0: otherwise
+    two groups of one and the same number could differ beyond doubt.
+    """
     weights = groups[..., 0]
     means = groups[..., 1] / np.where(weights > 0, weights, 1.0)
-    return variance_tests(weights, means, np.maximum(groups[..., 2] - weights * means**2, 0.0))
+    rounding = TIE * TIE * in_column_order(groups[..., 2])
+    return variance_tests(weights, means, np.maximum(groups[..., 2] - weights * means**2, 0.0), rounding)
 
 
-def variance_tests(weights: FloatArray, means: FloatArray, variations: FloatArray) -> Statistics:
+def variance_tests(
+    weights: FloatArray, means: FloatArray, variations: FloatArray, rounding: FloatArray | float = 0.0
+) -> Statistics:
     """Whether groups of numbers differ in their means: analysis of variance. `variations` are the S_i.
 
         F = (sum_i N_i (m_i - m)^2 / (r - 1)) / (sum_i S_i / (N - r))        r groups of N_i, N in all
 
     Fisher 1925. Where the weight is no larger than the number of groups, the statistic is 0. The variation within the
-    groups counts as at least TIE of the whole, so that F is finite.
+    groups counts as at least TIE of the whole, so that F is finite. A variation between the groups of at most
+    `rounding` counts as none.
     """
     whole, n_groups = in_column_order(weights), np.count_nonzero(weights > 0, axis=-1)
     mean = in_column_order(weights * means) / np.where(whole > 0, whole, 1.0)
@@ -156,6 +164,6 @@ def variance_tests(weights: FloatArray, means: FloatArray, variations: FloatArra
     within = in_column_order(variations)
     within = np.maximum(within, TIE * (between + within))
     degrees = np.stack([np.maximum(n_groups - 1.0, 0.0), np.maximum(whole - n_groups, 0.0)], axis=-1)
-    can_differ = (degrees > 0).all(axis=-1) & (between > 0)
+    can_differ = (degrees > 0).all(axis=-1) & (between > rounding)
     unit = np.where(can_differ, within * degrees[..., 0], 1.0)
     return Statistics(np.where(can_differ, between * degrees[..., 1] / unit, 0.0), degrees)

@@ -91,13 +91,14 @@ def weight_of(groups, i):
 @compiled
 def variance(groups):
     """`significance.moment_tests`: F with its degrees of freedom between and within groups."""
-    whole, total, between, within, n_groups = 0.0, 0.0, 0.0, 0.0, 0
+    whole, total, squares, between, within, n_groups = 0.0, 0.0, 0.0, 0.0, 0.0, 0
     for i in range(groups.shape[0]):
         weight = groups[i, 0]
         mean = groups[i, 1] / weight if weight > 0 else groups[i, 1]
         n_groups += weight > 0
         whole += weight
         total += weight * mean
+        squares += groups[i, 2]
         within += max(groups[i, 2] - weight * mean**2, 0.0)
     centre = total / whole if whole > 0 else total
     for i in range(groups.shape[0]):
@@ -106,7 +107,7 @@ def variance(groups):
         between += weight * (mean - centre) ** 2
     within = max(within, TIE * (between + within))
     of_groups, of_rows = max(n_groups - 1.0, 0.0), max(whole - n_groups, 0.0)
-    if of_groups > 0 and of_rows > 0 and between > 0:
+    if of_groups > 0 and of_rows > 0 and between > TIE * TIE * squares:
         return between * of_rows / (within * of_groups), of_groups, of_rows
     return 0.0, of_groups, of_rows
 

@@ -64,6 +64,7 @@ def test_means_are_compared_as_scipy_does(groups):
         return
     assume(variations.sum() > 0)
     expected = stats.f_oneway(*groups)
+    assume(not np.isnan(expected.pvalue))  # where means are equal, rounding makes SciPy's F negative
     assert found.degrees_of_freedom == (len(groups) - 1, weights.sum() - len(groups))
     assert found.statistic == pytest.approx(expected.statistic, rel=1e-9, abs=1e-12)
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-8, abs=1e-290)

@@ -3,7 +3,7 @@ from math import log10
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.criteria.significance import likelihood_ratio_tests, moment_tests, pearson_tests
@@ -77,6 +77,7 @@ def test_groups_of_classes_are_those_of_the_text(table, has_order, has_missing, 
 
 @examples(100)
 @given(lists_of_numbers(), st.booleans(), st.booleans(), ALPHAS, st.booleans(), st.integers(1, 20))
+@example([[0.0], [0.0, 1.0, 1.0], [0.0] * 5], False, False, 0.05, False, 1)  # two categories of the same number
 def test_groups_of_numbers_are_those_of_the_text(numbers, has_order, has_missing, alpha, divides, min_weight):
     alpha_split = alpha if divides else None
     categories = categories_of_numbers(numbers, has_order=has_order, has_missing=has_missing)
