@@ -42,6 +42,7 @@ from core.tables.table import Table
 from core.tables.target import ClassTarget, NumberTarget, Task
 from tests.core.both_engines import assert_same_bytes
 from tests.core.growth.kernels.lists.test_grow_fast import CRITERIA
+from tests.examples import IS_FUZZING
 
 pytestmark = pytest.mark.bounds
 
@@ -56,6 +57,7 @@ CUTS = {
 }
 STRATEGIES = [MissingStrategy.WEIGHTED, MissingStrategy.DISTRIBUTION, MissingStrategy.SURROGATE]
 RELEASE8 = resolve("c45", {"dialect": "release8"}, Task.CLASSIFICATION)
+N_TABLES = 4 if IS_FUZZING else 1  # for each combination
 FOLLOWS = 0.8  # the share of rows whose target follows from the columns
 
 
@@ -143,7 +145,7 @@ def assert_same_growth(samples: Samples, algorithm: Algorithm, draw: ColumnDraw 
 
 @pytest.mark.parametrize("cut", CUTS)
 def test_kernels_break_ties_as_the_definition_does(cut: str) -> None:
-    for samples, algorithm, chance in cases(cut, 0, 2):
+    for samples, algorithm, chance in cases(cut, 0, N_TABLES):
         assert_same_growth(samples, algorithm, seed=int(chance.integers(100)))
 
 
